@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from tracekit.detectors.options import ModelSettings, Settings
+    from tracekit.detectors.runner import Judgment
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
     from tracekit.report.report import Report
@@ -145,9 +146,37 @@ def judge(
 ) -> Report:
     """The report of a trace that is open already, of what is `shown` of it (None: all). The other parameters and the
     errors are those of `analyze`."""
+    return judge_with_answers(
+        trace,
+        shown=shown,
+        only=only,
+        skip=skip,
+        settings=settings,
+        model_settings=model_settings,
+        budget=budget,
+        expect=expect,
+        config=config,
+        sort=sort,
+        redact=redact,
+        functions=functions,
+    )[0]
+
+
+def judge_with_answers(
+    trace: Trace,
+    *,
+    shown: Shown | None = None,
+    sort: str = "total",
+    redact: bool = True,
+    functions: bool = True,
+    **checking: Any,
+) -> tuple[Report, tuple[Judgment, ...]]:
+    """What `judge` does, with the answers of the detectors, which hold more than a report: all rows of the evidence.
+    `checking` says which checks run, as it does to `judge`."""
     _check_limits(trace)
-    judging = resolve_config(only, skip, settings, model_settings, budget, expect, config)
-    budgets, expectations = map(parse_budget, _texts(budget)), map(parse_expectation, _texts(expect))
+    judging = resolve_config(**checking)
+    budgets = map(parse_budget, _texts(checking.get("budget", ())))
+    expectations = map(parse_expectation, _texts(checking.get("expect", ())))
     _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)], redact=redact)
     judgments = run_detectors(
         trace,
@@ -160,10 +189,18 @@ def judge(
     )
     file = None if judging.path is None else judging.path.name
     notes = _unjudged(judging)
-    checks = checks_from(shown_judgments(judgments, trace, shown))
-    return build_report(
-        trace, checks, shown=shown, sort=sort, redact=redact, functions=functions, config=file, notes=notes
+    answers = shown_judgments(judgments, trace, shown)
+    report = build_report(
+        trace,
+        checks_from(answers),
+        shown=shown,
+        sort=sort,
+        redact=redact,
+        functions=functions,
+        config=file,
+        notes=notes,
     )
+    return report, answers
 
 
 def resolve_config(

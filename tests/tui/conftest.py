@@ -21,12 +21,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 import tracekit
-from tracekit.api import judge
+from tracekit.api import judge_with_answers
 from tracekit.lanes.events import Events
 from tracekit.recording.progress import Progress
 from tracekit.trace.trace import Trace
 from tracekit.tui import opening
 from tracekit.tui.app import ViewApp
+from tracekit.tui.evidence import evidence_rows
 from tracekit.tui.opening import Request
 from tracekit.tui.prediction_table import calls_of
 
@@ -142,8 +143,9 @@ def kept_read(request: Request, path: str, progress=None):
 @cache
 def kept_judged(session):
     """Judged by some detectors, so that a screen does not change with each new one."""
-    report = judge(session.trace, only=DETECTORS, redact=False)
-    return replace(session, report=report, calls=calls_of(session.trace))
+    report, answers = judge_with_answers(session.trace, only=DETECTORS, redact=False)
+    evidence = evidence_rows(session.trace, report, answers)
+    return replace(session, report=report, evidence=evidence, calls=calls_of(session.trace))
 
 
 @pytest.fixture

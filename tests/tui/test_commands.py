@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -200,11 +201,11 @@ def test_an_event_leads_to_the_finding_that_it_is_evidence_of(run_view, reload_s
         loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
         screen.app.select_event(EventRef("activity", int(loads["duration_ns"].idxmin())))
         await screen.press("F")
-        assert "The selected event is not in the listed evidence" in screen.text()
-        # Where no evidence was left out, it is known to be none.
-        session = screen.state.session
-        whole = replace(check, evidence=check.evidence[:3], evidence_total=3)
-        screen.app.change(sessions=(replace(session, report=replace(session.report, checks=(whole,))),))
+        assert screen.state.selection.finding == FindingRef(0)
+        # The first load of a model is none.
+        every = activity[(activity["model"] == check.model) & activity["kind"].str.startswith("load")]
+        assert len(every) == check.evidence_total + 1
+        screen.app.select_event(EventRef("activity", int(every["start_ns"].idxmin())))
         await screen.press("F")
         assert "The selected event is not evidence of a finding." in screen.text()
 
@@ -358,5 +359,53 @@ def test_walking_goes_on_from_where_one_went(run_view, reload_sample) -> None:
         await screen.press(*"dddddddd", "N")
         assert left < screen.state.cursor_ns < screen.state.view.end_ns
         assert screen.state.cursor_ns > right
+
+    run_view(test, reload_sample)
+
+
+def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_along(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("1", "enter", "down")
+        rows = screen.app.focused
+        interval = rows.rows.rows[rows.cursor].ref
+        assert interval == FindingRef(0, 0)
+        await screen.press("n")
+        # The event after a reload is its prediction, no evidence: the finding has the cursor again.
+        assert rows.rows.rows[rows.cursor].ref == FindingRef(0)
+        await screen.press("p")
+        assert rows.rows.rows[rows.cursor].ref == interval
+
+    run_view(test, reload_sample)
+
+
+def test_a_result_that_comes_when_the_app_was_left_is_dropped(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        app, held, shown, seen = screen.app, [], [], Event()
+
+        def call_later(show) -> None:
+            # A thread waits until the app has called it back.
+            held.append(show)
+            seen.wait(30)
+
+        app.call_from_thread = call_later
+        app.in_background(lambda: "in time", shown.append)
+        app.in_background(lambda: "late", shown.append)
+        while len(held) < 2:
+            await screen.pilot.pause()
+        held[0]()
+        app.leave()
+        held[1]()
+        seen.set()
+        assert len(shown) == 1
+
+    run_view(test, reload_sample)
+
+
+def test_what_became_of_a_report_is_said_in_the_room_there_is(run_view, reload_sample, tmp_path: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", "V", "R")
+        await screen.answer(str(tmp_path / "range.md"))
+        line = screen.text().splitlines()[-2]
+        assert line.endswith(("range.md", "private data is redacted."))
 
     run_view(test, reload_sample)

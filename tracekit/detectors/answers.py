@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.analysis.code import CallSite
+    from tracekit.arrays import IntArray
     from tracekit.detectors.outcomes import Metric
 
 MAX_EVIDENCE = 50
@@ -42,7 +43,15 @@ def finding(
     """
     if affected is None:
         affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
-    return Finding(model, summary, metrics, cost, evidence_of(rows), len(rows), affected, call_sites)
+    numbers = row_numbers(rows)
+    return Finding(model, summary, metrics, cost, evidence_of(rows), len(rows), affected, call_sites, numbers)
+
+
+def row_numbers(rows: pd.DataFrame) -> dict[str, IntArray]:
+    """Row numbers of rows of an event frame, by table. O(n)."""
+    codes, numbers = rows["table"].cat.codes.to_numpy(), rows["row"].to_numpy(dtype=np.int64)
+    tables = rows["table"].cat.categories
+    return {str(tables[code]): numbers[codes == code] for code in np.unique(codes).tolist()}
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tracekit.analysis.code import CallSite
+    from tracekit.arrays import IntArray
 
 
 class Direction(StrEnum):
@@ -101,6 +104,8 @@ class Finding:
     may be longer than the cost: then the cost is spread evenly over it. Needed wherever there is a cost."""
     call_sites: tuple[CallSite, ...] = ()
     """Code of the app that is behind it (`tracekit.analysis.code.sites_of`)."""
+    rows: Mapping[str, IntArray] = field(default_factory=dict, compare=False)
+    """Row numbers of all of its evidence, by table; empty where no more is known than `evidence`."""
 
     @property
     def models(self) -> frozenset[str] | None:

@@ -18,8 +18,15 @@ def in_background(node: DOMNode, work: Callable[[], Result], then: Callable[[Res
     """Do something long in a thread, then show what came of it. `work` touches no widget."""
 
     def run() -> None:
+        worker = get_current_worker()
         result = work()
-        if not get_current_worker().is_cancelled:
-            node.app.call_from_thread(then, result)
+
+        def show() -> None:
+            # The app may have been left meanwhile, and its screens be gone.
+            if not worker.is_cancelled:
+                then(result)
+
+        if not worker.is_cancelled:
+            node.app.call_from_thread(show)
 
     node.run_worker(run, thread=True)

@@ -63,11 +63,12 @@ def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter
     return f"{title}\n\n{markdown_tables.aggregation(safe)}\n" if safe else ""
 
 
-def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> str:
+def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> tuple[str, ...]:
     """Write the report of the recording, or of a range; the format goes by the ending of the name. What a range shows
     was judged with all that surrounds it.
 
-    A file that is there is replaced only with `replace`. Returns what became of it, as a sentence.
+    A file that is there is replaced only with `replace`. Returns what became of it, as a sentence, the longest first of
+    several ways to say it.
     """
     # The detectors are no part of what a first screen needs.
     from tracekit.api import judge
@@ -82,15 +83,20 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     lanes = timeline_of(session.judged, report.checks, shown=shown) if renderer.draw else None
     text = renderer.document(report, lanes)
     if path.exists() and not replace:
-        return f"'{path}' was not written: it already exists."
+        return (f"'{path}' was not written: it already exists.",)
     try:
         # A link stays one: what it leads to is written.
         with complete_file(path.resolve()) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
     except TracekitError as error:
-        return f"{_capitalized(str(error))}."
+        return (f"{_capitalized(str(error))}.",)
     about = "the recording" if span is None else f"the {range_words(span)}"
-    return f"Saved the report of {about} to {path}; private data is redacted."
+    return (
+        f"Saved the report of {about} to {path}; private data is redacted.",
+        f"Saved the report to {path}; private data is redacted.",
+        f"Saved, redacted: {path}",
+        f"Saved, redacted: {path.name}",
+    )
 
 
 def _capitalized(words: str) -> str:

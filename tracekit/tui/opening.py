@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from threading import Event
 
+    from tracekit.arrays import BoolArray
     from tracekit.recording import Progress, XctraceOptions
 
 
@@ -70,7 +71,7 @@ class RecordingsOpened(Message):
 class RecordingJudged(Message):
     """The report of one of the recordings is there."""
 
-    def __init__(self, index: int, session: Session, evidence: Mapping[str, frozenset[int]]) -> None:
+    def __init__(self, index: int, session: Session, evidence: Mapping[str, BoolArray]) -> None:
         super().__init__()
         self.index = index
         self.session = session
@@ -109,10 +110,12 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
         tell(RecordingsOpened(sessions, lanes))
         # Judging would compete with the first picture for the interpreter.
         shown.wait(_LONGEST_WAIT_S)
+        from tracekit.tui.evidence import marked
+
         for index, session in enumerate(sessions):
             go_on()
             session_judged = judged(session)
-            tell(RecordingJudged(index, session_judged, evidence_rows(session_judged)))
+            tell(RecordingJudged(index, session_judged, marked(session_judged.trace, session_judged.evidence)))
     except Cancelled:
         return
     except TracekitError as error:
@@ -140,18 +143,9 @@ def read(request: Request, path: str, progress: Callable[[Progress], None] | Non
 def judged(session: Session) -> Session:
     """The recording with its report and its predictions. Nothing is redacted on screen: what leaves it, is."""
     # The detectors are needed only now, when the lanes are on screen.
-    from tracekit.api import judge
+    from tracekit.api import judge_with_answers
+    from tracekit.tui.evidence import evidence_rows
 
-    report = judge(session.judged, shown=session.shown, config=session.config, redact=False)
-    return replace(session, report=report, calls=calls_of(session.judged, session.shown))
-
-
-def evidence_rows(session: Session) -> dict[str, frozenset[int]]:
-    """Indices of the rows that are evidence of a finding, by frame. O(evidence * n)."""
-    rows_of_frame: dict[str, set[int]] = {}
-    for check in session.report.checks if session.report is not None else ():
-        for entry in check.evidence:
-            ref = session.locate(entry)
-            if ref is not None:
-                rows_of_frame.setdefault(ref.frame, set()).add(ref.index)
-    return {name: frozenset(rows) for name, rows in rows_of_frame.items()}
+    report, answers = judge_with_answers(session.judged, shown=session.shown, config=session.config, redact=False)
+    evidence = evidence_rows(session.trace, report, answers)
+    return replace(session, report=report, evidence=evidence, calls=calls_of(session.judged, session.shown))

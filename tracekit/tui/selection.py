@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from tracekit.lanes.events import position_of
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.state import EventRef, FindingRef
 from tracekit.tui.timeline.tracks import edge
 from tracekit.tui.viewport import Span, span_between
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tracekit.lanes.events import Events
     from tracekit.tui.state import Session, State
     from tracekit.tui.timeline.lanes import Lanes
@@ -39,16 +42,27 @@ def finding_here(state: State) -> FindingRef | None:
 
 
 def evidence_of(session: Session, event: EventRef) -> FindingRef | None:
-    """The first finding with an interval that was made from this row. O(evidence)."""
+    """The first finding that was made from this row, with the interval where the report lists it. O(evidence)."""
+    first = next(findings_of(session, event), None)
+    return None if first is None else interval_of(session, first, event) or FindingRef(first)
+
+
+def findings_of(session: Session, event: EventRef) -> Iterator[int]:
+    """Indices of the checks that this row is evidence of. O(log evidence) each."""
+    for check, rows in enumerate(session.evidence if session.report is not None else ()):
+        indices = rows.get(event.frame)
+        if indices is not None and position_of(indices, event.index) is not None:
+            yield check
+
+
+def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | None:
+    """The interval of a check, of those that the report lists, that was made from this row. O(evidence)."""
     if session.report is None or event.frame not in EVENT_FRAMES:
         return None
     row = session.row(event)
     source = (str(row["table"]), int(row["row"]))
-    for number, check in enumerate(session.report.checks):
-        for at, entry in enumerate(check.evidence):
-            if (entry.table, entry.row) == source:
-                return FindingRef(number, at)
-    return None
+    evidence = session.report.checks[check].evidence
+    return next((FindingRef(check, at) for at, each in enumerate(evidence) if (each.table, each.row) == source), None)
 
 
 def prediction_of(session: Session, event: EventRef) -> int | None:

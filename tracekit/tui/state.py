@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.analysis.comparison import Measure
-    from tracekit.arrays import BoolArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.report import Check, Report
     from tracekit.trace.filter import Shown
@@ -109,6 +109,8 @@ class Session:
     bounds: Bounds
     calls: Calls | None = None
     """Its predictions one by one; there when the report is."""
+    evidence: tuple[Mapping[str, IntArray], ...] = ()
+    """For each check of the report the rows that are its evidence, all of them: indices by event frame, ascending."""
     config: Path | None = None
     """File of settings that it is judged by."""
     full_trace: Trace | None = None

@@ -118,3 +118,14 @@ def test_a_bar_of_an_inferred_prediction_is_filled_with_dashes(make_events) -> N
     assert "Prediction" in "".join(shown.characters[:20])
     assert "".join(shown.characters[:19])[12:] == "╌" * 7
     assert "".join(shown.characters[46:59]) == " " * 13
+
+
+def test_the_ends_of_a_bar_have_its_color_on_both_lines_of_a_track(make_events) -> None:
+    # It fills a tenth of the column before and a third of the one after its whole ones.
+    events = make_events((190, 10 + 300 + 33, Category.LOAD.value))
+    (track,) = tracks(events, 1)
+    for part in range(2):
+        shown = picture(track, lambda _: "", Viewport(0, 1000), 10, part, 2)
+        drawn = [column for column, character in enumerate(shown.characters) if character != " " or column in (2, 3, 4)]
+        assert drawn == [1, 2, 3, 4, 5]
+        assert [shown.categories[column] for column in drawn] == [Category.LOAD] * 5

@@ -41,7 +41,10 @@ def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_at_the_bottom(
     assert found.last_top == 0
     pinned = [line for line in found.lines if line.lanes and lanes[line.lanes[0]].pinned]
     assert found.lines[-len(pinned) :] == tuple(pinned)
-    assert all(len(line.lanes) <= 1 for line in found.lines)
+    # Those without rows share the last line.
+    silent = [place for place, lane in enumerate(lanes) if lane.events is None]
+    assert {place for line in found.lines if line.line is Line.WORDS for place in line.lanes} == set(silent)
+    assert all(len(line.lanes) <= 1 for line in found.lines if line.line is not Line.WORDS)
 
 
 def test_tracks_take_two_lines_where_there_is_room(lanes) -> None:
@@ -109,3 +112,24 @@ def test_reasons_take_the_lines_that_they_need_up_to_half_of_those_of_pinned_lan
     # Of six lines three are left: two for reasons.
     assert len(told(8)) == 2
     assert " ".join(told(8)) == "; ".join([*(f"{lane.title}: {lane.words}" for lane in silent[:2]), "1 more"])
+
+
+def test_a_track_with_nothing_in_view_makes_way_where_there_is_little_room(reload_trace: Trace) -> None:
+    lanes = timeline_lanes(reload_trace, Grouping.LANES)
+    rows = [len(lane.tracks) for lane in lanes]
+    # Only the first track of each lane has anything in view.
+    reached = [[0] if count else [] for count in rows]
+    low = arrange(lanes, rows, 10, COLUMNS, 0, reached=reached)
+    assert max(rows) > 1
+    assert all(line.track == 0 for line in low.lines)
+    high = arrange(lanes, rows, 80, COLUMNS, 0, reached=reached)
+    assert max(line.track for line in high.lines) == max(rows) - 1
+
+
+@pytest.mark.parametrize(("height", "count"), [(9, 0), (10, 1), (12, 2), (20, 3), (40, 3)])
+def test_strips_stand_below_all_lanes(lanes, height: int, count: int) -> None:
+    rows = [len(lane.tracks) for lane in lanes]
+    found = arrange(lanes, rows, height, COLUMNS, 0, strips=True)
+    strips = [line.line for line in found.lines if line.line in (Line.IN_FLIGHT, Line.LATENCY)]
+    assert strips == [Line.IN_FLIGHT, Line.LATENCY, Line.LATENCY][:count]
+    assert [line.line for line in found.lines[height - count :]] == strips

@@ -27,12 +27,14 @@ from tracekit.detectors import (
     is_any,
     no_prediction,
 )
-from tracekit.detectors.answers import MAX_EVIDENCE
+from tracekit.detectors.answers import MAX_EVIDENCE, row_numbers
 from tracekit.detectors.shared.comparable_predictions import sequences
 from tracekit.detectors.shared.prompts import works_longer
 from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tracekit.analysis.code import Between, CallSite
     from tracekit.arrays import IndexArray, IntArray
     from tracekit.detectors.framework import ModelView
@@ -264,14 +266,17 @@ def pause_finding(
         f"{words}, as a share of the time from the first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
-    return Finding(view.name, summary, metrics, cost, _evidence_of_pauses(view, idle), len(pauses), pauses, sites)
-
-
-def _evidence_of_pauses(view: ModelView, idle: Idle) -> tuple[Evidence, ...]:
-    """The longest pauses first, each with the row of the activity that ends it."""
     activity = view.trace.activity
+    following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns, side="left")]
+    evidence = _evidence_of_pauses(idle, following)
+    numbers = row_numbers(following)
+    return Finding(view.name, summary, metrics, cost, evidence, len(pauses), pauses, sites, numbers)
+
+
+def _evidence_of_pauses(idle: Idle, following: pd.DataFrame) -> tuple[Evidence, ...]:
+    """The longest pauses first, each with the row of the activity that ends it: `following`, one for each pause."""
     order = np.argsort(idle.start_ns - idle.end_ns, kind="stable")[:MAX_EVIDENCE]
-    following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns[order], side="left")]
+    following = following.iloc[order]
     return tuple(
         Evidence(
             start_ns=int(idle.start_ns[pause]),

@@ -146,7 +146,11 @@ def _save(app: ActionHost, span: Span | None) -> None:
         app.say("Writing the report…")
         path = Path(name.strip()).expanduser()
         replace = check.confirmed == name
-        app.in_background(lambda: export.save_report(session, span, path, replace=replace), app.say)
+
+        def tell(ways: Sequence[str]) -> None:
+            app.say(longest_that_fits(ways, app.size.width - 2))
+
+        app.in_background(lambda: export.save_report(session, span, path, replace=replace), tell)
 
     about = "recording" if span is None else "range"
     suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"

@@ -84,7 +84,8 @@ def lane_down(app: ActionHost) -> None:
 
 
 def _lane(app: ActionHost, step: int) -> None:
-    lanes = [lane.id for lane in app.lanes.lanes]
+    # Those without rows share a line, and have nothing to go to.
+    lanes = [lane.id for lane in app.lanes.lanes if lane.events is not None]
     if not lanes:
         return
     at = lanes.index(app.state.lane) if app.state.lane in lanes else 0

@@ -76,13 +76,11 @@ def to_finding(app: ActionHost) -> None:
     if state.session.report is None:
         app.say(NOT_YET)
         return
-    all_listed = all(check.evidence_total <= len(check.evidence) for check in state.session.report.checks)
-    app.say(_NO_EVIDENCE if all_listed else _NOT_KEPT)
+    app.say(_NO_EVIDENCE)
 
 
 NOT_YET = "The checks are still running; try again when the findings appear."
 _NO_EVIDENCE = "The selected event is not evidence of a finding."
-_NOT_KEPT = "The selected event is not in the listed evidence of any finding; only the longest intervals are kept."
 
 
 @action("to_related")

@@ -13,6 +13,7 @@ from tracekit.tui.detail.checks import BY_RANK, CheckRows, check_rows
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import CheckToggled, FindingSelected, ZoomWanted
+from tracekit.tui.selection import interval_of
 from tracekit.tui.state import NOTHING, FindingRef
 
 if TYPE_CHECKING:
@@ -57,9 +58,14 @@ class FindingsPane(ListPane[CheckRows]):
         return "\n".join(textwrap.wrap(text, room, max_lines=lines, placeholder=f" …{more}"))
 
     def row_of(self, rows: CheckRows, state: State) -> int | None:
-        """The check or interval that is selected; where nothing is, the first finding."""
+        """The check or interval that is selected; where nothing is, the first finding. An event that is chosen
+        elsewhere is the interval of the open finding that was made from it, and takes the cursor off any other."""
         cursor = self.query_one(RowList).cursor
         chosen = FindingRef(0) if state.selection == NOTHING else state.selection.finding
+        if chosen is None and state.opened is not None:
+            event = state.selection.event
+            chosen = interval_of(state.session, state.opened, event) if event is not None else None
+            chosen = chosen or FindingRef(state.opened)
         return rows.row_of(chosen, cursor) if chosen is not None else None
 
     def chosen(self, rows: CheckRows, row: int) -> Message | None:

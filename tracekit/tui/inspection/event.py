@@ -10,6 +10,7 @@ from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.inspection.blocks import exact, facts, heading
+from tracekit.tui.selection import findings_of
 from tracekit.tui.timeline.ruler import exact_moment
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         if row["guessed"]:
             known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
         known.append(("source", f"{row['table']}, row {row['row']}"))
-        known += [("evidence of", f"{title} (F to jump)") for title in _findings(session, row)]
+        checks = session.report.checks if session.report is not None else ()
+        known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
     yield facts(known)
     yield ""
 
@@ -63,11 +65,3 @@ def _prediction(session: Session, index: int) -> str:
     activity = session.trace.activity
     length = duration(int(activity["duration_ns"].iloc[index]))
     return f"{length} at {moment(int(activity['start_ns'].iloc[index]))} (P to jump)"
-
-
-def _findings(session: Session, row: pd.Series) -> Iterator[str]:
-    """Titles of the findings that a row is evidence of."""
-    source = (str(row["table"]), int(row["row"]))
-    for check in session.report.checks if session.report is not None else ():
-        if any((entry.table, entry.row) == source for entry in check.evidence):
-            yield check.title

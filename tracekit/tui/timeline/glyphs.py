@@ -132,14 +132,18 @@ def _solid(result: Picture, bar: Bar, text: str) -> None:
 def _ends(result: Picture, shares: Shares, bar: Bar) -> None:
     """Draw the columns that a bar fills in part to an eighth, where the bar is alone in them."""
     before, after = bar.first - 1, bar.after
+    category = result.categories[bar.first]
     if bar.early and before >= 0 and shares.single[before]:
         gap = 8 - round(float(shares.total[before]) * 8)
         result.characters[before] = LEFT_BLOCKS[min(max(gap, 1), 7)]
         result.inks[before] = Ink.CUT
+        result.categories[before] = category
     if after < len(result.inks) and shares.alone[after]:
         eighths = round(float(shares.total[after]) * 8)
         result.characters[after] = LEFT_BLOCKS[min(max(eighths, 1), 7)]
         result.inks[after] = Ink.BLOCK
+        # The upper of two lines has none where less than half of the column is covered.
+        result.categories[after] = category
 
 
 def cells(text: str, width: int, filling: str = " ") -> list[str]:

@@ -19,6 +19,7 @@ from tracekit.tui.viewport import column_of, columns_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tracekit.arrays import BoolArray
     from tracekit.intervals import CoveredTime
     from tracekit.lanes.events import Events
     from tracekit.tui.state import State
@@ -113,13 +114,13 @@ def overview(lanes: Lanes) -> tuple[CoveredTime, CoveredTime]:
     return _union(shown, None), _union(shown, lanes.evidence)
 
 
-def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> CoveredTime:
+def _union(events: list[Events], chosen: Mapping[str, BoolArray] | None) -> CoveredTime:
     starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for entry in events:
         mask: slice | np.ndarray = slice(None)
         if chosen is not None:
-            rows = chosen.get(entry.frame, frozenset())
-            mask = np.isin(entry.index, np.fromiter(rows, np.int64, len(rows)))
+            of_frame = chosen.get(entry.frame)
+            mask = slice(0) if of_frame is None else of_frame[entry.index]
         starts.append(entry.starts[mask])
         ends.append(entry.ends[mask])
     return Intervals(np.concatenate(starts), np.concatenate(ends)).covered_time()

@@ -11,6 +11,7 @@ from tracekit.tui.timeline.tracks import Track, tracks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tracekit.arrays import BoolArray
     from tracekit.lanes.events import Events
     from tracekit.trace.trace import Trace
 
@@ -43,8 +44,8 @@ class Lanes:
     """The lanes of one recording under one grouping, and the rows that are evidence."""
 
     lanes: tuple[TimelineLane, ...]
-    evidence: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """Indices of rows that are evidence of a finding, by frame."""
+    evidence: Mapping[str, BoolArray] = field(default_factory=dict)
+    """Which rows are evidence of a finding, by frame: shape (rows,) each."""
 
 
 def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:

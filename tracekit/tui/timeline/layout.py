@@ -25,6 +25,10 @@ class Line(Enum):
     """A row of intervals."""
     WORDS = auto()
     """Why one lane, or several, have no rows."""
+    IN_FLIGHT = auto()
+    """How many predictions are in flight, over time."""
+    LATENCY = auto()
+    """How long they take, over time."""
     BLANK = auto()
 
 
@@ -69,23 +73,47 @@ _MIN_SCROLLED_LINES, _LOWEST_SCROLLED_LINES = 3, 2
 """Lines that pinned lanes leave to the others; the latter where they would not have `_LEAST_PINNED` otherwise."""
 _MIN_PINNED_LINES = 2
 """Lines of pinned lanes: one with rows, and the reasons of those without."""
+_STRIPS = ((18, 3), (10, 2), (8, 1))
+"""Lines below the header from which there are so many of strips. Our judgement: lanes come first."""
 
 
-def arrange(lanes: Sequence[TimelineLane], rows: Sequence[int], height: int, columns: int, top: int) -> Arrangement:
+def arrange(
+    lanes: Sequence[TimelineLane],
+    rows: Sequence[int],
+    height: int,
+    columns: int,
+    top: int,
+    *,
+    reached: Sequence[Sequence[int]] | None = None,
+    strips: bool = False,
+) -> Arrangement:
     """Lines for a timeline of `height` lines.
 
-    rows: number of tracks of each lane. columns: cells for reasons. top: first line wanted of the scrolled part. Pinned
-    lanes stand at the bottom; in a low timeline those without rows share lines, the others lose all but their first
-    track, and what still does not fit is scrolled with the rest.
+    rows: number of tracks of each lane. columns: cells for reasons. top: first line wanted of the scrolled part.
+    reached: the tracks of each lane that have anything in view (None: all of them); where there is little room, the
+    others make way, but for the first. strips: whether in flight and latency are drawn, below all lanes.
+
+    Pinned lanes stand at the bottom, and below them lanes without rows share lines; Core ML's do if any of them has
+    rows. In a low timeline pinned lanes lose all but their first track, and what still does not fit is scrolled with
+    the rest.
     """
     body = max(height - len(HEADER), 0)
-    scrolled = _lines(lanes, rows, [index for index, lane in enumerate(lanes) if not lane.pinned], headings=True)
-    pinned_lanes = [index for index, lane in enumerate(lanes) if lane.pinned]
-    pinned = _lines(lanes, rows, pinned_lanes, headings=False)
+    below = _strips(body) if strips else []
+    body -= len(below)
+    drawn = any(lane.events is not None for lane in lanes if not lane.pinned)
+    silent = [index for index, lane in enumerate(lanes) if lane.events is None and (lane.pinned or drawn)]
+    free = [index for index, lane in enumerate(lanes) if not lane.pinned and index not in silent]
+    pinned_lanes = [index for index, lane in enumerate(lanes) if lane.pinned and index not in silent]
+    tracks = [range(count) for count in rows]
+    scrolled = _lines(lanes, tracks, free, headings=True)
+    pinned = [*_lines(lanes, tracks, pinned_lanes, headings=False), *_folded(lanes, silent, columns, len(silent))]
     if len(scrolled) + len(pinned) > body:
+        if reached is not None:
+            kept = [sorted({0, *numbers} & set(all_of)) for numbers, all_of in zip(reached, tracks, strict=True)]
+            scrolled = _lines(lanes, kept, free, headings=True)
         room = body - min(len(scrolled), max(_MIN_SCROLLED_LINES, body // 2))
         room = max(room, min(body - _LOWEST_SCROLLED_LINES, _MIN_PINNED_LINES), 0)
-        pinned, over = _tight(lanes, pinned_lanes, columns, room)
+        pinned, over = _tight(lanes, pinned_lanes, silent, columns, room)
         scrolled = [*scrolled, *over]
     spare = body - len(scrolled) - len(pinned)
     tall = [line for line in scrolled if line.line is Line.TRACK]
@@ -97,11 +125,17 @@ def arrange(lanes: Sequence[TimelineLane], rows: Sequence[int], height: int, col
     shown = _announcing(scrolled, first, first + visible)
     blank = [ScreenLine(Line.BLANK)] * (visible - len(shown))
     numbers = [(lane, number) for number, line in enumerate(scrolled) for lane in line.lanes]
-    lines = (*HEADER, *shown, *blank, *pinned)[:height]
+    lines = (*HEADER, *shown, *blank, *pinned, *below)[:height]
     first_of_lane = {
         lane: number - (number > 0 and scrolled[number - 1].line is Line.HEADING) for lane, number in reversed(numbers)
     }
     return Arrangement(lines, first, last_top, visible, first_of_lane, dict(numbers))
+
+
+def _strips(body: int) -> list[ScreenLine]:
+    count = next((count for least, count in _STRIPS if body >= least), 0)
+    latency = [ScreenLine(Line.LATENCY, part=part, parts=count - 1) for part in range(count - 1)]
+    return [ScreenLine(Line.IN_FLIGHT), *latency][:count]
 
 
 def _announcing(lines: Sequence[ScreenLine], first: int, after: int) -> list[ScreenLine]:
@@ -114,7 +148,7 @@ def _announcing(lines: Sequence[ScreenLine], first: int, after: int) -> list[Scr
 
 
 def _lines(
-    lanes: Sequence[TimelineLane], rows: Sequence[int], indices: Sequence[int], *, headings: bool
+    lanes: Sequence[TimelineLane], tracks: Sequence[Sequence[int]], indices: Sequence[int], *, headings: bool
 ) -> list[ScreenLine]:
     lines: list[ScreenLine] = []
     several = len({lanes[index].section for index in indices}) > 1
@@ -126,27 +160,29 @@ def _lines(
             lines.append(ScreenLine(Line.HEADING, text=section))
         if lane.events is None:
             lines.append(ScreenLine(Line.WORDS, (index,)))
-        lines.extend(ScreenLine(Line.TRACK, (index,), track) for track in range(rows[index]))
+        lines.extend(ScreenLine(Line.TRACK, (index,), track) for track in tracks[index])
     return lines
 
 
 def _tight(
-    lanes: Sequence[TimelineLane], indices: Sequence[int], columns: int, room: int
+    lanes: Sequence[TimelineLane], indices: Sequence[int], silent: Sequence[int], columns: int, room: int
 ) -> tuple[list[ScreenLine], list[ScreenLine]]:
     """Pinned lanes in as few lines as can be: those for which there is room, reasons first, and the others."""
-    tracks = [ScreenLine(Line.TRACK, (index,)) for index in indices if lanes[index].events is not None]
-    without_rows = tuple(index for index in indices if lanes[index].events is None)
-    if len(without_rows) > 1:
-        # Reasons get what the others leave, or half where that is more.
-        max_lines = max(room - len(tracks), (room + 1) // 2, 1)
-        lines = reasons([(lanes[index].title, lanes[index].words) for index in without_rows], columns, max_lines)
-        words = [ScreenLine(Line.WORDS, without_rows, 0, part, len(lines), text) for part, text in enumerate(lines)]
-    else:
-        words = [ScreenLine(Line.WORDS, without_rows)] if without_rows else []
+    tracks = [ScreenLine(Line.TRACK, (index,)) for index in indices]
+    # Reasons get what the others leave, or half where that is more.
+    words = _folded(lanes, silent, columns, max(room - len(tracks), (room + 1) // 2, 1))
     if not room:
         return [], [*tracks, *words]
     free = room - len(words)
     return [*tracks[:free], *words], tracks[free:]
+
+
+def _folded(lanes: Sequence[TimelineLane], silent: Sequence[int], columns: int, max_lines: int) -> list[ScreenLine]:
+    """Lanes without rows and their reasons, on as few lines as can be."""
+    if len(silent) < 2:
+        return [ScreenLine(Line.WORDS, (index,)) for index in silent]
+    lines = reasons([(lanes[index].title, lanes[index].words) for index in silent], columns, max_lines)
+    return [ScreenLine(Line.WORDS, tuple(silent), 0, part, len(lines), text) for part, text in enumerate(lines)]
 
 
 def _doubled(lines: Sequence[ScreenLine]) -> list[ScreenLine]:

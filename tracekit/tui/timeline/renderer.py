@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.cells import set_cell_size
 from rich.segment import Segment
 
@@ -179,14 +178,24 @@ class Renderer:
     def _arrange(self, top: int, *, follow: bool) -> None:
         if self._state is None:
             return
-        rows = [len(self.tracks(lane)) for lane in self._lanes.lanes]
-        arrangement = arrange(self._lanes.lanes, rows, self._height, self.columns, top)
+        view = self._state.view
+        tracks = [self.tracks(lane) for lane in self._lanes.lanes]
+        rows = [len(of_lane) for of_lane in tracks]
+        reached = [
+            [number for number, track in enumerate(of_lane) if track.reaches(view.start_ns, view.end_ns)]
+            for of_lane in tracks
+        ]
+
+        def arranged(first: int) -> Arrangement:
+            return arrange(self._lanes.lanes, rows, self._height, self.columns, first, reached=reached)
+
+        arrangement = arranged(top)
         lane_index = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
             last = arrangement.last_of_lane[lane_index]
             wanted = min(max(top, last + 1 - arrangement.visible), first)
-            arrangement = arrange(self._lanes.lanes, rows, self._height, self.columns, wanted)
+            arrangement = arranged(wanted)
         self.arrangement = arrangement
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
@@ -278,11 +287,11 @@ class Renderer:
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> CoveredTime | None:
         """Intervals of a track that are evidence; None where it has none."""
         rows = self._lanes.evidence.get(lane.events.frame) if lane.events is not None else None
-        if not rows or lane.events is None:
+        if rows is None or lane.events is None:
             return None
         key = (lane.id, lane.id in state.expanded, number)
         if key not in self._marks:
-            chosen = np.isin(lane.events.index[track.positions], np.fromiter(rows, np.int64))
+            chosen = rows[lane.events.index[track.positions]]
             union = Intervals(track.starts[chosen], track.ends[chosen]).covered_time()
             self._marks[key] = union if chosen.any() else None
         return self._marks[key]

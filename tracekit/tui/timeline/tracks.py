@@ -40,6 +40,13 @@ class Track:
         """Busy share of each column between the edges `bounds`. O(categories * columns * log n)."""
         return shares(self.parts, self.total, self.starts, bounds)
 
+    def reaches(self, low_ns: int, high_ns: int) -> bool:
+        """Whether any interval, or instant, lies in `[low_ns, high_ns)` at least in part. O(log n), O(n) where they
+        overlap."""
+        upper = int(np.searchsorted(self.starts, high_ns, side="left"))
+        ends = self.ends[upper - 1 : upper] if self.disjoint else self.ends[:upper]
+        return bool((ends > low_ns).any())
+
     def holds(self, position: int) -> bool:
         """Whether the interval at a position in `Events` is in this row. O(log n)."""
         return position_of(self.positions, position) is not None
