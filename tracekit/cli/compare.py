@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_reader_arguments
-from tracekit.cli.measuring import measure_all, readable, recordings_in
+from tracekit.cli.inputs import add_model_argument, add_part_arguments, add_reader_arguments, part_of
+from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
@@ -28,6 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--rename", action="append", default=[], metavar="OLD=NEW", help="compare model OLD with model NEW; repeatable"
     )
     add_model_argument(parser)
+    add_part_arguments(parser)
     add_reader_arguments(parser)
     add_config_arguments(parser)
     form = parser.add_mutually_exclusive_group()
@@ -46,9 +47,11 @@ def run(arguments: Namespace) -> ExitStatus:
 
     before, after = (recordings_in(*side) for side in sides_of(arguments))
     renames = dict(map(_rename, arguments.rename))
-    measured = measure_all([*before, *after], arguments, config_of(arguments))
-    sides = [readable(part) for part in (measured[: len(before)], measured[len(before) :])]
-    comparison = compare(*sides, renames=renames)
+    part = part_of(arguments)
+    measured = measure_all([*before, *after], arguments, config_of(arguments), part)
+    sides = [readable(side) for side in (measured[: len(before)], measured[len(before) :])]
+    notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
+    comparison = compare(*sides, renames=renames, notes=[*notes, *left_out(measured)])
     if arguments.format == "json":
         emit(to_json(comparison), utf8=True)
     elif arguments.format in ("markdown", "md"):

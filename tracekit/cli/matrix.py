@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import add_model_argument, add_reader_arguments
-from tracekit.cli.measuring import measure_all, readable, recordings_in
+from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
@@ -62,7 +62,7 @@ def run(arguments: Namespace) -> ExitStatus:
     measured = measure_all([path for paths in found for path in paths], arguments, config_of(arguments))
     sources = sources_of(readable(measured))
     kept = [label for label, entry in zip(given, measured, strict=True) if entry.measurements is not None]
-    table = matrix(sources, labels_of(sources, kept))
+    table = matrix(sources, labels_of(sources, kept), left_out(measured))
     for path, form in outputs:
         write_report(path, _rendered(table, form))
     form = "markdown" if arguments.format == "md" else arguments.format

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.several import bundles_in
-from tracekit.errors import TracekitError, words_of
+from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tracekit.compare.measurements import Measurements
     from tracekit.recording import Progress, XctraceOptions
+    from tracekit.report.choice import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Request:
     timeout: float
     models: tuple[str, ...]
     config: Path | None
+    part: Part | None = None
 
 
 def recordings_in(*paths: str) -> list[str]:
@@ -44,11 +46,13 @@ def recordings_in(*paths: str) -> list[str]:
     return [recording for path in paths for recording in (bundles_in(path) or [path])]
 
 
-def measure_all(paths: Sequence[str], arguments: Namespace, config: Path | None) -> list[Measured]:
+def measure_all(
+    paths: Sequence[str], arguments: Namespace, config: Path | None, part: Part | None = None
+) -> list[Measured]:
     """Measurements of each path, in their order. Only they are kept, so memory does not grow with the recordings."""
     from tracekit.cli.progress import RUNNING, showing_progress
 
-    request = Request(arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config)
+    request = Request(arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config, part)
     everything = []
     for number, path in enumerate(paths, 1):
         label = f"{number} of {len(paths)}: {Path(path).name}:" if len(paths) > 1 else ""
@@ -83,7 +87,9 @@ def _measurements(
 
     options = xctrace or XctraceOptions(request.timeout)
     trace = open_trace(path, reader=request.reader, xctrace=options, progress=progress)
-    shown = shown_of(trace, models=request.models)
+    shown = shown_of(trace, models=request.models, part=request.part)
+    if request.part is not None and shown is not None and not shown.rows["activity"].any():
+        raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
     return measure(trace, judge(trace, shown=shown, config=request.config), shown)
 
 
@@ -95,9 +101,14 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
     failed = [entry for entry in measured if entry.measurements is None]
     if not kept:
         raise _unreadable(failed)
-    for entry in failed:
-        narrate(f"tracekit: left out: {entry.error}")
+    for note in left_out(measured):
+        narrate(f"tracekit: {note}")
     return kept
+
+
+def left_out(measured: Sequence[Measured]) -> list[str]:
+    """A note on each recording that could not be measured."""
+    return [f"left out: {entry.error}" for entry in measured if entry.measurements is None]
 
 
 def whole(measured: Sequence[Measured]) -> list[Measurements]:
