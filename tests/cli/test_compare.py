@@ -34,6 +34,31 @@ def test_a_regression_is_no_failure(tracekit, samples):
     assert result.out.splitlines()[-1].startswith("regressed: SharpenFilter")
 
 
+def test_a_range_limits_what_is_compared(tracekit, samples):
+    pair = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
+    whole, part = (json.loads(tracekit("compare", *pair, *more, "--json").out) for more in ((), ("--to", "2")))
+    counts = [comparison["models"][0]["predictions"]["before"] for comparison in (whole, part)]
+    assert 0 < counts[1] < counts[0]
+    assert part["notes"][0] == "Only predictions starting before 2 s are compared."
+
+
+def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, tmp_path):
+    before, after = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
+    result = tracekit("compare", "--before", before, tmp_path / "gone.trace", "--after", after)
+    assert result.status == 2
+    assert "left out" in result.err
+    assert "left out" in result.out
+    assert result.out.splitlines()[-1] == "improved: SharpenFilter −30% · 2 findings fixed"
+
+
+def test_a_folder_of_recordings_is_a_side(tracekit, samples, tmp_path):
+    for side, name in (("before", "sharpen_8bit"), ("after", "sharpen_float16")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / f"{name}.trace").symlink_to(samples / f"{name}.trace")
+    result = tracekit("compare", tmp_path / "before", tmp_path / "after")
+    assert result.out.splitlines()[0] == "before  sharpen_8bit.trace"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -44,6 +69,8 @@ def test_a_regression_is_no_failure(tracekit, samples):
         (("--before", "b.trace"), "missing recordings"),
         (("a.trace", "b.trace", "--rename", "x"), "OLD=NEW"),
         (("a.trace", "b.trace"), "a.trace"),
+        (("a.trace", "b.trace", "--from", "2", "--to", "2"), "--from must be before --to"),
+        (("a.trace", "b.trace", "--from", "soon"), "invalid time in seconds"),
     ],
 )
 def test_wrong_usage_is_one_sentence(tracekit, arguments, words):
@@ -51,3 +78,9 @@ def test_wrong_usage_is_one_sentence(tracekit, arguments, words):
     assert result.status == 2
     assert words in result.err
     assert result.err.count("\n") == 1
+
+
+def test_a_range_without_any_event_is_an_error(tracekit, samples):
+    result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--from", "900")
+    assert result.status == 2
+    assert "no load or prediction starts from 900 s" in result.err

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tracekit
@@ -18,7 +19,7 @@ from tracekit.detectors.rules import reload_before_predict, run_issues, unused_l
 from tracekit.detectors.runner import Judgment
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
-from tracekit.report.choice import shown_of, unknown_model, unknown_process
+from tracekit.report.choice import Part, shown_of, unknown_model, unknown_process
 from tracekit.report.report import Report
 from tracekit.report.shown import shown_judgments
 from tracekit.testing import Draws, write_export
@@ -111,7 +112,7 @@ def test_a_finding_about_several_models_is_shown_with_any_of_them(two, about, to
     ],
 )
 def test_of_a_range_the_findings_that_reach_into_it_are_shown(two, outcome, expected):
-    shown = replace(everything(two), span=(10, 20))
+    shown = replace(everything(two), ranges=Intervals(np.array([10]), np.array([20])))
     detector = reload_before_predict.DETECTOR
     assert answers(two, shown, Judgment(detector, outcome)) == [(detector.id, "Net", expected)]
 
@@ -226,3 +227,46 @@ def test_names_in_errors_cannot_steer_a_terminal(two):
     )
     for error in (unknown_model(renamed, "x", redact=True), unknown_model(two, hostile, redact=False)):
         assert str(error).isprintable()
+
+
+def with_signposts(trace: Trace) -> Trace:
+    rows = [("frame", 0, 412), ("frame", 2, 412), ("frame", 5, 66), ("other", 7, 412)]
+    frame = pd.DataFrame(rows, columns=["name", "at", "pid"])
+    frame["start_ns"] = 1_000 * MS + frame.pop("at") * 100 * MS
+    frame["duration_ns"] = 70 * MS
+    frame["pid"] = frame["pid"].astype("Int64")
+    return replace(trace, context={**trace.context, "signposts": frame})
+
+
+def test_of_a_signpost_what_starts_within_its_intervals_is_shown(two):
+    trace = with_signposts(two)
+    shown = shown_of(trace, part=Part(signpost="frame"))
+    started = trace.activity[shown.rows["activity"]]
+    # Predictions start every 100 ms at 1,000 and at 1,040 ms; the interval of the other process does not count.
+    assert sorted(started["start_ns"] // MS) == [1_000, 1_040, 1_200, 1_240]
+    assert [(start // MS, end // MS) for start, end in zip(shown.ranges.starts, shown.ranges.ends, strict=True)] == [
+        (1_000, 1_070),
+        (1_200, 1_270),
+    ]
+    assert "within signpost frame" in shown.notes[0]
+
+
+def test_a_range_cuts_the_intervals_of_a_signpost(two):
+    trace = with_signposts(two)
+    shown = shown_of(trace, part=Part(1_020 * MS, 1_210 * MS, "frame"))
+    assert sorted(trace.activity[shown.rows["activity"]]["start_ns"] // MS) == [1_040, 1_200]
+
+
+def test_a_finding_between_the_intervals_of_a_signpost_is_outside(two):
+    shown = shown_of(with_signposts(two), part=Part(signpost="frame"))
+    detector = reload_before_predict.DETECTOR
+    for start, expected in ((1_050, "Finding"), (1_100, "NotApplicable")):
+        judgment = Judgment(detector, finding("Net", evidence("Net", start * MS, (start + 10) * MS)))
+        assert answers(two, shown, judgment) == [(detector.id, "Net", expected)]
+
+
+def test_an_unknown_signpost_is_an_error_that_names_those_of_the_app(two):
+    with pytest.raises(UsageError, match="frame, other"):
+        shown_of(with_signposts(two), part=Part(signpost="nothing"))
+    with pytest.raises(UsageError, match="no signpost intervals"):
+        shown_of(replace(two, context={}), part=Part(signpost="frame"))

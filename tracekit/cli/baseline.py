@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import add_reader_arguments
-from tracekit.cli.measuring import measured
+from tracekit.cli.measuring import measure_all, recordings_in, whole
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
@@ -48,7 +48,8 @@ def run(arguments: Namespace) -> ExitStatus:
     if arguments.action == "save" and path.exists():
         raise UsageError(f"{path} exists; add to it with 'tracekit baseline update', or delete it first")
     earlier = load_baseline(path) if arguments.action == "update" else None
-    baseline = baseline_of(measured(arguments.path, arguments, config_of(arguments)), earlier)
+    measured = measure_all(recordings_in(*arguments.path), arguments, config_of(arguments))
+    baseline = baseline_of(whole(measured), earlier)
     write_report(path, to_text(baseline))
     emit(render_baseline(baseline))
     if len(baseline.recordings) < 3:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import add_reader_arguments
-from tracekit.cli.measuring import measured
+from tracekit.cli.measuring import measure_all, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import TracekitError, UsageError
 
@@ -97,14 +98,21 @@ def _checked(arguments: Namespace) -> tuple[Gate, Callable[[Item], int]]:
 
     try:
         baseline = _baseline(arguments.baseline, settings, config)
+        measured = measure_all(recordings_in(*arguments.path), arguments, config)
+        readable = [entry.measurements for entry in measured if entry.measurements is not None]
         gate = check(
-            measured(arguments.path, arguments, config),
+            readable,
             settings,
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allow_environment_change=arguments.allow_environment_change,
             allow_missing=arguments.allow_missing,
         )
+        unreadable = tuple(
+            Item(Verdict.UNUSABLE, "input", None, entry.error) for entry in measured if entry.measurements is None
+        )
+        if unreadable:
+            gate = replace(gate, verdict=Verdict.UNUSABLE, items=(*unreadable, *(gate.items if readable else ())))
     except TracekitError as error:
         gate = Gate(Verdict.UNUSABLE, (Item(Verdict.UNUSABLE, "input", None, str(error)),), None)
     return gate, line

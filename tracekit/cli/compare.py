@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_reader_arguments
-from tracekit.cli.measuring import measured
+from tracekit.cli.inputs import add_model_argument, add_part_arguments, add_reader_arguments, part_of
+from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
@@ -19,13 +19,16 @@ FORMATS = ("text", "markdown", "json")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="*", help="one recording before and one after the change")
+    parser.add_argument(
+        "path", metavar="PATH", nargs="*", help="recording (or folder of them) before and after the change"
+    )
     parser.add_argument("--before", nargs="+", default=[], metavar="PATH", help="recordings before the change")
     parser.add_argument("--after", nargs="+", default=[], metavar="PATH", help="recordings after the change")
     parser.add_argument(
         "--rename", action="append", default=[], metavar="OLD=NEW", help="compare model OLD with model NEW; repeatable"
     )
     add_model_argument(parser)
+    add_part_arguments(parser)
     add_reader_arguments(parser)
     add_config_arguments(parser)
     form = parser.add_mutually_exclusive_group()
@@ -42,17 +45,20 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.report.renderers.serialize import to_json
     from tracekit.report.renderers.text import FILE_WIDTH
 
-    before, after = sides_of(arguments)
-    config = config_of(arguments)
+    before, after = (recordings_in(*side) for side in sides_of(arguments))
     renames = dict(map(_rename, arguments.rename))
-    comparison = compare(measured(before, arguments, config), measured(after, arguments, config), renames=renames)
+    part = part_of(arguments)
+    measured = measure_all([*before, *after], arguments, config_of(arguments), part)
+    sides = [readable(side) for side in (measured[: len(before)], measured[len(before) :])]
+    notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
+    comparison = compare(*sides, renames=renames, notes=[*notes, *left_out(measured)])
     if arguments.format == "json":
         emit(to_json(comparison), utf8=True)
     elif arguments.format in ("markdown", "md"):
         emit(render_markdown(comparison))
     else:
         emit(render_comparison(comparison, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
-    return ExitStatus.DONE
+    return ExitStatus.DONE if sum(map(len, sides)) == len(measured) else ExitStatus.UNUSABLE
 
 
 def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:

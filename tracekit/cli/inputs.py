@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.errors import UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ArgumentGroup
 
     from tracekit.recording import XctraceOptions
+    from tracekit.report.choice import Part
 
 READERS = ("auto", "native", "xctrace")
 """As `tracekit.recording.xctrace.reader_selection.READERS` has them."""
@@ -58,6 +61,29 @@ def add_reader_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
 
 
+def add_part_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--from`, `--to` and `--signpost`."""
+    parser.add_argument(
+        "--from", type=_moment, dest="start", metavar="SECONDS", help="only predictions starting from this time on"
+    )
+    parser.add_argument(
+        "--to", type=_moment, dest="end", metavar="SECONDS", help="only predictions starting before this time"
+    )
+    parser.add_argument(
+        "--signpost", metavar="NAME", help="only predictions starting within signpost intervals of the app"
+    )
+
+
+def part_of(arguments: Namespace) -> Part | None:
+    """The part of the time that is asked for; None for all of it. Raises `UsageError` for one without length."""
+    from tracekit.report.choice import Part
+
+    if arguments.start is not None and arguments.end is not None and arguments.start >= arguments.end:
+        raise UsageError("--from must be before --to")
+    part = Part(arguments.start, arguments.end, arguments.signpost)
+    return None if part == Part() else part
+
+
 def xctrace_options(arguments: Namespace, *, quiet: bool = False) -> XctraceOptions:
     """How xctrace is asked, and what standard error hears of it; only the bare necessities where `quiet`."""
     from tracekit.cli.output import narrate
@@ -88,6 +114,18 @@ def _run_number(text: str) -> int:
 
 # argparse names the type in its message: "invalid run number value: 'x'".
 _run_number.__name__ = "run number"
+
+
+def _moment(text: str) -> int:
+    """Type of `--from` and `--to`: seconds since the start of the run, in ns."""
+    seconds = float(text)
+    if not 0 <= seconds <= 1e9:
+        raise ValueError(text)
+    return round(seconds * 1e9)
+
+
+# argparse names the type in its message: "invalid time in seconds value: 'x'".
+_moment.__name__ = "time in seconds"
 
 
 def _seconds(text: str) -> float:

@@ -1,31 +1,124 @@
-"""Measurements of the recordings of a command line, for commands that compare."""
+"""Measurements of the recordings of a command line, for commands that compare. One that cannot be read stops none."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.inputs import xctrace_options
+from tracekit.cli.several import bundles_in
+from tracekit.errors import TracekitError, UsageError, words_of
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     from tracekit.compare.measurements import Measurements
+    from tracekit.recording import Progress, XctraceOptions
+    from tracekit.report.choice import Part
 
 
-def measured(paths: Sequence[str], arguments: Namespace, config: Path | None) -> list[Measurements]:
-    """Measurements of each path, in their order. Raises `TracekitError` for one that cannot be read."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A recording of the command line, and what became of it."""
+
+    path: str
+    measurements: Measurements | None
+    error: str = ""
+    """Why it could not be measured, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What of a recording is to be measured, and how it is read. Fit to be sent to another process."""
+
+    reader: str
+    timeout: float
+    models: tuple[str, ...]
+    config: Path | None
+    part: Part | None = None
+
+
+def recordings_in(*paths: str) -> list[str]:
+    """The recordings that paths mean: those in a folder of bundles, sorted by name, else the path itself."""
+    return [recording for path in paths for recording in (bundles_in(path) or [path])]
+
+
+def measure_all(
+    paths: Sequence[str], arguments: Namespace, config: Path | None, part: Part | None = None
+) -> list[Measured]:
+    """Measurements of each path, in their order. Only they are kept, so memory does not grow with the recordings."""
+    from tracekit.cli.progress import RUNNING, showing_progress
+
+    request = Request(arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config, part)
+    everything = []
+    for number, path in enumerate(paths, 1):
+        label = f"{number} of {len(paths)}: {Path(path).name}:" if len(paths) > 1 else ""
+        with showing_progress(label=label, then=RUNNING) as progress:
+            everything.append(measure_one(path, request, xctrace_options(arguments), progress))
+    return everything
+
+
+def measure_one(
+    path: str,
+    request: Request,
+    xctrace: XctraceOptions | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Measured:
+    """Measure one recording. Whatever goes wrong is part of the result, so that the others go on."""
+    try:
+        return Measured(path, _measurements(path, request, xctrace, progress))
+    except TracekitError as error:
+        return Measured(path, None, str(error))
+    except Exception as error:  # one recording that breaks tracekit must not stop the rest
+        return Measured(path, None, f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it")
+
+
+def _measurements(
+    path: str, request: Request, xctrace: XctraceOptions | None, progress: Callable[[Progress], None] | None
+) -> Measurements:
     from tracekit.api import judge
-    from tracekit.cli.progress import showing_progress
     from tracekit.compare.measurements import measure
+    from tracekit.recording import XctraceOptions
     from tracekit.report.choice import shown_of
     from tracekit.trace.open import open_trace
 
-    measurements = []
-    for path in paths:
-        with showing_progress() as progress:
-            trace = open_trace(path, reader=arguments.reader, xctrace=xctrace_options(arguments), progress=progress)
-        shown = shown_of(trace, models=getattr(arguments, "model", ()))
-        measurements.append(measure(trace, judge(trace, shown=shown, config=config), shown))
-    return measurements
+    options = xctrace or XctraceOptions(request.timeout)
+    trace = open_trace(path, reader=request.reader, xctrace=options, progress=progress)
+    shown = shown_of(trace, models=request.models, part=request.part)
+    if request.part is not None and shown is not None and not shown.rows["activity"].any():
+        raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
+    return measure(trace, judge(trace, shown=shown, config=request.config), shown)
+
+
+def readable(measured: Sequence[Measured]) -> list[Measurements]:
+    """What could be measured; the rest is told on standard error. Raises `TracekitError` where nothing could."""
+    from tracekit.cli.output import narrate
+
+    kept = [entry.measurements for entry in measured if entry.measurements is not None]
+    failed = [entry for entry in measured if entry.measurements is None]
+    if not kept:
+        raise _unreadable(failed)
+    for note in left_out(measured):
+        narrate(f"tracekit: {note}")
+    return kept
+
+
+def left_out(measured: Sequence[Measured]) -> list[str]:
+    """A note on each recording that could not be measured."""
+    return [f"left out: {entry.error}" for entry in measured if entry.measurements is None]
+
+
+def whole(measured: Sequence[Measured]) -> list[Measurements]:
+    """All measurements. Raises `TracekitError` where one recording could not be measured."""
+    failed = [entry for entry in measured if entry.measurements is None]
+    if failed:
+        raise _unreadable(failed)
+    return [entry.measurements for entry in measured if entry.measurements is not None]
+
+
+def _unreadable(failed: Sequence[Measured]) -> TracekitError:
+    more = f" (and {format_count(len(failed) - 1, 'more recording')})" if len(failed) > 1 else ""
+    return TracekitError(f"{failed[0].error}{more}")

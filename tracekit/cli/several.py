@@ -40,7 +40,7 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
     inputs = [Input(_name(loose), tuple(loose))] if loose else []
     for path in paths:
         if _is_recording(path):
-            inputs += [Input(Path(each).name, (each,)) for each in (_bundles_in(path) or [path])]
+            inputs += [Input(Path(each).name, (each,)) for each in (bundles_in(path) or [path])]
     # In the order in which they were given.
     order = {path: position for position, path in enumerate(paths)}
     return sorted(
@@ -56,7 +56,7 @@ def _is_recording(path: str) -> bool:
         return False
 
 
-def _bundles_in(path: str) -> list[str]:
+def bundles_in(path: str) -> list[str]:
     """Bundles directly in a folder that is none itself; empty for anything else."""
     folder = Path(path)
     if folder.suffix == BUNDLE or not folder.is_dir():

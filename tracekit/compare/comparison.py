@@ -69,11 +69,13 @@ def compare(
     after: Sequence[Measurements],
     *,
     renames: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
 ) -> Comparison:
     """Compare two sides of one or more recordings each. The same measurements give the same digits.
 
-    `renames` maps names of models before to their names after. Raises `UsageError` for a rename of a model that is not
-    there, and for a recording that is given twice on one side, since it would count as two.
+    `renames` maps names of models before to their names after; `notes` are said before all others. Raises `UsageError`
+    for a rename of a model that is not there, and for a recording that is given twice on one side, since it would count
+    as two.
     """
     renamed = dict(renames or {})
     for side in (before, after):
@@ -101,7 +103,7 @@ def compare(
         unfair=environment_differences(before, after),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
-        notes=_notes(before, after, models),
+        notes=(*notes, *_notes(before, after, models)),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.analysis.code import Api, LoadPhase, all_sites, is_inferred
 from tracekit.analysis.code.sites import MAIN, MIXED, OTHER
+from tracekit.trace.filter import reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP
 from tracekit.units import format_count, format_percent, format_time
@@ -91,7 +92,9 @@ def _is_shown(site: CallSite, shown: Shown | None) -> bool:
         return False
     if shown.models is not None and site.model is not None and site.model not in shown.models:
         return False
-    return shown.span is None or (site.first_ns < shown.span[1] and site.last_ns >= shown.span[0])
+    if shown.ranges is None:
+        return True
+    return bool(reach_ranges(shown.ranges, np.array([site.first_ns]), np.array([site.last_ns + 1])).any())
 
 
 def symbols_sentence(code: CodeInfo) -> str:

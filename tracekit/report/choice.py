@@ -4,9 +4,13 @@ holds, without what a report leaves out.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracekit.errors import UsageError, unknown
+from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace.filter import (
@@ -15,6 +19,7 @@ from tracekit.trace.filter import (
     model_names,
     only_models,
     only_process,
+    only_ranges,
     process_names,
     spellings,
 )
@@ -29,16 +34,24 @@ _ASK = "'tracekit analyze --no-redact' names those of other processes"
 
 
 def shown_of(
-    trace: Trace, *, models: Sequence[str] = (), process: str | int | None = None, redact: bool = True
+    trace: Trace,
+    *,
+    models: Sequence[str] = (),
+    process: str | int | None = None,
+    part: Part | None = None,
+    redact: bool = True,
 ) -> Shown | None:
-    """What is shown of some models (shell patterns of base names) and of one process (name or pid); None: everything.
+    """What is shown of some models (shell patterns of base names), of one process (name or pid) and of a part of the
+    time; None: everything.
 
-    Raises `UsageError` where a pattern matches no model, or where nothing in the recording names the process; `redact`
-    keeps names of others out of its text. O(rows) per frame.
+    Raises `UsageError` where a pattern matches no model, where nothing in the recording names the process, and where
+    the app has no such signpost; `redact` keeps names of others out of its text. O(rows) per frame.
     """
-    if not models and process is None:
+    if not models and process is None and part is None:
         return None
     shown = everything(trace)
+    if part is not None:
+        shown = only_ranges(shown, trace, ranges_of(trace, part), *part.words)
     if process is not None:
         if not any(str(process) in spellings(*pair) for pair in process_names(trace)):
             raise unknown_process(trace, str(process), redact=redact)
@@ -53,6 +66,47 @@ def shown_of(
             chosen |= matches
         shown = only_models(shown, trace, chosen)
     return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the time of a recording, as a user describes it."""
+
+    start_ns: int | None = None
+    """None: from the beginning."""
+    end_ns: int | None = None
+    """None: to the end."""
+    signpost: str | None = None
+    """Name of intervals of the app; None: all of the time."""
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Where it is, behind `starting`, and its name."""
+        where = [] if self.signpost is None else [f"within signpost {self.signpost}"]
+        where += [] if self.start_ns is None else [f"from {self.start_ns / 1e9:g} s"]
+        if self.end_ns is not None:
+            where.append(f"{'before' if self.start_ns is None else 'to'} {self.end_ns / 1e9:g} s")
+        return " ".join(where), "this range" if self.signpost is None else "these intervals"
+
+
+def ranges_of(trace: Trace, part: Part) -> Intervals:
+    """The ranges of time of a part, sorted and disjoint. Raises `UsageError` for a signpost that the app does not have.
+
+    Signposts of other processes do not count where the recording has a target.
+    """
+    low = 0 if part.start_ns is None else part.start_ns
+    high = np.iinfo(np.int64).max if part.end_ns is None else part.end_ns
+    if part.signpost is None:
+        return Intervals(np.array([low]), np.array([high]))
+    signposts, target = trace.context.get("signposts"), trace.run.target.process
+    if signposts is None or signposts.empty:
+        raise UsageError("the recording has no signpost intervals; record with --instrument os_signpost")
+    if target is not None:
+        signposts = signposts[(signposts["pid"] == target.pid).fillna(value=False).to_numpy(dtype=bool)]
+    found = signposts[(signposts["name"] == part.signpost).to_numpy(dtype=bool)]
+    if found.empty:
+        raise unknown("signpost", visible(part.signpost), sorted({visible(str(name)) for name in signposts["name"]}))
+    return Intervals.from_rows(found).clipped(low, high).union()
 
 
 def unknown_model(trace: Trace, wanted: str, *, redact: bool) -> UsageError:

@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.analysis.code.tree import call_tree
 from tracekit.characters import visible
 from tracekit.report.redact import private_facts, redact_texts
-from tracekit.trace.filter import model_names
+from tracekit.trace.filter import in_ranges, model_names
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.tree import CallTree
@@ -39,8 +39,8 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
     if sampled is None or target is None or sampled.samples.empty:
         return None
     chosen = _of_process(sampled, target.pid)
-    if shown is not None and shown.span is not None:
-        chosen &= sampled.samples["time_ns"].between(*shown.span, inclusive="left").to_numpy()
+    if shown is not None and shown.ranges is not None:
+        chosen &= in_ranges(shown.ranges, sampled.samples["time_ns"].to_numpy(np.int64))
     tree = call_tree(sampled, chosen)
     if not tree.total:
         return None

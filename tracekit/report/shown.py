@@ -14,13 +14,14 @@ from tracekit.detectors.framework import Detector
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.runner import Judgment
-from tracekit.trace.filter import shown_model_names
+from tracekit.trace.filter import reach_ranges, shown_model_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracekit.detectors.framework import AnyDetector
     from tracekit.detectors.outcomes import Outcome
+    from tracekit.intervals import Intervals
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -61,19 +62,19 @@ def _placed(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgme
     about = outcome.models
     if shown.models is not None and outcome.model is None and about is not None and about.isdisjoint(present):
         reason = "The finding is about models that are not shown."
-    elif shown.span is not None and not _reaches(outcome, *shown.span):
+    elif shown.ranges is not None and not _reaches(outcome, shown.ranges):
         reason = "The finding is outside the range."
     else:
         return judgment
     return Judgment(judgment.detector, NotApplicable(outcome.model, reason))
 
 
-def _reaches(finding: Finding, start_ns: int, end_ns: int) -> bool:
-    """Whether any time that a finding calls lost, or its evidence, lies in a range; also where it names no time, or
+def _reaches(finding: Finding, ranges: Intervals) -> bool:
+    """Whether any time that a finding calls lost, or its evidence, lies in the ranges; also where it names no time, or
     where its evidence is a selection. O(intervals)."""
     starts = np.array([*finding.affected.starts, *(entry.start_ns for entry in finding.evidence)], np.int64)
     ends = np.array([*finding.affected.ends, *(entry.end_ns for entry in finding.evidence)], np.int64)
-    if not len(starts) or bool(((starts < end_ns) & (np.maximum(ends, starts + 1) > start_ns)).any()):
+    if not len(starts) or bool(reach_ranges(ranges, starts, np.maximum(ends, starts + 1)).any()):
         return True
     return not len(finding.affected.starts) and finding.evidence_total > len(finding.evidence)
 
@@ -86,6 +87,6 @@ def _nothing_shown(shown: Shown) -> Outcome:
             "Core ML rows belong to the target, so nothing is known about the models of this process.",
             "Record this process as the target.",
         )
-    if shown.span is not None:
+    if shown.ranges is not None:
         return NotApplicable(None, "No event of a shown and evaluated model starts in the range.")
     return NotApplicable(None, "The app does not load or call what is shown: a stage is evaluated with its pipeline.")

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, stacked
 from tracekit.trace.models import COLUMNS_READ, model_frame
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from tracekit.arrays import BoolArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
 
@@ -40,8 +41,8 @@ class Shown:
     """For each frame of the context the rows that are shown: shape (rows,)."""
     models: frozenset[str] | None = None
     """Base names that were chosen; None where models were not chosen by name."""
-    span: tuple[int, int] | None = None
-    """Range of time in ns, half-open; None where none was chosen."""
+    ranges: Intervals | None = None
+    """Ranges of time, sorted, none touching another; None where none was chosen."""
     foreign: bool = False
     """Whether it is a process whose models the recording does not hold, because its Core ML rows are another's."""
     notes: tuple[str, ...] = ()
@@ -75,20 +76,31 @@ def only_range(shown: Shown, trace: Trace, start_ns: int, end_ns: int) -> Shown:
     So each prediction is there as a whole or not at all; what of an earlier one starts in the range is there without
     it. Rows of the context stay where they reach into the range: a state holds until the next one. O(rows) per frame.
     """
-    within = rows_in_range(trace, start_ns, end_ns)
+    words = f"from {start_ns / 1e9:.6f} s to {end_ns / 1e9:.6f} s"
+    return only_ranges(shown, trace, Intervals(np.array([start_ns]), np.array([end_ns])), words, "this range")
+
+
+def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name: str) -> Shown:
+    """As `only_range`, for any of several ranges; `where` and `name` are the ranges in words.
+
+    O(rows log ranges) per frame.
+    """
+    # A range without length, as of no time at all, shows nothing and stays one.
+    ranges = ranges.union() if len(ranges) > 1 else ranges
+    within = rows_in_ranges(trace, ranges)
     note = (
-        f"Only events starting from {start_ns / 1e9:.6f} s to {end_ns / 1e9:.6f} s are counted; predictions include "
-        "their children, and earlier predictions do not count as in flight. Checks ran on the whole recording: "
-        "findings that overlap this range are shown, with their numbers for the whole recording."
+        f"Only events starting {where} are counted; predictions include their children, and earlier predictions do not "
+        f"count as in flight. Checks ran on the whole recording: findings that overlap {name} are shown, with their "
+        "numbers for the whole recording."
     )
     return replace(
         shown,
-        rows={name: mask & within[name] for name, mask in shown.rows.items()},
+        rows={frame: mask & within[frame] for frame, mask in shown.rows.items()},
         context={
-            name: mask if name in _TIMELESS else mask & _reaching(trace.context[name], start_ns, end_ns)
-            for name, mask in shown.context.items()
+            frame: mask if frame in _TIMELESS else mask & _reaching(trace.context[frame], ranges)
+            for frame, mask in shown.context.items()
         },
-        span=(start_ns, end_ns),
+        ranges=ranges,
         notes=(*shown.notes, note),
     )
 
@@ -177,16 +189,32 @@ def shown_model_names(trace: Trace, shown: Shown) -> frozenset[str]:
 
 def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArray]:
     """For each event frame the rows that `only_range` keeps: shape (rows,) each. O(rows) per frame."""
+    return rows_in_ranges(trace, Intervals(np.array([start_ns]), np.array([end_ns])))
+
+
+def rows_in_ranges(trace: Trace, ranges: Intervals) -> dict[str, BoolArray]:
+    """For each event frame the rows that `only_ranges` keeps: shape (rows,) each. `ranges` are sorted and disjoint."""
 
     def started(frame: pd.DataFrame) -> BoolArray:
-        starts = frame["start_ns"].to_numpy()
-        return np.asarray((starts >= start_ns) & (starts < end_ns))
+        return in_ranges(ranges, frame["start_ns"].to_numpy())
 
     # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
     called = started(trace.activity)
     called |= _belonging(trace.activity, called)
     frames = {name: getattr(trace, name) for name in EVENT_FRAMES}
     return {name: started(frame) | _belonging(frame, called) for name, frame in frames.items()}
+
+
+def in_ranges(ranges: Intervals, times_ns: IntArray) -> BoolArray:
+    """Which times lie in any of some sorted, disjoint ranges: shape (times,). O(times log ranges)."""
+    return reach_ranges(ranges, times_ns, times_ns + 1)
+
+
+def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> BoolArray:
+    """Which intervals `[start, end)` share time with any of some sorted, disjoint ranges. O(intervals log ranges)."""
+    first = np.searchsorted(ranges.ends, starts_ns, side="right")
+    begins = np.append(ranges.starts, np.iinfo(np.int64).max)
+    return np.asarray(begins[first] < ends_ns)
 
 
 _TIMELESS = ("processes", "clock")
@@ -200,11 +228,11 @@ def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:
     return chosen
 
 
-def _reaching(frame: pd.DataFrame, start_ns: int, end_ns: int) -> BoolArray:
-    """Rows that lie in the range at least in part; an instant counts as 1 ns."""
+def _reaching(frame: pd.DataFrame, ranges: Intervals) -> BoolArray:
+    """Rows that lie in the ranges at least in part; an instant counts as 1 ns."""
     starts = frame["start_ns"].to_numpy()
     lengths = np.maximum(frame["duration_ns"].to_numpy(), 1) if "duration_ns" in frame else np.ones_like(starts)
-    return np.asarray((starts < end_ns) & (starts + lengths > start_ns))
+    return reach_ranges(ranges, starts, starts + lengths)
 
 
 def model_names(trace: Trace) -> list[str]:

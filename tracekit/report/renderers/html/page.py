@@ -1,20 +1,14 @@
-"""The report as one HTML file that asks for nothing: everything that decides is text, and scripts add the lanes.
-
-The content security policy names the script and the style by their hashes and allows nothing else, so that no text of
-a recording could run even if it got past `markup`.
-"""
+"""The report as one HTML file that asks for nothing: everything that decides is text, and scripts add the lanes."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from tracekit.report import formatting
 from tracekit.report.renderers.concise import context_line, summary_line
 from tracekit.report.renderers.html.call_sites import code_section
 from tracekit.report.renderers.html.columns import payload
+from tracekit.report.renderers.html.document import asset, document
 from tracekit.report.renderers.html.findings import findings_section, not_evaluated_section
 from tracekit.report.renderers.html.markup import Html, joined, tag
 from tracekit.report.renderers.html.sections import (
@@ -42,28 +36,17 @@ ROWS, TALLEST_PX = 4, 620
 def render_html(report: Report, timeline: Timeline | None = None) -> str:
     """The page, with a line break at the end; without a `timeline` it has no lanes."""
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
-    script = _asset("report.js") if timeline is not None else ""
-    style = _asset("report.css") + _height(timeline)
-    head = [
-        Html('<meta charset="utf-8">'),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script, style)),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("meta", name="generator", content=f"{safe.tool.name} {safe.tool.version}"),
-        tag("title", f"{safe.recording.source}: {safe.summary.verdict}"),
-        tag("style", Html(style)),
-    ]
     sections = _sections(safe, timeline)
     body = [_top(safe, sections), tag("main", *sections.values()), _foot(safe)]
     if timeline is not None:
-        meta, columns = payload(safe, timeline)
-        body += [
-            tag("script", Html(meta), type="application/json", id="lanes-meta"),
-            tag("script", Html(columns), type="text/plain", id="lanes-columns"),
-            tag("script", Html(script)),
-        ]
-    return f'<!doctype html>\n<html lang="en">{tag("head", *head)}\n{tag("body", *body)}</html>\n'
+        body += lanes_data(safe, timeline)
+    return document(
+        f"{safe.recording.source}: {safe.summary.verdict}",
+        f"{safe.tool.name} {safe.tool.version}",
+        body,
+        script=asset("report.js") if timeline is not None else "",
+        style=place_of_lanes(timeline),
+    )
 
 
 def _sections(report: Report, timeline: Timeline | None) -> dict[str, Html]:
@@ -133,21 +116,16 @@ def _foot(report: Report) -> Html:
     )
 
 
-def _asset(name: str) -> str:
-    return files("tracekit.report.renderers.html").joinpath(f"assets/{name}").read_text("utf-8")
+def lanes_data(report: Report, timeline: Timeline) -> list[Html]:
+    """What the script draws the lanes from."""
+    meta, columns = payload(report, timeline)
+    return [
+        tag("script", Html(meta), type="application/json", id="lanes-meta"),
+        tag("script", Html(columns), type="text/plain", id="lanes-columns"),
+    ]
 
 
-def _policy(script: str, style: str) -> str:
-    """The content security policy."""
-    allowed = f"script-src '{_hash(script)}'" if script else "script-src 'none'"
-    return f"default-src 'none'; {allowed}; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _height(timeline: Timeline | None) -> str:
+def place_of_lanes(timeline: Timeline | None) -> str:
     """A rule that keeps the place of the lanes free until the script has drawn them."""
     if timeline is None:
         return ""

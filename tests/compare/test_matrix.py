@@ -1,0 +1,115 @@
+"""Figures of many recordings side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tracekit.compare.matrix import Figures, Source, expanded_labels, labels_of, matrix, sources_of
+from tracekit.errors import UsageError
+
+
+def source(name="a", device="iPhone 15", system="iOS 18.0", units=("Neural Engine",), **figures):
+    known = {"p50_ns": 10e6, "p95_ns": 12e6, "load_ns": None, "cold_load_ns": None, "neural_engine": 1.0}
+    return Source(name, "recording", device, system, (Figures("Net", 100, **{**known, **figures}, units=units),))
+
+
+def row(table, figure):
+    return next(row for row in table.rows if row.figure == figure)
+
+
+def test_the_least_time_and_the_most_frames_are_best():
+    table = matrix([source(p50_ns=20e6), source(p50_ns=10e6), source(p50_ns=None)], ["a", "b", "c"])
+    assert row(table, "p50_ns").values == (20e6, 10e6, None)
+    assert row(table, "p50_ns").best == (1,)
+    # 1 s / 20 ms and 1 s / 10 ms.
+    assert row(table, "frames_per_second").values == (50.0, 100.0, None)
+    assert row(table, "frames_per_second").best == (1,)
+
+
+def test_a_large_share_of_the_neural_engine_is_best():
+    table = matrix([source(neural_engine=0.3), source(neural_engine=0.9)], ["a", "b"])
+    assert row(table, "neural_engine").best == (1,)
+
+
+def test_predictions_are_no_contest():
+    assert row(matrix([source(), source()], ["a", "b"]), "predictions").best == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "best"), [((10e6, 10e6), ()), ((10e6, None), ()), ((10e6, 10.04e6, 20e6), (0, 1)), ((10e6, 10.04e6), ())]
+)
+def test_values_that_look_the_same_are_equally_good(values, best):
+    table = matrix([source(p50_ns=value) for value in values], [str(number) for number in range(len(values))])
+    assert row(table, "p50_ns").best == best
+
+
+def test_what_nothing_measured_has_no_row():
+    assert not any(row.figure == "load_ns" for row in matrix([source()], ["a"]).rows)
+
+
+def test_recordings_with_one_label_share_a_column():
+    table = matrix([source(p50_ns=value) for value in (10e6, 30e6, 11e6, 99e6)], ["old", "old", "old", "new"])
+    assert [column.label for column in table.columns] == ["old", "new"]
+    assert row(table, "p50_ns").values == (11e6, 99e6)
+    assert row(table, "predictions").values == (300, 100)
+    assert len(table.columns[0].sources) == 3
+    assert any("median of their values" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("sources", "labels"),
+    [
+        ([source("a"), source("b", device="iPhone 16")], ["iPhone 15", "iPhone 16"]),
+        ([source("a"), source("b", system="iOS 26.0", units=("GPU",))], ["iOS 18.0 · Neural Engine", "iOS 26.0 · GPU"]),
+        ([source("a"), source("b", device=None)], ["iPhone 15", "not recorded"]),
+        # Two of three are alike, so the names tell them apart.
+        ([source("a"), source("b"), source("c", device="iPhone 16")], ["a", "b", "c"]),
+        ([source("run"), source("run")], ["run (1)", "run (2)"]),
+    ],
+)
+def test_a_label_is_what_tells_a_recording_from_the_others(sources, labels):
+    assert labels_of(sources, [None] * len(sources)) == labels
+
+
+def test_a_label_may_take_facts_of_the_recording():
+    sources = [source("a"), source("b", device=None, units=("GPU", "Neural Engine"))]
+    assert labels_of(sources, ["{device}, {system}", "{name}: {device} {units}"]) == [
+        "iPhone 15, iOS 18.0",
+        "b: not recorded Neural Engine, GPU",
+    ]
+
+
+def test_labels_are_for_paths_and_hold_for_all_recordings_of_one():
+    assert expanded_labels([], [1, 2]) == [None, None, None]
+    assert expanded_labels(["all"], [1, 2]) == ["all", "all", "all"]
+    assert expanded_labels(["one", "two"], [1, 2]) == ["one", "two", "two"]
+    with pytest.raises(UsageError, match="3 --labels for 2 paths"):
+        expanded_labels(["a", "b", "c"], [1, 2])
+
+
+def test_figures_of_a_recording(measured):
+    recordings = [measured("sharpen_8bit"), measured("sharpen_float16")]
+    (before,), (after,) = (entry.models for entry in sources_of(recordings))
+    # 30% less is the ground truth of the samples.
+    assert after.p50_ns / before.p50_ns == pytest.approx(0.7, abs=0.01)
+    assert before.p50_ns == np.median(recordings[0].models[0].warm_ns)
+    assert before.units == ("Neural Engine",)
+
+
+def test_latencies_of_a_model_are_of_warm_predictions_in_all_recordings_or_in_none(measured):
+    recordings = [measured("style_transfer_reload"), measured("style_transfer_fixed")]
+    counts = [{model.model: model.predictions for model in entry.models} for entry in sources_of(recordings)]
+    # Nearly each prediction before follows a load, so all of both are compared: the same app did the same work.
+    assert counts[0] == counts[1]
+
+
+def test_few_predictions_have_no_p95(measured):
+    recording = measured("sharpen_8bit")
+    model = recording.models[0]
+    few = replace(model, latencies_ns=model.latencies_ns[:19], warm=model.warm[:19])
+    (figures,) = sources_of([replace(recording, models=(few,))])[0].models
+    assert figures.p95_ns is None
+    assert figures.p50_ns is not None

@@ -1,0 +1,110 @@
+"""`tracekit matrix PATH...`: models × recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_model_argument, add_reader_arguments
+from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
+from tracekit.cli.project import add_config_arguments, config_of
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from tracekit.compare.matrix import Matrix
+
+FORMATS = ("text", "markdown", "csv", "json", "html")
+ENDINGS = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json", ".html": "html"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("path", metavar="PATH", nargs="+", help="recordings, or folders of recordings")
+    parser.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="title of the column: one for each PATH, or one for all with {device}, {system}, {units} or {name}; "
+        "recordings with the same label share a column (repeatable)",
+    )
+    add_model_argument(parser)
+    add_reader_arguments(parser)
+    add_config_arguments(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument(
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also write .html, .md, .csv, .txt or .json (repeatable)",
+    )
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Measure all recordings and print their figures side by side."""
+    from tracekit.cli.output import emit, has_color
+    from tracekit.cli.reports import check_output, write_report
+    from tracekit.compare.matrix import expanded_labels, labels_of, matrix, sources_of
+
+    outputs = [(Path(name), _form_of(Path(name))) for name in arguments.output]
+    for path, _ in outputs:
+        check_output(path, arguments.path)
+    found = [recordings_in(path) for path in arguments.path]
+    given = expanded_labels(arguments.label, list(map(len, found)))
+    measured = measure_all([path for paths in found for path in paths], arguments, config_of(arguments))
+    sources = sources_of(readable(measured))
+    kept = [label for label, entry in zip(given, measured, strict=True) if entry.measurements is not None]
+    table = matrix(sources, labels_of(sources, kept), left_out(measured))
+    for path, form in outputs:
+        write_report(path, _rendered(table, form))
+    form = "markdown" if arguments.format == "md" else arguments.format
+    styled = form == "text" and has_color()
+    emit(_rendered(table, form, color=styled), styled=styled, utf8=form in ("json", "html"))
+    return ExitStatus.DONE if len(kept) == len(measured) else ExitStatus.UNUSABLE
+
+
+def _form_of(path: Path) -> str:
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{path}: unknown extension (supported: {' '.join(ENDINGS)})")
+    return ENDINGS[path.suffix.lower()]
+
+
+def _rendered(table: Matrix, form: str, *, color: bool = False) -> str:
+    """The matrix as a document."""
+    from tracekit.cli.output import width
+    from tracekit.compare.renderers.html import render_matrix
+    from tracekit.compare.renderers.matrix import render_csv, render_markdown, render_text
+    from tracekit.report.renderers.serialize import to_json
+    from tracekit.report.renderers.text import FILE_WIDTH
+
+    match form:
+        case "markdown":
+            return render_markdown(table)
+        case "csv":
+            return render_csv(table)
+        case "json":
+            return to_json(table)
+        case "html":
+            return render_matrix(table)
+        case _:
+            return render_text(table, width=width(FILE_WIDTH), color=color)
+
+
+COMMAND = Command(
+    name="matrix",
+    summary="compare models across many recordings",
+    description=(
+        "Show the median and the 95th percentile of the latency, loads, frames per second and the share of the Neural "
+        "Engine of each model in many recordings side by side, the best of each row marked."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

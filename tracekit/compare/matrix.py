@@ -1,0 +1,270 @@
+"""Models × recordings: the same figures of many recordings side by side, the best of each row marked.
+
+A row does not know what its figures were measured from, so that other sources than recordings can stand beside them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.compare.gate import MIN_COUNTS
+from tracekit.compare.latency import MIN_PREDICTIONS
+from tracekit.errors import UsageError
+from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.arrays import IntArray
+    from tracekit.compare.measurements import Measurements, ModelMeasurements
+
+SCHEMA_VERSION = 1
+"""Raised when a key of the JSON changes its name or its meaning."""
+
+USED = 0.01
+"""Least share of the execution from which a compute unit counts as used."""
+
+TIE = 0.005
+"""Values that differ from the best by no more than this share of it are the best, too: they look the same."""
+
+PLACEHOLDERS = ("{device}", "{system}", "{units}", "{name}")
+"""What a label may take from the recording."""
+
+NO_TEST = "* best of its row, without a test: `tracekit compare` says whether a difference counts."
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one source says of one model. None: not measured, or too few values."""
+
+    model: str
+    predictions: int | None
+    """Predictions that the latencies are of."""
+    p50_ns: float | None
+    p95_ns: float | None
+    load_ns: float | None
+    """Median load, cold ones apart."""
+    cold_load_ns: float | None
+    neural_engine: float | None
+    """Share of the Neural Engine in the execution, from 0 to 1."""
+    units: tuple[str, ...]
+    """Compute units that executed it, as Apple calls them."""
+
+    @property
+    def frames_per_second(self) -> float | None:
+        """Predictions that fit into a second, one after another, at the median latency."""
+        return 1e9 / self.p50_ns if self.p50_ns else None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that holds figures of models."""
+
+    name: str
+    kind: str
+    """What it is, for example `recording`."""
+    device: str | None
+    system: str | None
+    models: tuple[Figures, ...]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Compute units that any of its models used, in the order of `DEVICE_NAMES`."""
+        used = {unit for model in self.models for unit in model.units}
+        return tuple(name for name in DEVICE_NAMES.values() if name in used)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One label, and the sources that have it."""
+
+    label: str
+    device: str | None
+    system: str | None
+    units: str | None
+    """Compute units that executed models."""
+    sources: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure of one model, a value for each column; of several sources with one label their median."""
+
+    model: str
+    figure: str
+    """A key of `FIGURES`."""
+    values: tuple[float | None, ...]
+    best: tuple[int, ...]
+    """Positions of the best values; empty where less than two are known or all are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All figures."""
+
+    schema_version: int
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    """By model, in the order of the first source that holds it."""
+    notes: tuple[str, ...]
+
+
+FIGURES: dict[str, tuple[str, bool | None]] = {
+    "p50_ns": ("median", False),
+    "p95_ns": ("p95", False),
+    "load_ns": ("load", False),
+    "cold_load_ns": ("cold load", False),
+    "frames_per_second": ("frames per second", True),
+    "neural_engine": ("Neural Engine share", True),
+    "predictions": ("predictions", None),
+}
+"""Title of each figure, and whether the largest value is the best; None where none is."""
+
+
+def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
+    """Recordings as sources. The latencies of a model are of its warm predictions, in all recordings or in none."""
+    every = {model.name for recording in recordings for model in recording.models if not _has_warm(model)}
+    return [
+        Source(
+            recording.source,
+            "recording",
+            recording.environment.device,
+            recording.environment.system,
+            tuple(_figures(model, model.latencies_ns if model.name in every else model.warm_ns) for model in found),
+        )
+        for recording in recordings
+        for found in [recording.models]
+    ]
+
+
+def _has_warm(model: ModelMeasurements) -> bool:
+    """Whether its warm predictions can stand for it; also where it has too few in all."""
+    return not int(model.warm.sum()) < MIN_PREDICTIONS <= len(model.latencies_ns)
+
+
+def _figures(model: ModelMeasurements, latencies: IntArray) -> Figures:
+    shares = dict(model.units)
+    return Figures(
+        model=model.name,
+        predictions=len(latencies) or None,
+        p50_ns=_median(latencies),
+        p95_ns=float(np.quantile(latencies, 0.95)) if len(latencies) >= MIN_COUNTS["p95"] else None,
+        load_ns=_median(np.concatenate([model.cached_loads_ns, model.other_loads_ns])),
+        cold_load_ns=_median(model.cold_loads_ns),
+        neural_engine=shares.get(str(Device.ANE)),
+        units=tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
+    )
+
+
+def _median(values: IntArray) -> float | None:
+    return float(np.median(values)) if len(values) else None
+
+
+def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str] = ()) -> Matrix:
+    """The figures of all sources; `labels` has one for each, and sources with the same one share a column."""
+    groups = {
+        label: [source for source, of in zip(sources, labels, strict=True) if of == label]
+        for label in dict.fromkeys(labels)
+    }
+    names = dict.fromkeys(model.model for source in sources for model in source.models)
+    rows = [_row(name, figure, groups.values()) for name in names for figure in FIGURES]
+    kept = tuple(row for row in rows if any(value is not None for value in row.values))
+    explained = [NO_TEST] if any(row.best for row in kept) else []
+    if any(len(group) > 1 for group in groups.values()):
+        explained.append("Several recordings with one label: the median of their values; predictions are added up.")
+    return Matrix(
+        SCHEMA_VERSION,
+        tuple(_column(label, group) for label, group in groups.items()),
+        kept,
+        (*explained, *notes),
+    )
+
+
+def _column(label: str, sources: Sequence[Source]) -> Column:
+    return Column(
+        label,
+        _together(source.device for source in sources),
+        _together(source.system for source in sources),
+        _together(", ".join(source.units) or None for source in sources),
+        tuple(source.name for source in sources),
+        tuple(dict.fromkeys(source.kind for source in sources)),
+    )
+
+
+def _together(values: Iterable[str | None]) -> str | None:
+    return " / ".join(dict.fromkeys(value for value in values if value is not None)) or None
+
+
+def _row(name: str, figure: str, groups: Iterable[Sequence[Source]]) -> Row:
+    values = tuple(_value(name, figure, group) for group in groups)
+    known = {value for value in values if value is not None}
+    wants_most = FIGURES[figure][1]
+    if wants_most is None or len(known) < 2:
+        return Row(name, figure, values, ())
+    wanted = max(known) if wants_most else min(known)
+    best = [place for place, value in enumerate(values) if value is not None and abs(value - wanted) <= TIE * wanted]
+    return Row(name, figure, values, tuple(best) if len(best) < len(values) - values.count(None) else ())
+
+
+def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
+    found = [getattr(model, figure) for source in group for model in source.models if model.model == name]
+    known = [value for value in found if value is not None]
+    if not known:
+        return None
+    return float(sum(known) if figure == "predictions" else np.median(known))
+
+
+def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[str]:
+    """A label for each source: the one that is given, its placeholders filled in; else what tells it from the others.
+
+    That is what differs of device, system and compute units, or the name where that is not enough; names that occur
+    more than once get a number.
+    """
+    facts = [(source.device, source.system, ", ".join(source.units) or None) for source in sources]
+    differing = [place for place in range(3) if len({fact[place] for fact in facts}) > 1]
+    words = [" · ".join(fact[place] or "not recorded" for place in differing) for fact in facts]
+    if not differing or len(set(words)) < len(words):
+        words = _numbered([source.name for source in sources])
+    return [
+        own if label is None else _filled(label, source)
+        for source, label, own in zip(sources, given, words, strict=True)
+    ]
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    total, seen = Counter(names), Counter[str]()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(name if total[name] == 1 else f"{name} ({seen[name]})")
+    return numbered
+
+
+def _filled(label: str, source: Source) -> str:
+    values = (source.device, source.system, ", ".join(source.units) or None, source.name)
+    for placeholder, value in zip(PLACEHOLDERS, values, strict=True):
+        label = label.replace(placeholder, value or "not recorded")
+    return label
+
+
+def expanded_labels(labels: Sequence[str], counts: Sequence[int]) -> list[str | None]:
+    """The label of each recording, of labels for each path and the recordings that it means.
+
+    One label counts for all paths. Raises `UsageError` for any other number than that of the paths.
+    """
+    if not labels:
+        return [None] * sum(counts)
+    if len(labels) == 1:
+        return [labels[0]] * sum(counts)
+    if len(labels) != len(counts):
+        raise UsageError(
+            f"{format_count(len(labels), '--label')} for {format_count(len(counts), 'path')}; give one for each, or "
+            "one for all, such as '{device}'"
+        )
+    return [label for label, count in zip(labels, counts, strict=True) for _ in range(count)]
