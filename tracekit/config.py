@@ -26,6 +26,8 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tracekit.compare.floors import KEYS as FLOOR_KEYS
+from tracekit.compare.floors import Floors, parse_floor
 from tracekit.compare.limits import CheckSettings, parse_check
 from tracekit.detectors.budgets import with_budgets
 from tracekit.detectors.expectations import UNITS, with_expectations
@@ -45,8 +47,8 @@ if TYPE_CHECKING:
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"
 
-_TOP = ("only", "skip", "budget", "expect", "fail-on", "detectors", "models", "check")
-_OF_MODEL = ("skip", "budget", "expect", "detectors")
+_TOP = ("only", "skip", "budget", "expect", "fail-on", "detectors", "models", "check", *FLOOR_KEYS)
+_OF_MODEL = ("skip", "budget", "expect", "detectors", *FLOOR_KEYS)
 _LARGEST = 1 << 18
 """Bytes of a settings file; a larger one is something else."""
 
@@ -76,6 +78,8 @@ class Config:
     fail_on: str | None = None
     check: CheckSettings = field(default_factory=CheckSettings)
     """What `tracekit check` holds a recording against."""
+    floors: Floors = field(default_factory=Floors)
+    """How much the latency of each model must change to count."""
 
 
 def find_config(folder: Path) -> Path | None:
@@ -186,11 +190,13 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     model_settings: ModelSettings = {}
     model_skip: dict[str, tuple[str, ...]] = {}
     budgets, expectations = _budget(table, ""), _expectation(table, "")
+    floors = [("*", parse_floor(table, ""))]
     for pattern, overrides in _tables(table, "models", "").items():
         where = f'models."{pattern}".'
         _known_keys(overrides, _OF_MODEL, where)
         model_settings = {**model_settings, pattern: _options(overrides, where)}
         model_skip[pattern] = _names(overrides, "skip", where)
+        floors.append((pattern, parse_floor(overrides, where)))
         _check_ids(detectors, model_skip[pattern], where)
         budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
         expectations += [f"{pattern}={unit}" for unit in _expectation(overrides, where)]
@@ -198,7 +204,9 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     settings, model_settings = with_expectations(expectations, settings, model_settings)
     check_settings(detectors, settings, model_settings)
     checked = parse_check(table.get("check", {}), frozenset(detector.id for detector in detectors))
-    return Config(path, only, skip, settings, model_settings, model_skip, _fail_on(table), checked)
+    return Config(
+        path, only, skip, settings, model_settings, model_skip, _fail_on(table), checked, Floors(tuple(floors))
+    )
 
 
 def _known_keys(table: dict[str, Any], keys: Collection[str], where: str) -> None:

@@ -75,8 +75,67 @@ def test_the_runner_gets_summary_and_outputs(tracekit, samples, project, monkeyp
     assert (folder / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: failed")
 
 
-def test_a_mistake_in_the_settings_is_an_error(tracekit, samples, project):
-    project('[check.limits."*"]\np50 = 10\n')
-    result = tracekit("check", samples / "sharpen_8bit.trace")
+def test_a_mistake_in_the_settings_is_unusable_and_every_output_is_written(tracekit, samples, project):
+    folder = project('[check.limits."*"]\np50 = 10\n')
+    result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.sarif", "-o", "a.bencher.json")
     assert result.status == 2
-    assert 'as "16ms"' in result.err
+    assert 'as "16ms"' in " ".join(result.out.split())
+    (sarif,) = json.loads((folder / "a.sarif").read_text())["runs"][0]["results"]
+    assert sarif["locations"][0]["physicalLocation"]["region"]["startLine"] == 1
+    assert json.loads((folder / "a.bencher.json").read_text()) == {}
+
+
+def test_sarif_without_settings_is_refused_before_anything_is_read(tracekit, project, tmp_path):
+    assert "no tracekit.toml" in tracekit("check", "nosuch.trace", "--format", "sarif").err
+    assert not list(tmp_path.glob("*.sarif"))
+
+
+def test_an_output_that_cannot_be_written_keeps_no_other_from_it(tracekit, samples, project, monkeypatch):
+    folder = project('[check.limits."*"]\np50 = "20ms"\n')
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder))
+    monkeypatch.setenv("GITHUB_OUTPUT", str(folder / "output"))
+    result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github", "-o", "a.txt")
+    assert result.status == 2
+    assert "cannot write GITHUB_STEP_SUMMARY" in result.err
+    assert (folder / "output").read_text() == "verdict=passed\nexit-code=0\n"
+    assert (folder / "a.txt").exists()
+
+
+def test_an_error_in_tracekit_leaves_the_outputs_and_says_so(tracekit, samples, project, monkeypatch):
+    folder = project('[check.limits."*"]\np50 = "20ms"\n')
+    monkeypatch.setattr("tracekit.cli.check.measure_all", lambda *_: 1 / 0)
+    result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.md")
+    assert result.status == 2
+    assert "internal error" in (folder / "a.md").read_text()
+
+
+def test_a_renamed_model_is_compared_where_it_is_said(tracekit, samples, project):
+    folder = project("")
+    tracekit("baseline", "save", "perf.json", samples / "sharpen_float16.trace")
+    text = (folder / "perf.json").read_text().replace("SharpenFilter", "OldFilter")
+    (folder / "perf.json").write_text(text)
+    command = ("check", samples / "sharpen_float16.trace", "--baseline", "perf.json")
+    without = tracekit(*command)
+    assert without.status == 2
+    assert "no model in common" in without.out
+    assert tracekit(*command, "--rename", "OldFilter=SharpenFilter").status == 0
+    unknown = tracekit(*command, "--rename", "NoFilter=SharpenFilter")
+    assert unknown.status == 2
+    assert "NoFilter" in unknown.out
+
+
+def test_the_first_run_has_no_baseline_if_that_is_allowed(tracekit, samples, project):
+    project('[check]\nbaseline = "perf.json"\n')
+    assert tracekit("check", samples / "sharpen_8bit.trace").status == 2
+    first = tracekit("check", samples / "sharpen_8bit.trace", "--allow-no-baseline")
+    assert first.status == 0
+    assert "nothing was compared" in first.out
+
+
+def test_annotations_name_the_file_from_the_top_of_the_repository(tracekit, samples, project, monkeypatch):
+    folder = project("") / "app"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text('[tool.tracekit.check.limits."*"]\np50 = "10ms"\n')
+    monkeypatch.chdir(folder)
+    result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
+    assert result.out.startswith("::error file=app/pyproject.toml,line=2,")

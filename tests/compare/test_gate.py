@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from tracekit.compare.baseline import baseline_of
-from tracekit.compare.gate import Verdict, check
+from tracekit.compare.floors import Floors
+from tracekit.compare.gate import Allowed, check
 from tracekit.compare.limits import CheckSettings, Limit, Suppression
+from tracekit.compare.verdict import Verdict
 
 TODAY = date(2026, 11, 22)
 
@@ -98,7 +100,7 @@ def test_a_vanished_model_fails_unless_it_may_be_gone(measured):
     baseline = baseline_of([both])
     gone = both.models[1].name
     assert subjects(verdict([measured("sharpen_8bit")], baseline=baseline), Verdict.FAILED) == [("baseline", gone)]
-    allowed = verdict([measured("sharpen_8bit")], baseline=baseline, allow_missing=[gone])
+    allowed = verdict([measured("sharpen_8bit")], baseline=baseline, allowed=Allowed(missing=(gone,)))
     assert allowed.verdict is Verdict.PASSED
 
 
@@ -115,7 +117,7 @@ def test_another_environment_is_unusable_unless_it_is_allowed(measured):
     gate = verdict([other], baseline=baseline)
     assert gate.verdict is Verdict.UNUSABLE
     assert "iOS 19" in gate.items[0].text
-    assert verdict([other], baseline=baseline, allow_environment_change=True).verdict is Verdict.PASSED
+    assert verdict([other], baseline=baseline, allowed=Allowed(environment_change=True)).verdict is Verdict.PASSED
 
 
 def test_a_new_finding_fails_and_a_new_check_does_not(measured):
@@ -171,3 +173,67 @@ def test_of_many_models_one_that_seems_changed_by_chance_does_not_count(measured
     assert not subjects(gate, Verdict.FAILED)
     gate = verdict([side(2.0)], baseline=baseline_of([side(1.0)]))
     assert subjects(gate, Verdict.FAILED) == [("baseline", "M0")]
+
+
+def test_a_floor_of_a_model_is_kept(measured):
+    recording = measured("sharpen_float16")
+    slower, baseline = shifted(recording, 1.08), baseline_of([recording])
+    assert verdict([slower], baseline=baseline).verdict is Verdict.FAILED
+    wide = Floors((("Sharpen*", {"ratio": 0.15}),))
+    assert verdict([slower], baseline=baseline, floors=wide).verdict is Verdict.PASSED
+
+
+def test_a_check_that_failed_is_no_check_that_found_nothing(measured):
+    recording = measured("sharpen_8bit")
+    broken = replace(recording, checks=(*recording.checks[1:], replace(recording.checks[0], outcome="error")))
+    gate = verdict([broken], CheckSettings(findings={"critical": 0}))
+    assert gate.verdict is Verdict.UNUSABLE
+    assert recording.checks[0].id in gate.items[0].text
+
+
+def test_a_finding_that_was_not_evaluated_before_is_said_and_does_not_count(measured):
+    before, after = measured("sharpen_float16"), measured("sharpen_8bit")
+    blind = [
+        replace(one, outcome="insufficient_data") if one.id == "excess-data-copies" else one for one in before.checks
+    ]
+    baseline = baseline_of([shifted(replace(before, checks=tuple(blind)), 1.001)])
+    gate = verdict([replace(before, checks=after.checks)], baseline=baseline)
+    (item,) = [item for item in gate.items if item.about == "excess-data-copies:SharpenFilter"]
+    assert item.verdict is Verdict.NOT_COUNTED
+    assert "not evaluated before" in item.text
+
+
+def test_a_finding_of_a_check_that_an_older_tracekit_did_not_have_does_not_fail(measured):
+    before, after = measured("sharpen_float16"), measured("sharpen_8bit")
+    known = tuple(one for one in before.checks if one.id not in ("excess-data-copies", "float-conversion"))
+    baseline = baseline_of([shifted(replace(before, checks=known), 1.001)])
+    gate = verdict([replace(before, checks=after.checks)], baseline=baseline)
+    assert gate.verdict is Verdict.PASSED
+    assert sum("is new, as is its check" in item.text for item in gate.items) == 2
+
+
+def test_another_version_of_the_method_is_said(measured):
+    recording = measured("sharpen_float16")
+    old = replace(baseline_of([shifted(recording, 1.001)]), method=0)
+    gate = verdict([recording], baseline=old)
+    assert gate.verdict is Verdict.PASSED
+    assert "version 0 of the method" in gate.items[0].text
+
+
+@pytest.mark.parametrize(("name", "bound", "words"), [
+    ("p50", 10e6, "(139 predictions, 95% interval 12.32 ms to 12.56 ms), allowed: at most 10.00 ms (24% over)"),
+    ("p50", 24.879e6, "allowed: at most 24.88 ms (50% left)"),
+    ("copies", 5, "5, allowed: at most 5"),
+    ("copies", 0, "5, allowed: at most 0"),
+    ("neural-engine", 0.9, "100%, allowed: at least 90% (10 points left)"),
+])  # fmt: skip
+def test_a_limit_is_said_with_its_basis_and_the_distance_to_it(measured, name, bound, words):
+    (item,) = verdict([measured("sharpen_8bit")], limits(("*", name, bound))).items
+    assert item.text.endswith(words)
+
+
+def test_of_several_recordings_the_median_counts_and_the_range_is_said(measured):
+    recording = measured("sharpen_8bit")
+    gate = verdict([shifted(recording, factor) for factor in (0.9, 1.0, 1.5)], limits(("*", "p50", 13e6)))
+    assert gate.verdict is Verdict.PASSED
+    assert "12.44 ms (3 recordings, 11.20 ms to 18.66 ms)" in gate.items[0].text

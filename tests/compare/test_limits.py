@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from tracekit.compare.limits import Limit, line_of, parse_check
+from tracekit.compare.limits import Limit, parse_check
 from tracekit.errors import UsageError
 
 SETTINGS = """
@@ -80,10 +80,3 @@ def test_a_mistake_names_its_key(text, words):
     with pytest.raises(UsageError) as error:
         parse_check(tomllib.loads(text)["check"], CHECKS)
     assert words in str(error.value)
-
-
-def test_a_limit_is_found_on_its_line(tmp_path):
-    file = tmp_path / "tracekit.toml"
-    file.write_text(SETTINGS)
-    assert SETTINGS.splitlines()[line_of(file, "Sharpen*", "copies") - 1] == "copies = 2"
-    assert line_of(file, "Other", "copies") == 1

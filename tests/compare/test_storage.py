@@ -131,3 +131,11 @@ def test_another_file_is_no_baseline(tmp_path, content, words):
 def test_a_missing_file_is_told(tmp_path):
     with pytest.raises(TracekitError, match="cannot read the baseline"):
         load_baseline(tmp_path / "none.json")
+
+
+def test_a_baseline_holds_how_far_its_recordings_differ(measured):
+    one = measured("sharpen_8bit")
+    baseline = baseline_of([scaled(one, factor) for factor in (0.98, 1.0, 1.02)])
+    # Standard deviation of ln 0.98, 0 and ln 1.02.
+    assert json.loads(to_text(baseline))["spread"] == {"SharpenFilter": pytest.approx(0.02, abs=1e-4)}
+    assert json.loads(to_text(baseline_of([one])))["spread"] == {}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracekit._version import __version__
 from tracekit.compare.comparison import environment_differences, same_content
+from tracekit.compare.figures import names_of
 from tracekit.compare.latency import METHOD_VERSION
 from tracekit.compare.storage import MalformedError, from_plain, to_plain
 from tracekit.errors import TracekitError, UsageError
@@ -35,6 +39,21 @@ class Baseline:
     checks: frozenset[str]
     """Checks that the tracekit which wrote it knew: a new one is no regression."""
     method: int = METHOD_VERSION
+    tracekit: str = __version__
+    """Version that wrote it."""
+
+    def spread(self, model: str) -> float | None:
+        """How far the recordings of a model differ: standard deviation of the logarithms of their medians, about a
+        share of the latency; None with fewer than two."""
+        logs = [math.log(value) for recording in self.recordings if (value := _median(recording, model))]
+        return float(np.std(logs, ddof=1)) if len(logs) > 1 else None
+
+
+def _median(recording: Measurements, name: str) -> float:
+    """Median warm latency in ns; 0 without any."""
+    model = recording.model(name)
+    values = () if model is None else model.warm_ns if model.warm.any() else model.latencies_ns
+    return float(np.median(values)) if len(values) else 0.0
 
 
 def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = None) -> Baseline:
@@ -67,9 +86,14 @@ def to_text(baseline: Baseline) -> str:
     """The file: sorted keys and a line for each value, so that a review shows what moved."""
     plain = {
         "schema_version": SCHEMA_VERSION,
-        "tracekit": __version__,
+        "tracekit": baseline.tracekit,
         "method": baseline.method,
         "checks": sorted(baseline.checks),
+        "spread": {
+            name: round(spread, 4)
+            for name in names_of(baseline.recordings)
+            if (spread := baseline.spread(name)) is not None
+        },
         "recordings": [to_plain(recording) for recording in baseline.recordings],
     }
     return _compact(json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=1, sort_keys=True)) + "\n"
@@ -99,5 +123,10 @@ def load_baseline(path: Path) -> Baseline:
         recordings = tuple(map(from_plain, entries))
     except MalformedError as error:
         raise TracekitError(f"{path} is not a whole baseline: '{error}' is missing or wrong; save it again") from None
-    method = plain.get("method")
-    return Baseline(recordings, frozenset(map(str, checks)), method if isinstance(method, int) else 0)
+    method, version = plain.get("method"), plain.get("tracekit")
+    return Baseline(
+        recordings,
+        frozenset(map(str, checks)),
+        method if isinstance(method, int) else 0,
+        version if isinstance(version, str) else "unknown",
+    )

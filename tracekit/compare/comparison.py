@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from tracekit.compare.findings import finding_changes
-from tracekit.compare.latency import METHOD_VERSION, Answer, Floor, Reason
+from tracekit.compare.floors import Floors
+from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
 from tracekit.compare.measurements import Environment
 from tracekit.compare.models import Basis, Presence, compare_model
 from tracekit.errors import UsageError, unknown
@@ -69,15 +70,16 @@ def compare(
     after: Sequence[Measurements],
     *,
     renames: Mapping[str, str] | None = None,
+    floors: Floors | None = None,
     notes: Sequence[str] = (),
 ) -> Comparison:
     """Compare two sides of one or more recordings each. The same measurements give the same digits.
 
-    `renames` maps names of models before to their names after; `notes` are said before all others. Raises `UsageError`
-    for a rename of a model that is not there, and for a recording that is given twice on one side, since it would count
-    as two.
+    `renames` maps names of models before to their names after; `floors` says how much each must change to count;
+    `notes` are said before all others. Raises `UsageError` for a rename of a model that is not there, and for a
+    recording that is given twice on one side, since it would count as two.
     """
-    renamed = dict(renames or {})
+    renamed, floors = dict(renames or {}), floors or Floors()
     for side in (before, after):
         _check_repeats(side)
     _check_renames(renamed, before, after)
@@ -94,7 +96,7 @@ def compare(
             [model for recording in side if (model := recording.model(wanted)) is not None]
             for side, wanted in ((before, back.get(name, name)), (after, name))
         ]
-        models.append(compare_model(*sides, floor=Floor()))
+        models.append(compare_model(*sides, floor=floors.of(name)))
     return Comparison(
         schema_version=SCHEMA_VERSION,
         method=METHOD_VERSION,

@@ -147,6 +147,16 @@ def compare_p95(before: IntArray, after: IntArray, *, floor: Floor | None = None
     return _change(answer, reason, values, change, width, (len(before), len(after)), effective, None)
 
 
+def median_interval(values: IntArray) -> tuple[float, float]:
+    """95% interval of the median of latencies in ns of one recording, at least 4 in order of time.
+
+    It says nothing of how much recordings differ.
+    """
+    estimate = _estimate(_logs(values), 0.5)
+    width = half_width((estimate.error,), (estimate.degrees,), 0.95)
+    return math.exp(estimate.center - width), math.exp(estimate.center + width)
+
+
 def _of_two(before: IntArray, after: IntArray, floor: Floor, confidence: float) -> LatencyChange:
     counts = len(before), len(after)
     if not all(counts):

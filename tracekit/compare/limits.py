@@ -18,19 +18,17 @@ expires = 2027-01-31
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from datetime import date
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from tracekit.detectors.options import matches
 from tracekit.errors import UsageError, unknown
 from tracekit.report.totals import SEVERITIES
 from tracekit.units import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 TIMES = ("p50", "p95", "load", "cold-load")
 """Limits that are times: the most that they may be."""
@@ -52,6 +50,11 @@ class Limit:
     value: float
     """In ns, a count or a share."""
 
+    @property
+    def setting(self) -> tuple[str, ...]:
+        """Keys below the table `check` that lead to it."""
+        return ("limits", self.pattern, self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
@@ -65,7 +68,7 @@ class Suppression:
     def covers(self, check: str, model: str | None) -> bool:
         """Whether it is about this finding."""
         check_id, colon, pattern = self.finding.partition(":")
-        return check_id == check and (not colon or fnmatchcase(model or "", pattern))
+        return check_id == check and (not colon or matches(model or "", pattern))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,10 @@ class CheckSettings:
     findings: Mapping[str, int] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
+
+    def suppresses(self, check: str, model: str | None, today: date) -> bool:
+        """Whether a finding does not count today."""
+        return any(entry.expires >= today and entry.covers(check, model) for entry in self.suppressions)
 
 
 def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
@@ -148,17 +155,3 @@ def _known(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
     for key in table:
         if key not in keys:
             raise UsageError(f"'{where}{key}': {unknown('setting', key, keys)}")
-
-
-def line_of(path: Path, pattern: str, name: str) -> int:
-    """Line of a limit in its file, from 1; 1 where it is not found, for example in an inline table."""
-    header = re.compile(r"\s*\[(?:tool\.tracekit\.)?check\.limits\.(.+?)\]\s*(?:#.*)?")
-    key = re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?\s*=")
-    inside = False
-    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
-        if line.lstrip().startswith("["):
-            header_match = header.fullmatch(line)
-            inside = header_match is not None and header_match[1].strip("\"' ") == pattern
-        elif inside and key.match(line):
-            return number
-    return 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.gate import MIN_COUNTS
+from tracekit.compare.figures import MIN_COUNTS
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.errors import UsageError
 from tracekit.trace.events import DEVICE_NAMES, Device

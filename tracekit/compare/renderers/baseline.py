@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.characters import visible
 from tracekit.compare.comparison import LABELS
+from tracekit.compare.figures import names_of
 from tracekit.compare.measurements import Environment
 from tracekit.units import format_count, format_duration
 
@@ -20,10 +21,10 @@ def render_baseline(baseline: Baseline) -> str:
     """Environment, then each model with its predictions, median and how far recordings differ, a line each."""
     environment = baseline.recordings[0].environment
     known = [(LABELS[field.name], getattr(environment, field.name)) for field in fields(Environment)]
-    lines = [f"{format_count(len(baseline.recordings), 'recording')}, method {baseline.method}"]
+    count = format_count(len(baseline.recordings), "recording")
+    lines = [f"{count}, method {baseline.method}, saved by tracekit {baseline.tracekit}"]
     lines += [f"  {label:<14} {value}" for label, value in known if value is not None]
-    names = dict.fromkeys(model.name for recording in baseline.recordings for model in recording.models)
-    lines += [f"  {_model(baseline, name)}" for name in names]
+    lines += [f"  {_model(baseline, name)}" for name in names_of(baseline.recordings)]
     return visible("\n".join(lines), multiline=True) + "\n"
 
 
@@ -35,7 +36,7 @@ def _model(baseline: Baseline, name: str) -> str:
     if not medians:
         return f"{name}: no prediction with a known latency"
     words = f"{name}: {format_count(count, 'prediction')}, median {format_duration(float(np.median(medians)))}"
-    if len(medians) > 1:
-        spread = float(np.std(np.log(medians), ddof=1))
+    spread = baseline.spread(name)
+    if spread is not None:
         words += f", recordings differ by {spread * 100:.1f}% (standard deviation)"
     return words

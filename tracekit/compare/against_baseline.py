@@ -1,0 +1,187 @@
+"""What recordings of a build say against a baseline."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tracekit._version import __version__
+from tracekit.compare.comparison import compare
+from tracekit.compare.findings import Status
+from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
+from tracekit.compare.models import Presence, compare_model
+from tracekit.compare.verdict import Item, Verdict
+from tracekit.detectors.options import matches
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date
+
+    from tracekit.compare.baseline import Baseline
+    from tracekit.compare.comparison import Comparison
+    from tracekit.compare.findings import FindingChange
+    from tracekit.compare.floors import Floors
+    from tracekit.compare.latency import LatencyChange
+    from tracekit.compare.limits import CheckSettings
+    from tracekit.compare.measurements import Measurements
+    from tracekit.compare.models import ModelComparison
+
+_VERDICTS = {Answer.REGRESSED: Verdict.FAILED, Answer.NOT_ENOUGH_DATA: Verdict.NOT_ENOUGH_DATA}
+_REASONS = {
+    Reason.FEW: "too few predictions",
+    Reason.WIDE: "the interval is too wide",
+    Reason.SMALL: "changed, but perhaps by too little to count",
+    Reason.NOT_STEADY: "a recording is not steady",
+    Reason.MODES: "latencies cluster around several values",
+}
+
+
+def compare_with_baseline(
+    baseline: Baseline, recordings: Sequence[Measurements], renames: Mapping[str, str], floors: Floors
+) -> Comparison:
+    """The comparison with changes kept only as far as Holm's procedure keeps them over all models.
+
+    The strongest of m changes must hold at a level of 1 - 0.05/m, the next at 1 - 0.05/(m - 1), and so on; from the
+    first that does not on, none counts (Holm, Scandinavian Journal of Statistics 6, 1979).
+    """
+    comparison = compare(baseline.recordings, recordings, renames=renames, floors=floors)
+    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
+    changed = [model for model in compared if model.latency.answer in (Answer.REGRESSED, Answer.IMPROVED)]
+    changed.sort(key=lambda model: -_strength(model))
+    dropped = set()
+    for rank, model in enumerate(changed):
+        sides = [
+            [entry for recording in side if (entry := recording.model(name)) is not None]
+            for side, name in ((baseline.recordings, model.name_before), (recordings, model.name))
+        ]
+        strict = compare_model(*sides, floor=floors.of(model.name), confidence=1 - 0.05 / (len(compared) - rank))
+        if strict.latency.answer is not model.latency.answer:
+            dropped = {one.name for one in changed[rank:]}
+            break
+    models = tuple(_doubted(model) if model.name in dropped else model for model in comparison.models)
+    return replace(comparison, models=models)
+
+
+def _strength(model: ModelComparison) -> float:
+    """Size of a change against the width of its interval."""
+    change = model.latency
+    if change.low is None or change.high is None or change.ratio is None:
+        return 0.0
+    width = math.log(change.high / change.low)
+    return abs(math.log(change.ratio)) / width if width else math.inf
+
+
+def _doubted(model: ModelComparison) -> ModelComparison:
+    return replace(model, latency=replace(model.latency, answer=Answer.NOT_ENOUGH_DATA, reason=Reason.WIDE))
+
+
+def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: str | None = None) -> Item:
+    return Item(verdict, subject, model, text, about, ("baseline",))
+
+
+def environment_items(comparison: Comparison, *, allowed: bool) -> list[Item]:
+    """An item for each difference of the environment."""
+    verdict, words = (Verdict.NOT_COUNTED, "; allowed") if allowed else (Verdict.UNUSABLE, "")
+    return [
+        _item(
+            verdict,
+            "environment",
+            None,
+            f"{one.what} differs from the baseline: {one.before}, now {one.after}{words}",
+            one.what,
+        )
+        for one in comparison.unfair
+    ]
+
+
+def model_items(comparison: Comparison, floors: Floors, allow_missing: Sequence[str]) -> list[Item]:
+    """An item for each model, and one where no model can be compared."""
+    items = []
+    if not any(model.presence is Presence.BOTH for model in comparison.models):
+        text = "the baseline and the recording have no model in common; rename it with --rename, or save a new baseline"
+        items.append(_item(Verdict.UNUSABLE, "baseline", None, text))
+    return items + [_model(model, floors, allow_missing) for model in comparison.models]
+
+
+def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str]) -> Item:
+    if model.presence is Presence.ONLY_AFTER:
+        return _item(Verdict.NOT_COUNTED, "baseline", model.name, "new model, not in the baseline")
+    if model.presence is Presence.ONLY_BEFORE:
+        allowed = any(matches(model.name, pattern) for pattern in allow_missing)
+        text = "in the baseline, but not in the recording" + ("; allowed" if allowed else "")
+        return _item(Verdict.NOT_COUNTED if allowed else Verdict.FAILED, "baseline", model.name, text)
+    change = model.latency
+    if change.before_ns is None or change.after_ns is None:
+        return _item(Verdict.NOT_ENOUGH_DATA, "baseline", model.name, "no latency to compare")
+    text = (
+        f"{_answer(change)}: {format_duration(change.before_ns)} → {format_duration(change.after_ns)}, {_basis(change)}"
+    )
+    smallest = smallest_visible(model, floors)
+    if smallest is not None:
+        text += f"; these recordings could show a change of {smallest * 100:.0f}% or more"
+    return _item(_VERDICTS.get(change.answer, Verdict.PASSED), "baseline", model.name, text)
+
+
+def _answer(change: LatencyChange) -> str:
+    reason = "" if change.reason is None else _REASONS.get(change.reason, "")
+    return f"{change.answer} ({reason})" if reason else str(change.answer)
+
+
+def _basis(change: LatencyChange) -> str:
+    """The change with its interval, and what it rests on."""
+    what = "recording" if change.effective is None else "prediction"
+    words = f"{_percent(change.ratio)}" if change.ratio is not None else ""
+    if change.low is not None and change.high is not None:
+        words += f" ({_percent(change.low)} to {_percent(change.high)})"
+    return f"{words}, {change.counts[0]:,} and {format_count(change.counts[1], what)}".removeprefix(", ")
+
+
+def _percent(ratio: float) -> str:
+    percent = round((ratio - 1) * 100)
+    return f"{'−' if percent < 0 else '+'}{abs(percent)}%" if percent else "0%"
+
+
+def smallest_visible(model: ModelComparison, floors: Floors) -> float | None:
+    """The smallest change of latency that the comparison could have called one; None where it has no interval."""
+    change = model.latency
+    if change.low is None or change.high is None or change.before_ns is None or change.after_ns is None:
+        return None
+    width = math.log(change.high / change.low) / 2
+    return math.expm1(max(width, floors.of(model.name).log(change.before_ns, change.after_ns)))
+
+
+def new_finding_items(comparison: Comparison, baseline: Baseline, settings: CheckSettings, today: date) -> list[Item]:
+    """An item for each finding and model that the baseline does not have. Suppressed ones have an item already."""
+    return [
+        _new_finding(change, model, baseline)
+        for change in comparison.findings
+        if change.status is Status.NEW or change.reason.endswith("before")
+        for model in change.models
+        if not settings.suppresses(change.id, model, today)
+    ]
+
+
+def _new_finding(change: FindingChange, model: str | None, baseline: Baseline) -> Item:
+    name = f"{change.id}:{model}" if model else change.id
+    if change.id not in baseline.checks:
+        text = f"{name} is new, as is its check: save a new baseline"
+        return _item(Verdict.NOT_COUNTED, "findings", model, text, name)
+    if change.status is not Status.NEW:
+        return _item(Verdict.NOT_COUNTED, "findings", model, f"{name} cannot be compared: {change.reason}", name)
+    text = f"{name} is new since the baseline"
+    if baseline.tracekit != __version__:
+        text += f" (saved by tracekit {baseline.tracekit}, this is {__version__})"
+    return _item(Verdict.FAILED, "findings", model, text, name)
+
+
+def method_items(baseline: Baseline) -> list[Item]:
+    """An item where the baseline was saved by another version of the method."""
+    if baseline.method == METHOD_VERSION:
+        return []
+    text = (
+        f"saved with version {baseline.method} of the method, compared with {METHOD_VERSION}; its durations are "
+        "compared anew, and a new baseline removes this line"
+    )
+    return [_item(Verdict.NOT_COUNTED, "baseline", None, text)]

@@ -1,0 +1,111 @@
+"""The figures of a model that can have a limit: how each is taken from a recording, and how it is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.compare.latency import median_interval
+from tracekit.compare.limits import SHARES, TIMES
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.compare.measurements import Measurements, ModelMeasurements
+
+MIN_COUNTS = {"p50": 12, "p95": 20}
+"""Fewest warm predictions for a figure of latency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a model: in ns, a count or a share, as its limit is."""
+
+    value: float
+    """Of several recordings the median."""
+    low: float | None
+    """95% interval of the median of one recording; the range of several. None where neither is known."""
+    high: float | None
+    predictions: int | None
+    """Predictions that a latency of one recording rests on; None for anything else."""
+    recordings: int
+    """Recordings in which it was measured."""
+
+
+def names_of(recordings: Sequence[Measurements]) -> list[str]:
+    """Models of recordings, each once, in their order."""
+    return list(dict.fromkeys(model.name for recording in recordings for model in recording.models))
+
+
+def figure(name: str, model: str, recordings: Sequence[Measurements]) -> Figure | None:
+    """The figure `name`, one of `tracekit.compare.limits.NAMES`, of a model; None where none of them measured it."""
+    entries = [entry for recording in recordings if (entry := recording.model(model)) is not None]
+    measured = [(entry, value) for entry in entries if (value := _measured(name, entry)) is not None]
+    if not measured:
+        return None
+    values = [value for _, value in measured]
+    if len(values) > 1:
+        return Figure(float(np.median(values)), min(values), max(values), None, len(values))
+    warm = _warm(measured[0][0])
+    low, high = median_interval(warm) if name == "p50" else (None, None)
+    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1)
+
+
+def _warm(model: ModelMeasurements) -> np.ndarray:
+    return model.warm_ns if model.warm.any() else model.latencies_ns
+
+
+def _measured(name: str, model: ModelMeasurements) -> float | None:
+    """A figure of one recording; None where it was not measured."""
+    if name in MIN_COUNTS:
+        warm = _warm(model)
+        quantile = 0.5 if name == "p50" else 0.95
+        return float(np.quantile(warm, quantile)) if len(warm) >= MIN_COUNTS[name] else None
+    if name == "load":
+        loads = np.concatenate([model.cached_loads_ns, model.other_loads_ns])
+        return float(np.median(loads)) if len(loads) else None
+    if name == "cold-load":
+        return float(np.median(model.cold_loads_ns)) if len(model.cold_loads_ns) else None
+    if name == "copies":
+        return model.copies / model.predictions if model.copies is not None and model.predictions else None
+    if name == "in-flight":
+        return model.max_in_flight
+    return dict(model.units).get("ane")
+
+
+def missing(name: str) -> str:
+    """Why there is no figure."""
+    if name in MIN_COUNTS:
+        return f"fewer than {MIN_COUNTS[name]} predictions with a known latency"
+    return {
+        "load": "no load was recorded",
+        "cold-load": "no cold load was recorded",
+        "copies": "copies were not recorded",
+        "in-flight": "predictions in flight were not recorded",
+        "neural-engine": "the work of the compute units was not recorded",
+    }[name]
+
+
+def said(name: str, value: float) -> str:
+    """A value as people read it."""
+    if name in TIMES:
+        return format_duration(value)
+    if name in SHARES:
+        return f"{value * 100:.0f}%"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def with_basis(name: str, measured: Figure) -> str:
+    """A figure with what it rests on."""
+    facts = []
+    if measured.predictions is not None:
+        facts.append(format_count(measured.predictions, "prediction"))
+    if measured.recordings > 1:
+        facts.append(format_count(measured.recordings, "recording"))
+    if measured.low is not None and measured.high is not None:
+        kind = "" if measured.recordings > 1 else "95% interval "
+        facts.append(f"{kind}{said(name, measured.low)} to {said(name, measured.high)}")
+    return said(name, measured.value) + (f" ({', '.join(facts)})" if facts else "")

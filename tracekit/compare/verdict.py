@@ -1,0 +1,38 @@
+"""What a check of a build can say, of the whole and of each thing that was checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What a check of a build says, and each of its items. In the order in which they decide."""
+
+    UNUSABLE = "unusable"
+    """It cannot be said whether the build is good: something that must be there is not."""
+    FAILED = "failed"
+    NOT_ENOUGH_DATA = "not enough data"
+    NOT_COUNTED = "not counted"
+    """Of an item alone: seen, said, and allowed by a setting or an option, or unknown to the baseline."""
+    PASSED = "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that was checked."""
+
+    verdict: Verdict
+    subject: str
+    """What was checked: a limit, `baseline`, `environment`, `findings`, `suppression`, `settings` or `input`."""
+    model: str | None
+    text: str
+    """What was measured and what is allowed, in one sentence without a full stop."""
+    about: str | None = None
+    """Tells items with one subject and model apart: a finding as `CHECK:MODEL`, what differs in the environment."""
+    setting: tuple[str | int, ...] = ()
+    """Keys below the table `check` that lead to the setting that was checked; empty where none did."""
+    value: float | None = None
+    """What was measured for a limit: ns, a count or a share."""
+    allowed: float | None = None
+    """The limit, in the same unit."""
