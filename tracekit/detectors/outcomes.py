@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracekit.intervals import Intervals
-
 if TYPE_CHECKING:
     from tracekit.analysis.code import CallSite
+    from tracekit.intervals import Intervals
+
+
+def _no_time() -> Intervals:
+    # Findings of model files are about no time, and need no numpy.
+    from tracekit.intervals import Intervals
+
+    return Intervals.none()
 
 
 class Direction(StrEnum):
@@ -96,11 +102,13 @@ class Finding:
     """The intervals that weigh most first; at most the framework's limit is kept."""
     evidence_total: int = 0
     """How many intervals there are in all, where `evidence` is a selection."""
-    affected: Intervals = field(default_factory=Intervals.none)
+    affected: Intervals = field(default_factory=_no_time)
     """Where the time of `cost` lies, so that no ns is counted for two findings: sorted, none overlapping another. It
     may be longer than the cost: then the cost is spread evenly over it. Needed wherever there is a cost."""
     call_sites: tuple[CallSite, ...] = ()
     """Code of the app that is behind it (`tracekit.analysis.code.sites_of`)."""
+    fix: str = ""
+    """Markdown: how exactly this one is fixed, where that can be said; else what the detector says in general."""
 
     @property
     def models(self) -> frozenset[str] | None:
