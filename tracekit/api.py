@@ -15,7 +15,8 @@ from tracekit.detectors.budgets import BUDGET_KEY, parse_budget, with_budgets
 from tracekit.detectors.expectations import EXPECT_KEY, parse_expectation, with_expectations
 from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
-from tracekit.detectors.runner import choose, run_detectors
+from tracekit.detectors.runner import run_detectors
+from tracekit.detectors.selection import choose
 from tracekit.errors import UnreadableRecording, UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from

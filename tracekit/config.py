@@ -34,7 +34,7 @@ from tracekit.detectors.expectations import UNITS, with_expectations
 from tracekit.detectors.framework import RecordingDetector
 from tracekit.detectors.options import UNWRITABLE, check_settings
 from tracekit.detectors.outcomes import Severity
-from tracekit.detectors.runner import choose
+from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError, unknown, unknown_check
 
 if TYPE_CHECKING:

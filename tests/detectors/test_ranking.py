@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.detectors import ranking
+from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, Passed
 from tracekit.detectors.ranking import Relation, rank, savings
 from tracekit.detectors.rules import reload_before_predict
-from tracekit.detectors.runner import Judgment
 from tracekit.intervals import Intervals
 
 

@@ -22,7 +22,8 @@ from tracekit.detectors.outcomes import (
 )
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.rules import reload_before_predict
-from tracekit.detectors.runner import choose, run_detectors
+from tracekit.detectors.runner import run_detectors
+from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.recording import open_recording

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from tracekit.detectors.framework import Detector, Reference
+from tracekit.detectors.framework import Detector, Judgment, Reference
 from tracekit.detectors.outcomes import (
     Cost,
     DetectorFailed,
@@ -22,7 +22,6 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.runner import Judgment
 from tracekit.intervals import Intervals
 from tracekit.report.checks import checks_from
 

@@ -13,10 +13,10 @@ import tracekit
 from suite.cases.unused_load import forgotten
 from tracekit.api import judge
 from tracekit.cli.main import main
+from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, NotApplicable, Passed
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules import reload_before_predict, run_issues, unused_load
-from tracekit.detectors.runner import Judgment
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.report.choice import Part, shown_of, unknown_model, unknown_process

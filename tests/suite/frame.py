@@ -18,9 +18,10 @@ from typing import Any
 
 from suite.processes import on_all_processors
 from support.handover import trace_of
+from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import OUTCOME_NAMES
 from tracekit.detectors.registry import DETECTORS
-from tracekit.detectors.runner import Judgment, run_detectors
+from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
 from tracekit.testing import Draws, Scenario, write_bundle
 from tracekit.testing.recorder import App

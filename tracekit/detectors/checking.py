@@ -42,7 +42,7 @@ def check_outcome(outcome: Outcome, model: str | None) -> None:
         raise TypeError(f"the answer is of type {type(outcome).__name__}, not an outcome")
     if not (outcome.model is None or isinstance(outcome.model, str)) or outcome.model != model:
         raise ValueError(f"the answer is about {outcome.model or 'the recording'}, not {model or 'the recording'}")
-    for name in ("summary", "reason", "record", "error"):
+    for name in ("summary", "reason", "record", "error", "fix"):
         if hasattr(outcome, name):
             _check_text(getattr(outcome, name), name)
     if isinstance(outcome, Finding | Passed):

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-from tracekit.analysis.loads import first_of_model
-from tracekit.analysis.neural_engine_queue import engine_executions, engine_waits
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
     from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.patterns import Pattern
+    from tracekit.model_files import ModelFile, Target
     from tracekit.trace.trace import Trace
 
 Options = TypeVar("Options")
@@ -74,16 +72,22 @@ class ModelView:
     @cached_property
     def warm(self) -> BoolArray:
         """Shape (predictions,): the prediction is not the first after a load of its model. O(n log n)."""
+        from tracekit.analysis.loads import first_of_model
+
         return ~first_of_model(self.loads, self.predictions)
 
     @cached_property
     def engine_rows(self) -> pd.DataFrame:
         """Execution rows of the Neural Engine in `hardware`, with the columns that `engine_executions` leaves."""
+        from tracekit.analysis.neural_engine_queue import engine_executions
+
         return engine_executions(self.hardware)
 
     @cached_property
     def engine_waits(self) -> EngineWaits:
         """Times in which its predictions waited for the Neural Engine."""
+        from tracekit.analysis.neural_engine_queue import engine_waits
+
         return engine_waits(self.trace, self.predictions, self.data, self.compute, self.hardware)
 
 
@@ -140,4 +144,35 @@ class RecordingDetector(Metadata[Options]):
     detect: Callable[[Trace, Options], Outcome]
 
 
+@dataclass(frozen=True, slots=True)
+class InspectedModel:
+    """What a detector sees of a model file."""
+
+    model: ModelFile
+    target: Target | None
+    """The system that it shall load on, where the user named one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFileDetector(Metadata[Options]):
+    """One antipattern that a model file can have.
+
+    A file has no times, so its findings have neither cost nor evidence, and no severity.
+    """
+
+    detect: Callable[[InspectedModel, Options], Outcome]
+
+
 AnyDetector = Detector[Any] | RecordingDetector[Any]
+"""What is run on recordings."""
+ListedDetector = AnyDetector | ModelFileDetector[Any]
+"""What `tracekit detectors` lists and `tracekit explain` explains."""
+
+
+class Judgment(NamedTuple):
+    """One answer of one detector."""
+
+    detector: ListedDetector
+    outcome: Outcome
+    caveats: tuple[str, ...] = ()
+    """What the reader must know before relying on the answer, one sentence each."""

@@ -10,13 +10,12 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
 from tracekit.errors import UsageError, unknown, unknown_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.framework import ListedDetector
 
 Number = int | float
 Settings = Mapping[str, str | Number]
@@ -58,7 +57,7 @@ def option(
     return field(default=default, metadata={"unit": unit, "basis": basis, "minimum": smallest, "maximum": largest})
 
 
-def option_infos(detector: AnyDetector) -> tuple[OptionInfo, ...]:
+def option_infos(detector: ListedDetector) -> tuple[OptionInfo, ...]:
     """The options of a detector in the order of its dataclass."""
     return tuple(
         OptionInfo(
@@ -73,7 +72,7 @@ def option_infos(detector: AnyDetector) -> tuple[OptionInfo, ...]:
     )
 
 
-def configure(detectors: Sequence[AnyDetector], settings: Settings) -> dict[str, Any]:
+def configure(detectors: Sequence[ListedDetector], settings: Settings) -> dict[str, Any]:
     """Options of every detector by id, with `settings` (`detector.option` to value) applied to the defaults.
 
     Raises `UsageError` for an unknown detector or option, and for a value that does not fit.
@@ -93,10 +92,12 @@ def configure(detectors: Sequence[AnyDetector], settings: Settings) -> dict[str,
     return configured
 
 
-def _made(detector: AnyDetector, make: Callable[[], Any]) -> Any:
+def _made(detector: ListedDetector, make: Callable[[], Any]) -> Any:
     """Options of a detector. Raises `UsageError` where the code of a plug-in refuses the values."""
     if not detector.package:
         return make()
+    from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
+
     try:
         return run_foreign(make)
     except ForeignCodeFailed as error:
@@ -104,7 +105,7 @@ def _made(detector: AnyDetector, make: Callable[[], Any]) -> Any:
 
 
 def configure_model(
-    detectors: Sequence[AnyDetector], settings: Settings, model_settings: ModelSettings, model: str
+    detectors: Sequence[ListedDetector], settings: Settings, model_settings: ModelSettings, model: str
 ) -> dict[str, Any]:
     """Options as `configure` gives them, with the settings of every pattern that matches the base name `model` on top.
     Where several patterns match, a later one wins."""
@@ -136,7 +137,7 @@ def with_values(
     return general, special
 
 
-def check_settings(detectors: Sequence[AnyDetector], settings: Settings, model_settings: ModelSettings) -> None:
+def check_settings(detectors: Sequence[ListedDetector], settings: Settings, model_settings: ModelSettings) -> None:
     """Raise `UsageError` for settings that `configure` refuses, or that ask for a model what is of the recording."""
     # The module of the framework needs no options, so that this does not close a circle.
     from tracekit.detectors.framework import RecordingDetector

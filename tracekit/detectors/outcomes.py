@@ -10,13 +10,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracekit.intervals import Intervals
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tracekit.analysis.code import CallSite
     from tracekit.arrays import IntArray
+    from tracekit.intervals import Intervals
+
+
+def _no_time() -> Intervals:
+    # Findings of model files are about no time, and need no numpy.
+    from tracekit.intervals import Intervals
+
+    return Intervals.none()
 
 
 class Direction(StrEnum):
@@ -99,13 +105,15 @@ class Finding:
     """The intervals that weigh most first; at most the framework's limit is kept."""
     evidence_total: int = 0
     """How many intervals there are in all, where `evidence` is a selection."""
-    affected: Intervals = field(default_factory=Intervals.none)
+    affected: Intervals = field(default_factory=_no_time)
     """Where the time of `cost` lies, so that no ns is counted for two findings: sorted, none overlapping another. It
     may be longer than the cost: then the cost is spread evenly over it. Needed wherever there is a cost."""
     call_sites: tuple[CallSite, ...] = ()
     """Code of the app that is behind it (`tracekit.analysis.code.sites_of`)."""
     rows: Mapping[str, IntArray] = field(default_factory=dict, compare=False)
     """Row numbers of all of its evidence, by table; empty where no more is known than `evidence`."""
+    fix: str = ""
+    """Markdown: how exactly this one is fixed, where that can be said; else what the detector says in general."""
 
     @property
     def models(self) -> frozenset[str] | None:

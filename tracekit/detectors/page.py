@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.framework import ModelFileDetector
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.patterns import Pattern
 
 if TYPE_CHECKING:
-    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.framework import ListedDetector
     from tracekit.detectors.options import OptionInfo
 
 
 HEURISTIC = "*Heuristic*: chosen by judgment, not taken from a measurement or a documented limit."
 
 
-def page_markdown(detector: AnyDetector) -> str:
+def page_markdown(detector: ListedDetector) -> str:
     """Markdown: what it is, how it is measured, thresholds and their basis, the fix, the sources."""
     sources = ["## Sources", "", *(f"- [{source.title}]({source.url})" for source in detector.references)]
     parts = [
@@ -31,8 +32,10 @@ def page_markdown(detector: AnyDetector) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def needs_sentence(detector: AnyDetector) -> str:
+def needs_sentence(detector: ListedDetector) -> str:
     """What must have been recorded to evaluate the check, and what it uses where recorded."""
+    if isinstance(detector, ModelFileDetector):
+        return "Requires: a model file (`tracekit inspect`)."
     sentence = f"Requires: {', '.join(detector.needs)}." if detector.needs else "Requires: any recording."
     if detector.uses:
         sentence += f" Optional: {', '.join(detector.uses)}."
@@ -41,7 +44,7 @@ def needs_sentence(detector: AnyDetector) -> str:
     return sentence
 
 
-def _symptom(detector: AnyDetector) -> str:
+def _symptom(detector: ListedDetector) -> str:
     """Where `tracekit diagnose` shows the check."""
     if detector.pattern == Pattern.RECORDING:
         return "About the recording itself, not the app."
@@ -49,10 +52,11 @@ def _symptom(detector: AnyDetector) -> str:
     return f"Symptom: {symptom} (`tracekit diagnose`, {leaf})."
 
 
-def _thresholds(detector: AnyDetector) -> str:
+def _thresholds(detector: ListedDetector) -> str:
     infos = option_infos(detector)
     if not infos:
         return "## Thresholds\n\nNone. It reports whatever was recorded."
+    command = "tracekit inspect MODEL" if isinstance(detector, ModelFileDetector) else "tracekit analyze PATH"
     lines = [
         "## Thresholds",
         "",
@@ -61,7 +65,7 @@ def _thresholds(detector: AnyDetector) -> str:
         *(f"| `{info.name}` | {info.default} | {info.unit} | {info.basis} |" for info in infos),
         "",
         *([HEURISTIC, ""] if any(info.basis.startswith("Heuristic: ") for info in infos) else []),
-        f"To change one: `tracekit analyze PATH --set {detector.id}.{infos[0].name}={_other_value(infos[0])}`.",
+        f"To change one: `{command} --set {detector.id}.{infos[0].name}={_other_value(infos[0])}`.",
     ]
     return "\n".join(lines)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tracekit.arrays import FloatArray, IntArray
-    from tracekit.detectors.runner import Judgment
+    from tracekit.detectors.framework import Judgment
     from tracekit.intervals import Intervals
 
 _BATCH = 64

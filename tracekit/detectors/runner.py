@@ -8,7 +8,7 @@ from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.caveats import caveats
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
-from tracekit.detectors.framework import Detector
+from tracekit.detectors.framework import Detector, Judgment
 from tracekit.detectors.options import check_settings, configure, configure_model, matches
 from tracekit.detectors.outcomes import (
     DetectorFailed,
@@ -19,8 +19,9 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.selection import choose
 from tracekit.detectors.views import model_views, unnamed_predictions
-from tracekit.errors import UsageError, unknown_check, words_of
+from tracekit.errors import words_of
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.units import format_count
@@ -31,15 +32,6 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
     from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.trace.trace import Trace
-
-
-class Judgment(NamedTuple):
-    """One answer of one detector."""
-
-    detector: AnyDetector
-    outcome: Outcome
-    caveats: tuple[str, ...] = ()
-    """What the reader must know before relying on the answer, one sentence each."""
 
 
 def run_detectors(
@@ -122,18 +114,6 @@ _OWN = frozenset(map(id, DETECTORS))
 def _is_foreign(detector: AnyDetector) -> bool:
     """Whether its code is not tracekit's own."""
     return id(detector) not in _OWN
-
-
-def choose(detectors: Sequence[AnyDetector], only: Collection[str], skip: Collection[str]) -> tuple[AnyDetector, ...]:
-    """The detectors named in `only` (all where it is empty) less those in `skip`. Raises `UsageError` for others."""
-    ids = [detector.id for detector in detectors]
-    for name in (*only, *skip):
-        if name not in ids:
-            raise unknown_check(name, ids)
-    chosen = tuple(d for d in detectors if (not only or d.id in only) and d.id not in skip)
-    if not chosen:
-        raise UsageError("no check is left to run: all of them are skipped")
-    return chosen
 
 
 def _left_out(model_skip: Mapping[str, Collection[str]], model: str) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.framework import ModelFileDetector
 from tracekit.detectors.outcomes import (
     OUTCOME_NAMES,
     DetectorFailed,
@@ -14,14 +15,13 @@ from tracekit.detectors.outcomes import (
     Passed,
     severity_of,
 )
-from tracekit.detectors.ranking import rank
 from tracekit.report.report import Check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tracekit.detectors.framework import Judgment
     from tracekit.detectors.ranking import Related
-    from tracekit.detectors.runner import Judgment
 
 OUTCOME_ORDER = ("error", "insufficient_data", "passed", "not_applicable")
 """Order of the checks after the findings: what limits the verdict comes first."""
@@ -29,13 +29,15 @@ OUTCOME_ORDER = ("error", "insufficient_data", "passed", "not_applicable")
 
 def checks_from(judgments: Sequence[Judgment]) -> tuple[Check, ...]:
     """The checks of a report: findings by est. savings, then the others by outcome, id and model."""
-    findings = tuple(_check(entry.judgment, entry.extra_savings_ns, entry.related) for entry in rank(judgments))
-    others = [_check(entry) for entry in judgments if not isinstance(entry.outcome, Finding)]
+    from tracekit.detectors.ranking import rank
+
+    findings = tuple(check_of(entry.judgment, entry.extra_savings_ns, entry.related) for entry in rank(judgments))
+    others = [check_of(entry) for entry in judgments if not isinstance(entry.outcome, Finding)]
     others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))
     return (*findings, *others)
 
 
-def _check(judgment: Judgment, extra_savings_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
+def check_of(judgment: Judgment, extra_savings_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
     """The check that reports one answer of one detector."""
     detector, outcome, caveats = judgment
     found = outcome if isinstance(outcome, Finding) else None
@@ -43,12 +45,12 @@ def _check(judgment: Judgment, extra_savings_ns: int | None = None, related: tup
         id=detector.id,
         title=detector.finding_title if found else detector.title,
         outcome=OUTCOME_NAMES[type(outcome)],
-        severity=str(severity_of(found.cost)) if found else None,
+        severity=str(severity_of(found.cost)) if found and not isinstance(detector, ModelFileDetector) else None,
         pattern=str(detector.pattern),
         model=outcome.model,
         summary=_summary(outcome),
         why=detector.why,
-        fix=detector.fix.strip() if found else "",
+        fix=(found.fix or detector.fix).strip() if found else "",
         record=outcome.record if isinstance(outcome, InsufficientData) else "",
         caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),

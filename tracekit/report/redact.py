@@ -37,9 +37,6 @@ from tracekit.report.private_text import (
     standing_alone,
 )
 from tracekit.report.strings import map_strings
-from tracekit.trace.events import Attribution
-from tracekit.trace.filter import model_names
-from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -147,6 +144,9 @@ class PrivateFacts:
 
 def private_facts(trace: Trace) -> PrivateFacts:
     """Private facts of a run, from its description and from all its frames."""
+    # What only cleans texts needs no frames.
+    from tracekit.trace.filter import model_names
+
     run = trace.run
     devices = [device for device in (run.device, run.host) if device is not None]
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
@@ -179,6 +179,9 @@ def both_private(first: PrivateFacts, second: PrivateFacts) -> PrivateFacts:
 
 def _foreign_models(trace: Trace) -> tuple[str, ...]:
     """Models of foreign hardware rows that the target did not use."""
+    from tracekit.trace.events import Attribution
+    from tracekit.trace.frames import is_any
+
     foreign = trace.hardware[is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
     return tuple(sorted(_texts(foreign, "model") - set(trace.models["name"])))
 

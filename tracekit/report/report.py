@@ -101,7 +101,7 @@ class Check:
     outcome: str
     """`finding`, `passed`, `not_applicable`, `insufficient_data`, `error`."""
     severity: str | None
-    """None unless the outcome is `finding`."""
+    """None unless the outcome is `finding`, and for findings in model files, which have no times."""
     pattern: str
     """Where it belongs in the diagnostic tree of Core ML."""
     model: str | None

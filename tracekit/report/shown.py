@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector
+from tracekit.detectors.framework import Detector, Judgment
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.runner import Judgment
 from tracekit.trace.filter import reach_ranges, shown_model_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.framework import ListedDetector
     from tracekit.detectors.outcomes import Outcome
     from tracekit.intervals import Intervals
     from tracekit.trace.filter import Shown
@@ -49,7 +48,7 @@ def _is_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> bool
     return model is None or (model in present and (shown.models is None or model in shown.models))
 
 
-def _is_of_recording(detector: AnyDetector) -> bool:
+def _is_of_recording(detector: ListedDetector) -> bool:
     """Whether it finds fault with the recording, which limits every answer."""
     return detector.pattern == Pattern.RECORDING and not isinstance(detector, Detector)
 

@@ -1,0 +1,184 @@
+"""Which types a function computes with, and where its interface has other ones.
+
+A converter puts a `cast` behind each input and before each output whose type differs from the compute precision. An
+image with a scale is multiplied first, and operations that only move data may come before the cast too, so that the
+cast is searched along operations that have nothing else to do with the values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tracekit.model_files.facts import (
+    FLOATS,
+    Conversion,
+    FeatureKind,
+    Operation,
+    by_count,
+    is_constant,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tracekit.model_files.facts import Feature, Value
+
+PASSED_BY = frozenset({"mul", "add", "sub", "transpose", "expand_dims", "squeeze", "reshape"})
+"""Operations that may stand between an input or output and its cast."""
+
+_NOT_COMPUTING = frozenset({"cast", "read_state", "write_state", "coreml_update_state", "identity"})
+
+
+def precision_of(operations: Sequence[Operation], inputs: Iterable[str], outputs: Iterable[str]) -> tuple[str, ...]:
+    """Float types of what the operations compute, the most frequent first. Casts count for nothing, nor does what only
+    scales an input before its cast or an output behind its cast."""
+    users = _users(operations)
+    producers = {value.name: entry for entry in operations for value in entry.outputs}
+    beside = {id(entry) for name in inputs for entry in _to_cast(name, operations, users, producers)[0]}
+    beside |= {id(entry) for name in outputs for entry in _from_cast(name, operations, users, producers)[0]}
+    counts: Counter[str] = Counter()
+    for operation in operations:
+        if not is_constant(operation) and operation.type not in _NOT_COMPUTING and id(operation) not in beside:
+            counts.update({value.element for value in operation.outputs if value.element in FLOATS})
+    return tuple(name for name, _ in by_count(counts))
+
+
+def counts_of(operations: Iterable[Operation]) -> tuple[tuple[str, int], ...]:
+    """Operations by type without constants, the most frequent first."""
+    return by_count(Counter(entry.type for entry in operations if not is_constant(entry)))
+
+
+def conversions_of(
+    inputs: Sequence[Feature], outputs: Sequence[Feature], parameters: Sequence[Value], operations: Sequence[Operation]
+) -> tuple[Conversion, ...]:
+    """Conversions at the inputs and outputs of a function, in their order. O(operations)."""
+    users = _users(operations)
+    producers = {value.name: entry for entry in operations for value in entry.outputs}
+    declared = {value.name: value.element for value in parameters}
+    found = [_at_input(feature, operations, users, producers, declared.get(feature.name)) for feature in inputs]
+    found += [_at_output(feature, operations, users, producers) for feature in outputs]
+    return tuple(entry for entry in found if entry is not None)
+
+
+def told_by_precision(features: Sequence[Feature], direction: str, precision: Sequence[str]) -> tuple[Conversion, ...]:
+    """Conversions that follow from the interface and the one float type that the model computes with, where the file
+    does not hold the operations."""
+    inside = [name for name in precision if name != "Float32"] or list(precision)
+    if len(inside) != 1:
+        return ()
+    return tuple(
+        Conversion(feature.name, direction, feature.element or "", inside[0], feature.kind is FeatureKind.IMAGE, None)
+        for feature in features
+        if _is_convertible(feature) and feature.element != inside[0]
+    )
+
+
+def _is_convertible(feature: Feature) -> bool:
+    if feature.kind is FeatureKind.IMAGE:
+        return True
+    return feature.kind is FeatureKind.ARRAY and (feature.element in FLOATS or feature.element == "Int8")
+
+
+def _users(operations: Sequence[Operation]) -> dict[str, list[int]]:
+    """Numbers of the operations that use each value."""
+    users: dict[str, list[int]] = {}
+    for index, operation in enumerate(operations):
+        for name in dict.fromkeys(operation.inputs):
+            users.setdefault(name, []).append(index)
+    return users
+
+
+def _at_input(
+    feature: Feature,
+    operations: Sequence[Operation],
+    users: Mapping[str, Sequence[int]],
+    producers: Mapping[str, Operation],
+    declared: str | None,
+) -> Conversion | None:
+    if not _is_convertible(feature):
+        return None
+    is_image = feature.kind is FeatureKind.IMAGE
+    _, cast = _to_cast(feature.name, operations, users, producers)
+    if cast is not None:
+        return _conversion(feature, "input", cast.outputs[0].element, is_image, cast.name)
+    return _conversion(feature, "input", declared, True, None) if is_image and declared in FLOATS else None
+
+
+def _at_output(
+    feature: Feature,
+    operations: Sequence[Operation],
+    users: Mapping[str, Sequence[int]],
+    producers: Mapping[str, Operation],
+) -> Conversion | None:
+    if not _is_convertible(feature):
+        return None
+    is_image = feature.kind is FeatureKind.IMAGE
+    _, cast = _from_cast(feature.name, operations, users, producers)
+    if cast is not None:
+        return _conversion(feature, "output", _given(cast, producers), is_image, cast.name)
+    given = producers.get(feature.name)
+    element = next((value.element for value in given.outputs if value.name == feature.name), None) if given else None
+    return _conversion(feature, "output", element, True, None) if is_image and element in FLOATS else None
+
+
+def _to_cast(
+    name: str, operations: Sequence[Operation], users: Mapping[str, Sequence[int]], producers: Mapping[str, Operation]
+) -> tuple[list[Operation], Operation | None]:
+    """The `cast` to a float type that an input goes to, and the operations before it; none of them without a cast."""
+    passed: list[Operation] = []
+    while len(passed) < len(operations):
+        using = [operations[index] for index in users.get(name, ())]
+        casts = [entry for entry in using if entry.type == "cast" and entry.outputs]
+        to_float = [entry for entry in casts if entry.outputs[0].element in FLOATS]
+        # Where several take the value, each has a cast of its own.
+        if to_float and len(casts) == len(using):
+            return passed, to_float[0]
+        if len(using) != 1 or using[0].type not in PASSED_BY or not _mixes_constants(using[0], name, producers):
+            break
+        passed.append(using[0])
+        name = using[0].outputs[0].name
+    return [], None
+
+
+def _from_cast(
+    name: str, operations: Sequence[Operation], users: Mapping[str, Sequence[int]], producers: Mapping[str, Operation]
+) -> tuple[list[Operation], Operation | None]:
+    """The `cast` of a float type that an output comes from, and the operations behind it; none without a cast."""
+    passed: list[Operation] = []
+    while len(passed) < len(operations) and name in producers:
+        producer = producers[name]
+        if producer.type == "cast":
+            return (passed, producer) if _given(producer, producers) in FLOATS else ([], None)
+        sources = [each for each in producer.inputs if not _is_constant_name(each, producers)]
+        if producer.type not in PASSED_BY or len(sources) != 1 or len(users.get(sources[0], ())) != 1:
+            break
+        passed.append(producer)
+        name = sources[0]
+    return [], None
+
+
+def _given(cast: Operation, producers: Mapping[str, Operation]) -> str | None:
+    """Type of what a `cast` is given."""
+    source = next(iter(dict(cast.arguments).get("x", ())), "")
+    producer = producers.get(source)
+    return next((value.element for value in producer.outputs if value.name == source), None) if producer else None
+
+
+def _conversion(
+    feature: Feature, direction: str, inside: str | None, is_image: bool, operation: str | None
+) -> Conversion | None:
+    outside = feature.element or ""
+    if inside is None or inside == outside:
+        return None
+    return Conversion(feature.name, direction, outside, inside, is_image, operation)
+
+
+def _mixes_constants(operation: Operation, name: str, producers: Mapping[str, Operation]) -> bool:
+    """Whether the operation has one result and takes nothing but the value `name` and constants."""
+    others = [each for each in operation.inputs if each != name]
+    return len(operation.outputs) == 1 and all(_is_constant_name(each, producers) for each in others)
+
+
+def _is_constant_name(name: str, producers: Mapping[str, Operation]) -> bool:
+    return name in producers and is_constant(producers[name])

@@ -1,0 +1,89 @@
+"""What lies at a path, and its facts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled, read_json
+from tracekit.model_files.facts import Form
+from tracekit.model_files.failures import (
+    MAX_FILES,
+    MAX_SPECIFICATION_BYTES,
+    MAX_TEXT_BYTES,
+    UnreadableModel,
+    read_bytes,
+    shown,
+)
+from tracekit.model_files.from_specification import model_of
+from tracekit.model_files.package import MANIFEST, specification_in
+from tracekit.model_files.specification import parsed
+
+if TYPE_CHECKING:
+    from tracekit.model_files.facts import ModelFile
+
+EXPECTED = "a .mlpackage, .mlmodel or .mlmodelc, or JSON from `xcrun coremlcompiler metadata`"
+
+
+def read_model(path: Path | str) -> ModelFile:
+    """Facts of the model at a path. Raises `UnreadableModel`. O(size of the specification)."""
+    place = Path(path)
+    try:
+        if place.name in ("", ".."):
+            # A folder may be given as `.`, and its name is what the model is called.
+            place = place.resolve()
+        if place.is_dir():
+            return _read_folder(place)
+        if not place.exists():
+            raise UnreadableModel(f"no such file or folder: {shown(str(path))}; expected {EXPECTED}")
+        if not place.is_file():
+            raise UnreadableModel(f"{shown(place)} is neither a file nor a folder; expected {EXPECTED}")
+        return _read_file(place)
+    except OSError as error:
+        raise UnreadableModel(f"cannot read {shown(place)}: {error.strerror or error}") from None
+    except ValueError:
+        # For example a path with a zero byte.
+        raise UnreadableModel(f"cannot read {shown(place)}: it is not a path") from None
+
+
+def _read_folder(folder: Path) -> ModelFile:
+    size = _size(folder)
+    if (folder / MANIFEST).exists() or folder.suffix == ".mlpackage":
+        path = specification_in(folder)
+        model = model_of(
+            parsed(read_bytes(path, MAX_SPECIFICATION_BYTES), path), folder.stem, folder.name, Form.PACKAGE, path.parent
+        )
+        return replace(model, bytes=size)
+    if folder.suffix == ".mlmodelc" or any((folder / name).is_file() for name in (METADATA, PROGRAM, NETWORK)):
+        return replace(read_compiled(folder), bytes=size)
+    if folder.suffix == ".trace":
+        raise UnreadableModel(f"{shown(folder)} is a recording; use `tracekit analyze`")
+    raise UnreadableModel(f"{shown(folder)} is not a Core ML model; expected {EXPECTED}")
+
+
+def _read_file(path: Path) -> ModelFile:
+    data = read_bytes(path, MAX_SPECIFICATION_BYTES)
+    size = len(data)
+    if not data:
+        raise UnreadableModel(f"{shown(path)} is empty; expected {EXPECTED}")
+    start = data[:64].lstrip()[:1]
+    if start in (b"{", b"[") and path.suffix != ".mlmodel":
+        if size > MAX_TEXT_BYTES:
+            raise UnreadableModel(f"{shown(path)} is too large for JSON about a model: {size:,} bytes")
+        return read_json(data, path)
+    model = model_of(parsed(data, path), path.stem, path.name, Form.MODEL, None)
+    return replace(model, bytes=size)
+
+
+def _size(folder: Path) -> int:
+    """Bytes of all files in a folder; links are not followed. Raises `UnreadableModel` where there are too many."""
+    total = count = 0
+    for base, _, names in os.walk(folder):
+        for name in names:
+            count += 1
+            if count > MAX_FILES:
+                raise UnreadableModel(f"{shown(folder)} has more than {MAX_FILES:,} files; it is not a model")
+            total += (Path(base) / name).lstat().st_size
+    return total

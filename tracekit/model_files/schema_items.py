@@ -1,0 +1,122 @@
+"""Inputs, outputs and states as the compiler's JSON has them (`metadata.json`, `xcrun coremlcompiler metadata`).
+
+Numbers and flags are texts there. Source of the keys: `mlmodel/src/DataType.cpp` of coremltools.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tracekit.model_files.facts import Feature, FeatureKind, Shape, SizeRange
+
+_KINDS = {
+    "MultiArray": FeatureKind.ARRAY,
+    "Image": FeatureKind.IMAGE,
+    "State": FeatureKind.STATE,
+    "Dictionary": FeatureKind.DICTIONARY,
+    "Sequence": FeatureKind.SEQUENCE,
+    "Int64": FeatureKind.NUMBER,
+    "Double": FeatureKind.NUMBER,
+    "String": FeatureKind.STRING,
+}
+_LONGEST = 100_000
+"""Characters of a shape; enumerated ones may be many."""
+
+
+def text(value: object) -> str:
+    """A text, or nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def whole(value: object) -> int | None:
+    """A whole number, also one written as text."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else None
+    return int(value) if isinstance(value, str) and len(value) < 19 and value.lstrip("-").isdecimal() else None
+
+
+def items(value: object) -> tuple[Feature, ...]:
+    """The features of a schema; whatever is no item is passed over."""
+    if not isinstance(value, list):
+        return ()
+    return tuple(_feature(entry) for entry in value if isinstance(entry, Mapping) and text(entry.get("name")))
+
+
+def _feature(entry: Mapping[str, Any]) -> Feature:
+    kind = _KINDS.get(text(entry.get("type")), FeatureKind.UNKNOWN)
+    element: str | None = text(entry.get("dataType")) or None
+    shape: Shape | None = None
+    color: str | None = None
+    if kind in (FeatureKind.ARRAY, FeatureKind.STATE):
+        shape = _array_shape(entry)
+    elif kind is FeatureKind.IMAGE:
+        color = text(entry.get("colorspace")) or None
+        element = "Float16" if color == "Grayscale16Half" else "UInt8"
+        shape = _image_shape(entry)
+    elif kind is FeatureKind.NUMBER:
+        element = text(entry.get("type"))
+    elif kind is FeatureKind.STRING:
+        element = "String"
+    elif kind is FeatureKind.DICTIONARY:
+        element = text(entry.get("keyType")) or None
+    elif kind is FeatureKind.SEQUENCE:
+        element = text(entry.get("valueType")) or None
+    return Feature(
+        name=text(entry["name"]),
+        kind=kind,
+        element=element,
+        shape=shape,
+        color_space=color,
+        optional=entry.get("isOptional") in ("1", 1, True),
+        description=text(entry.get("shortDescription")),
+    )
+
+
+def _array_shape(entry: Mapping[str, Any]) -> Shape | None:
+    sizes = tuple(_numbers(entry.get("shape")))
+    choices = tuple(tuple(row) for row in _rows(entry.get("enumeratedShapes")))
+    ranges = tuple(SizeRange(*_bounds(row)) for row in _rows(entry.get("shapeRange")) if len(row) == 2)
+    if not (sizes or choices or ranges):
+        return None
+    return Shape(sizes or (choices[0] if choices else tuple(size.lower for size in ranges)), choices, ranges)
+
+
+def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
+    height, width = whole(entry.get("height")), whole(entry.get("width"))
+    if height is None or width is None:
+        return None
+    # Sizes of images are written as width and height.
+    choices = tuple((row[1], row[0]) for row in _rows(entry.get("enumeratedSizes")) if len(row) == 2)
+    found = [SizeRange(*_bounds(row)) for row in _rows(entry.get("sizeRange")) if len(row) == 2]
+    return Shape((height, width), choices, tuple(reversed(found)))
+
+
+def _bounds(row: list[int]) -> tuple[int, int | None]:
+    return row[0], None if row[1] < 0 else row[1]
+
+
+def _parsed(value: object) -> object:
+    """A list, also one written as text."""
+    if isinstance(value, str) and len(value) <= _LONGEST:
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value
+
+
+def _numbers(value: object) -> list[int]:
+    parsed = _parsed(value)
+    if not isinstance(parsed, list):
+        return []
+    found = [whole(entry) for entry in parsed]
+    return [entry for entry in found if entry is not None] if None not in found else []
+
+
+def _rows(value: object) -> list[list[int]]:
+    parsed = _parsed(value)
+    return [row for entry in parsed if (row := _numbers(entry))] if isinstance(parsed, list) else []

@@ -1,0 +1,104 @@
+"""Which systems load which specification version, and what needs which.
+
+Sources: `mlmodel/format/Model.proto` of coremltools 9.0 (table of versions); the compiler's `availability` (visionOS).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tracekit.errors import UsageError
+
+NEWEST = 10
+"""Highest specification version that tracekit knows. iOS 27 and macOS 27 brought no new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The systems that first load a specification version."""
+
+    version: int
+    ios: str
+    """Also the version of iPadOS, tvOS and Mac Catalyst."""
+    macos: str
+    watchos: str
+    visionos: str | None
+
+    @property
+    def words(self) -> str:
+        """For sentences: `iOS 16, macOS 13`."""
+        return f"iOS {self.ios}, macOS {self.macos}"
+
+
+RELEASES = (
+    Release(1, "11", "10.13", "4", None),
+    Release(2, "11.2", "10.13.2", "4.2", None),
+    Release(3, "12", "10.14", "5", None),
+    Release(4, "13", "10.15", "6", None),
+    Release(5, "14", "11", "7", None),
+    Release(6, "15", "12", "8", None),
+    Release(7, "16", "13", "9", "1"),
+    Release(8, "17", "14", "10", "1"),
+    Release(9, "18", "15", "11", "2"),
+    Release(10, "26", "26", "26", "26"),
+)
+
+_SYSTEMS = {
+    "ios": ("iOS", "ios"),
+    "ipados": ("iPadOS", "ios"),
+    "tvos": ("tvOS", "ios"),
+    "maccatalyst": ("Mac Catalyst", "ios"),
+    "macos": ("macOS", "macos"),
+    "watchos": ("watchOS", "watchos"),
+    "visionos": ("visionOS", "visionos"),
+}
+_TARGET = re.compile(r"([A-Za-z]+)[ -]?(\d{1,3}(?:\.\d{1,3}){0,2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A system that a model shall load on."""
+
+    system: str
+    release: str
+    version: int
+    """Highest specification version that loads there; 0 where none does."""
+
+    @property
+    def words(self) -> str:
+        """`iOS 16`."""
+        return f"{self.system} {self.release}"
+
+
+def parse_target(text: str) -> Target:
+    """A target as `--target` takes it: `iOS16`, `macOS 13`. Raises `UsageError`."""
+    match = _TARGET.fullmatch(text.strip())
+    if match is None or match[1].lower() not in _SYSTEMS:
+        names = ", ".join(name for name, _ in _SYSTEMS.values())
+        raise UsageError(f"--target {text[:60]}: expected a system and its version, such as iOS16 (systems: {names})")
+    system, field = _SYSTEMS[match[1].lower()]
+    asked = _number(match[2])
+    version = 0
+    for release in RELEASES:
+        first: str | None = getattr(release, field)
+        if first is not None and _number(first) <= asked:
+            version = release.version
+    return Target(system, match[2], version)
+
+
+def release_of(version: int) -> Release | None:
+    """The release that first loads a specification version; None for versions that are not known."""
+    return RELEASES[version - 1] if 1 <= version <= NEWEST else None
+
+
+def deployment_target(version: int) -> str:
+    """The argument for `ct.convert`, whose oldest ML program is one for iOS 15."""
+    release = RELEASES[min(max(version, 6), NEWEST) - 1]
+    return f"ct.target.iOS{release.ios}"
+
+
+def _number(text: str) -> tuple[int, ...]:
+    """A version for comparison: `13` and `13.0` are equal."""
+    parts = [int(part) for part in text.split(".")]
+    return (*parts, 0, 0)[:3]

@@ -1,0 +1,223 @@
+"""Weights of an ML program: what is stored, in which type, compressed how.
+
+Compression is a chain of operations whose names begin with `constexpr_`; the values that they take are their own
+constants (iOS 16) or those of `const` operations (iOS 18). Source: `mil/ops/defs/iOS16/constexpr_ops.py` and
+`iOS18/compression.py` of coremltools.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from tracekit.model_files.facts import BITS, COMPRESSED, CONSTANTS, Weight, Weights, WeightState, is_constant
+from tracekit.model_files.failures import POINTER, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from tracekit.model_files.facts import Function, Operation, Stored, Value
+
+TECHNIQUES = {
+    "constexpr_lut_to_dense": ("palettized",),
+    "constexpr_affine_dequantize": ("quantized",),
+    "constexpr_blockwise_shift_scale": ("quantized",),
+    "constexpr_sparse_to_dense": ("pruned",),
+    "constexpr_lut_to_sparse": ("pruned", "palettized"),
+    "constexpr_sparse_blockwise_shift_scale": ("pruned", "quantized"),
+    "constexpr_cast": ("cast",),
+}
+
+SMALLEST = 16
+"""Elements from which on a constant in the specification itself counts as weights; smaller ones set something up."""
+
+_MAIN = ("quantized_data", "indices", "indices_nonzero_data", "data", "nonzero_data", "source_val")
+"""Parameters that hold the values of a weight."""
+
+_ORDER = ("pruned", "palettized", "quantized", "cast")
+"""In which techniques are named."""
+
+_IS_POINTER = "pointer"
+_SENTINEL = 0xDEADBEEF
+_BLOB = struct.Struct("<IIQQ")
+"""Sentinel, type, bytes and offset of the data: `MILBlob/Blob/StorageFormat.hpp` of coremltools."""
+
+
+def weights_of_all(functions: Sequence[Function], folder: Path | None) -> Weights:
+    """Weights of all functions of a program, whose files lie below `folder`; a tensor that functions share counts once.
+    The files may be missing, stand-ins or damaged. O(operations)."""
+    tensors: dict[object, Weight] = {}
+    files: dict[str, dict[int, Stored]] = {}
+    for number, function in enumerate(functions):
+        for weight in weights_of(function.operations or ()):
+            tensors.setdefault((number, weight.name) if weight.offset is None else weight.offset, weight)
+        for operation in function.operations or ():
+            for entry in operation.stored:
+                if entry.offset is not None:
+                    files.setdefault(entry.file or "", {}).setdefault(entry.offset, entry)
+    listed = tuple(tensors.values())
+    if not files:
+        return inside(listed)
+    size = sum(entry.bytes for needed in files.values() for entry in needed.values())
+    for name, needed in files.items():
+        state, reason = _file_state(name, folder, needed.values())
+        if state is not WeightState.FILE:
+            return Weights(state, size, listed, reason)
+    return Weights(WeightState.FILE, size, listed)
+
+
+def inside(tensors: tuple[Weight, ...]) -> Weights:
+    """Weights that lie in the specification itself."""
+    if not tensors:
+        return Weights(WeightState.NONE, 0, ())
+    return Weights(WeightState.INSIDE, sum(weight.bytes for weight in tensors), tensors)
+
+
+def weights_of(operations: Sequence[Operation]) -> tuple[Weight, ...]:
+    """Tensors of weights of one function, in the order of the program. O(operations)."""
+    makers = {value.name: entry for entry in operations if is_constant(entry) for value in entry.outputs}
+    inner = {name for entry in operations if entry.type.startswith(COMPRESSED) for name in entry.inputs}
+    found = (
+        _weight(entry, entry.outputs[0], makers)
+        for entry in operations
+        if is_constant(entry) and entry.outputs and not any(value.name in inner for value in entry.outputs)
+    )
+    return tuple(weight for weight in found if weight is not None)
+
+
+def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation]) -> Weight | None:
+    if operation.type == CONSTANTS:
+        held = operation.stored[0] if operation.stored else None
+        if held is None or held.element in (None, "String") or not _is_data(held):
+            return None
+        bits = BITS.get(held.element or "")
+        return Weight(value.name, held.element, held.element, held.count, held.bytes, bits=bits, offset=held.offset)
+    chain = _chain(operation, makers)
+    named: dict[str, Stored] = {}
+    for entry in chain:
+        for parameter, stored in _named(entry, makers).items():
+            named.setdefault(parameter, stored)
+    parts = [stored for entry in chain for stored in entry.stored if _is_data(stored)]
+    # Two constants may refer to the same place.
+    sizes = {number if part.offset is None else (part.offset,): part.bytes for number, part in enumerate(parts)}
+    main = next((named[name] for name in _MAIN if name in named), None)
+    techniques = [name for entry in chain for name in TECHNIQUES.get(entry.type, ())]
+    count = 1
+    for size in value.dimensions or ():
+        count *= size or 0
+    return Weight(
+        name=value.name,
+        element=value.element,
+        stored=main.element if main else None,
+        count=count,
+        bytes=sum(sizes.values()),
+        technique=tuple(sorted(set(techniques), key=_ORDER.index)),
+        bits=_bits(named, main),
+        granularity=_granularity(chain, named, value),
+        offset=main.offset if main else None,
+    )
+
+
+def _is_data(stored: Stored) -> bool:
+    """Whether it is stored with the weights, and does not only set something up."""
+    return stored.offset is not None or stored.count >= SMALLEST
+
+
+def _chain(operation: Operation, makers: Mapping[str, Operation]) -> list[Operation]:
+    """The operation, and all that make what it takes, each once, its own first."""
+    found: dict[int, Operation] = {}
+    pending = [operation]
+    while pending:
+        entry = pending.pop(0)
+        if id(entry) not in found:
+            found[id(entry)] = entry
+            pending += [makers[name] for name in entry.inputs if name in makers]
+    return list(found.values())
+
+
+def _named(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, Stored]:
+    """The constant of each parameter of a compression, its own or that of a `const`."""
+    if operation.type == CONSTANTS:
+        return {}
+    named = {stored.parameter: stored for stored in operation.stored}
+    for parameter, names in operation.arguments:
+        maker = makers.get(names[0]) if names else None
+        if maker is not None and maker.type == CONSTANTS and maker.stored:
+            named.setdefault(parameter, maker.stored[0])
+    return named
+
+
+def _bits(named: Mapping[str, Stored], main: Stored | None) -> int | None:
+    """Bits of one stored value. Indices of iOS 16 are packed into bytes: the size of the palette tells their bits."""
+    palette = named.get("lut")
+    if palette is not None and main is not None and main.element == "UInt8" and len(palette.dimensions) == 1:
+        return max((palette.count - 1).bit_length(), 1)
+    return BITS.get(main.element or "") if main else None
+
+
+def _granularity(chain: Sequence[Operation], named: Mapping[str, Stored], value: Value) -> str | None:
+    palette = named.get("lut")
+    if palette is not None:
+        # iOS 18: one dimension for each of the weight, then entries of the palette and length of a vector.
+        groups = [size for size in palette.dimensions[:-2] if size > 1]
+        return "per group" if groups else "per tensor"
+    scale = named.get("scale")
+    if scale is None:
+        return None
+    if any(entry.type == "constexpr_affine_dequantize" for entry in chain):
+        return "per channel" if scale.count > 1 else "per tensor"
+    divided = [size == whole for size, whole in zip(scale.dimensions, value.dimensions or (), strict=False) if size > 1]
+    if not divided:
+        return "per tensor"
+    return "per channel" if divided == [True] else "per block"
+
+
+def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tuple[WeightState, str]:
+    """What became of a weight file, and what is wrong with it."""
+    path = None if folder is None else _place(name, folder)
+    if path is None or not path.is_file():
+        return WeightState.MISSING, f"{shown(PurePosixPath(name))} is missing; the specification refers to it"
+    problem = _problem(path, needed)
+    if problem == _IS_POINTER:
+        return WeightState.POINTER, f"{shown(path)} is a Git LFS pointer; run `git lfs pull` in its repository"
+    return (WeightState.DAMAGED, problem) if problem else (WeightState.FILE, "")
+
+
+def _place(name: str, folder: Path) -> Path | None:
+    """Where a weight file lies: `@model_path/weights/weight.bin` is relative to the folder of the specification. None
+    for a path that leads out of it."""
+    parts = [part for part in PurePosixPath(name.removeprefix("@model_path")).parts if part != "/"]
+    return folder.joinpath(*parts) if parts and ".." not in parts and "\0" not in name else None
+
+
+def _problem(path: Path, needed: Iterable[Stored]) -> str:
+    """What is wrong with a weight file, in words; empty where all that the program refers to lies in it."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            head = stream.read(64)
+            if head.startswith(POINTER):
+                return _IS_POINTER
+            if len(head) < 8 or int.from_bytes(head[4:8], "little") not in (1, 2):
+                return f"{shown(path)} is not a weight file of Core ML"
+            for entry in needed:
+                offset = entry.offset or 0
+                stream.seek(min(offset, size))
+                block = stream.read(_BLOB.size)
+                if len(block) < _BLOB.size:
+                    return f"{shown(path)} is truncated: it has {size:,} bytes, and a tensor begins at {offset:,}"
+                sentinel, _, length, start = _BLOB.unpack(block)
+                if sentinel != _SENTINEL:
+                    return f"{shown(path)} does not belong to this model, or is damaged: no tensor begins at {offset:,}"
+                if start + length > size:
+                    return f"{shown(path)} is truncated: it has {size:,} bytes, and a tensor ends at {start + length:,}"
+                if length < entry.bytes:
+                    return (
+                        f"{shown(path)} does not belong to this model: a tensor of {entry.bytes:,} bytes has "
+                        f"{length:,} there"
+                    )
+    except OSError as error:
+        return f"{shown(path)} cannot be read: {error.strerror or error}"
+    return ""
