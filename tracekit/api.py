@@ -29,8 +29,8 @@ from tracekit.trace.open import open_trace
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from tracekit.detectors.framework import Judgment
     from tracekit.detectors.options import ModelSettings, Settings
-    from tracekit.detectors.runner import Judgment
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
     from tracekit.report.report import Report

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.detectors.runner import Judgment
+    from tracekit.detectors.framework import Judgment
     from tracekit.report.report import Check, Report
     from tracekit.trace.trace import Trace
 
