@@ -33,7 +33,7 @@ def near(detector: str, permille: Callable[[Draws, int], App], samples: Callable
         *each(detector, NEAR_ABOVE, (100, 101, 110), permille, also=ALSO),
         *each(detector, NEAR_ABOVE, (20, 21), samples, also=ALSO),
         *each(detector, NEAR_BELOW, (99, 98, 90), permille, also=ALSO),
-        *each(detector, NEAR_BELOW, (19, 18), samples, also=ALSO),
+        *each(detector, NEAR_BELOW, (19, 18), samples, also=ALSO, found_in_more=(detector,)),
     ]
 
 

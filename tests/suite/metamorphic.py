@@ -60,6 +60,7 @@ BESIDE_EVERY_NS, BESIDE_CALLS = 200_000_000, 4
 """Time between the calls of the model beside, and how many it makes at least: a model that is called once, right before
 the only sequence of another one, may read its prompt."""
 BESIDE = Model("Bystander")
+GAP_CHECKS = ("pipeline-gaps", "serial-predictions")
 
 
 @dataclass(frozen=True)
@@ -229,8 +230,9 @@ def the_same(case: Case, before: Answers, after: Answers, expected: Mapping[Key,
 def no_worse(case: Case, before: Answers, after: Answers, expected: Mapping[Key, str]) -> list[str]:
     """Findings that are gone, or new ones that the label does not allow, in words."""
     wrong = []
-    for key, outcome in after.outcomes.items():
-        was = before.outcomes.get(key)
+    earlier, later = _of_gaps(before.outcomes), _of_gaps(after.outcomes)
+    for key, outcome in later.items():
+        was = earlier.get(key)
         if outcome == FINDING and was != FINDING:
             if (key[1] == BESIDE.base and case.settings) or key[0] in case.found_in_more:
                 continue
@@ -239,10 +241,17 @@ def no_worse(case: Case, before: Answers, after: Answers, expected: Mapping[Key,
                 wrong.append(f"{key} was {was}, is a finding")
     gone = [
         key
-        for key, was in before.outcomes.items()
-        if was == FINDING and after.outcomes.get(key) != FINDING and key[0] not in case.lost_in_more
+        for key, was in earlier.items()
+        if was == FINDING and later.get(key) != FINDING and key[0] not in case.lost_in_more
     ]
-    return wrong + [f"{key} was a finding, is {after.outcomes.get(key)}" for key in gone]
+    return wrong + [f"{key} was a finding, is {later.get(key)}" for key in gone]
+
+
+def _of_gaps(outcomes: Mapping[Key, str]) -> Mapping[Key, str]:
+    """Outcomes in which what one check of gaps finds counts for both: which of them finds gaps depends on whether these
+    take half of the time, and predictions of a model beside are no gap."""
+    found = {model for (detector, model), outcome in outcomes.items() if detector in GAP_CHECKS and outcome == FINDING}
+    return {**outcomes, **{(detector, model): FINDING for detector in GAP_CHECKS for model in found}}
 
 
 @dataclass(frozen=True)

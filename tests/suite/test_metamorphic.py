@@ -62,6 +62,13 @@ def test_a_case_names_what_its_size_decides():
     assert no_worse(less, passed, found, {})
 
 
+def test_gaps_may_be_found_by_the_other_check_of_gaps():
+    long, short = (Answers({(check, "Net"): "finding"}, {}, ()) for check in metamorphic.GAP_CHECKS)
+    assert not no_worse(CASE, long, short, {})
+    assert no_worse(CASE, long, said(), {})
+    assert no_worse(CASE, said(), short, {})
+
+
 def test_a_finding_has_the_same_metrics_afterwards():
     before = said(jitter="finding")
     assert the_same(CASE, before, Answers(before.outcomes, {ID: (2,)}, ()), {})

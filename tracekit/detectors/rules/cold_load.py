@@ -35,6 +35,7 @@ from tracekit.detectors.shared.load_options import (
     warm_up_pause_option,
     without_load,
 )
+from tracekit.detectors.shared.snippets import load_early
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
@@ -207,30 +208,20 @@ intent.
 - A single prediction warms up the model and a gap follows it: no one waits for it.
 """
 
-FIX = """
+FIX = (
+    """
 Load the model in the background before the user needs it:
 
-```swift
-actor Models {
-    private var loading: Task<MLModel, Error>?
-
-    /// Call early: when the screen that uses the model is about to appear.
-    func prepare(_ url: URL, _ configuration: MLModelConfiguration) {
-        guard loading == nil else { return }
-        loading = Task(priority: .utility) {
-            try await MLModel.load(contentsOf: url, configuration: configuration)
-        }
-    }
-
-    func model() async throws -> MLModel? { try await loading?.value }
-}
-```
+"""
+    + load_early(".utility")
+    + """
 
 - Keep the path of the compiled model and its `MLModelConfiguration` the same. Both are part of the cache key, so a
   model that is copied or compiled to a new place at each launch is specialized every time.
 - Ship the compiled model (`.mlmodelc`). In coremltools, load it with `CompiledMLModel` instead of `MLModel`.
 - Until the model is ready, show progress or use a smaller model.
 """
+)
 
 DETECTOR = Detector(
     id="cold-load",

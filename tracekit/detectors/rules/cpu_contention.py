@@ -34,6 +34,7 @@ from tracekit.detectors.shared.contention import (
     met_others,
     slowed_down,
 )
+from tracekit.detectors.shared.snippets import one_after_the_other
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.cache import cached_by_trace
 
@@ -234,24 +235,13 @@ check cannot see predictions that wait for it.
 - Two models always run together: without predictions of one alone, there is nothing to compare.
 """
 
-FIX = """
+FIX = (
+    """
 Run one model after the other, and first the one that the user waits for:
 
-```swift
-actor ModelQueue {
-    private var last: Task<Void, Never>?
-
-    /// Runs one prediction after the other, in the order of the calls.
-    func run<Output: Sendable>(
-        _ work: @Sendable @escaping () async throws -> Output
-    ) async throws -> Output {
-        let previous = last
-        let task = Task { await previous?.value; return try await work() }
-        last = Task { _ = try? await task.value }
-        return try await task.value
-    }
-}
-```
+"""
+    + one_after_the_other("ModelQueue")
+    + """
 
 Or move one of them to another compute unit, and measure both again:
 
@@ -261,6 +251,7 @@ configuration.computeUnits = .cpuAndNeuralEngine
 let model = try await MLModel.load(contentsOf: url, configuration: configuration)
 ```
 """
+)
 
 DETECTOR = Detector(
     id="cpu-contention",

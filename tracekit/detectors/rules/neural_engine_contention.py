@@ -36,6 +36,7 @@ from tracekit.detectors import (
     too_few_predictions,
 )
 from tracekit.detectors.shared.competing_work import time_by_model
+from tracekit.detectors.shared.snippets import one_after_the_other
 from tracekit.detectors.shared.wording import listed
 
 if TYPE_CHECKING:
@@ -184,24 +185,13 @@ affected predictions are queued. How much of it the app gains depends on which o
   not evaluated.
 """
 
-FIX = """
+FIX = (
+    """
 Run the model that the user waits for first, and the other one after it:
 
-```swift
-actor NeuralEngineQueue {
-    private var last: Task<Void, Never>?
-
-    /// Runs one prediction after the other, in the order of the calls.
-    func run<Output: Sendable>(
-        _ work: @Sendable @escaping () async throws -> Output
-    ) async throws -> Output {
-        let previous = last
-        let task = Task { await previous?.value; return try await work() }
-        last = Task { _ = try? await task.value }
-        return try await task.value
-    }
-}
-```
+"""
+    + one_after_the_other("NeuralEngineQueue")
+    + """
 
 Or move the less important model to another compute unit, and measure both again:
 
@@ -213,6 +203,7 @@ let background = try await MLModel.load(contentsOf: url, configuration: configur
 
 If other processes did the work, close them and record again before you change anything.
 """
+)
 
 DETECTOR = Detector(
     id="neural-engine-contention",

@@ -27,6 +27,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.rules import load_churn, reload_before_predict
 from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause_option, without_load
+from tracekit.detectors.shared.snippets import load_early
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,30 +152,20 @@ If the row does not say whether the load came from the cache, and nothing else s
 - A model is loaded repeatedly: see `reload-before-predict` and `load-churn`.
 """
 
-FIX = """
+FIX = (
+    """
 Load the model asynchronously before the user needs it, and keep it:
 
-```swift
-actor Models {
-    private var loading: Task<MLModel, Error>?
-
-    /// Call early: when the screen that uses the model is about to appear.
-    func prepare(_ url: URL, _ configuration: MLModelConfiguration) {
-        guard loading == nil else { return }
-        loading = Task(priority: .userInitiated) {
-            try await MLModel.load(contentsOf: url, configuration: configuration)
-        }
-    }
-
-    func model() async throws -> MLModel? { try await loading?.value }
-}
-```
+"""
+    + load_early(".userInitiated")
+    + """
 
 - Smaller weights load faster: in coremltools, use `coremltools.optimize.coreml.palettize_weights` or
   `linear_quantize_weights`.
 - Load several models concurrently with `async let`, the most urgent one first.
 - Until the model is ready, show progress or use a smaller model.
 """
+)
 
 DETECTOR = Detector(
     id="slow-load",

@@ -35,3 +35,45 @@ actor SegmenterProvider {
 }
 ```"""
 """Swift that loads a model once, when it is first asked for, and hands the same object to all."""
+
+_QUEUE = """```swift
+actor QUEUE {
+    private var last: Task<Void, Never>?
+
+    /// Runs one prediction after the other, in the order of the calls.
+    func run<Output: Sendable>(
+        _ work: @Sendable @escaping () async throws -> Output
+    ) async throws -> Output {
+        let previous = last
+        let task = Task { await previous?.value; return try await work() }
+        last = Task { _ = try? await task.value }
+        return try await task.value
+    }
+}
+```"""
+
+_PREPARE = """```swift
+actor Models {
+    private var loading: Task<MLModel, Error>?
+
+    /// Call early: when the screen that uses the model is about to appear.
+    func prepare(_ url: URL, _ configuration: MLModelConfiguration) {
+        guard loading == nil else { return }
+        loading = Task(priority: PRIORITY) {
+            try await MLModel.load(contentsOf: url, configuration: configuration)
+        }
+    }
+
+    func model() async throws -> MLModel? { try await loading?.value }
+}
+```"""
+
+
+def one_after_the_other(actor: str) -> str:
+    """Swift of an actor of this name that runs one prediction after the other."""
+    return _QUEUE.replace("QUEUE", actor)
+
+
+def load_early(priority: str) -> str:
+    """Swift that loads a model at this priority of tasks before it is asked for."""
+    return _PREPARE.replace("PRIORITY", priority)

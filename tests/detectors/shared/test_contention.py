@@ -1,0 +1,65 @@
+"""Predictions that met other work, compared with those that met none."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tracekit.detectors.outcomes import InsufficientData, Passed
+from tracekit.detectors.shared.contention import ContentionOptions, ContentionWords, Met, met_others, slowed_down
+
+NET = SimpleNamespace(name="Net")
+OPTIONS = ContentionOptions(overlap_share=0.2, calm_share=0.05)
+WORDS = ContentionWords("GPU", "the GPU drew", "the GPU draws", "Draw less.", "Games are not recorded.")
+
+
+def met(*groups: tuple[int, float, int]) -> Met | Passed | InsufficientData:
+    """So many predictions each, with their overlap and their duration."""
+    counts, overlap, durations = zip(*groups, strict=True)
+    rows = pd.DataFrame({"duration_ns": np.repeat(durations, counts)})
+    return met_others(NET, rows, np.repeat(overlap, counts), OPTIONS, WORDS)
+
+
+def test_extra_time_is_measured_from_the_undisturbed_median() -> None:
+    found = met((5, 0.2, 130), (5, 0.05, 100), (3, 0.1, 90))
+    assert isinstance(found, Met)
+    assert (found.disturbed.sum(), found.calm.sum()) == (5, 5)
+    assert found.extra_ns.tolist() == [30] * 5 + [0] * 8
+
+
+def test_what_is_not_recorded_is_said_where_few_met_others() -> None:
+    passed = met((1, 0.3, 100), (19, 0.0, 100))
+    assert isinstance(passed, Passed)
+    assert passed.summary == "The GPU drew during 5% of the predictions. Games are not recorded."
+
+
+@pytest.mark.parametrize(("calm", "words"), [(0, "none ran undisturbed"), (4, "4 ran undisturbed")])
+def test_without_undisturbed_predictions_there_is_nothing_to_compare(calm: int, words: str) -> None:
+    few = met((10, 0.5, 100), (calm, 0.0, 100))
+    assert isinstance(few, InsufficientData)
+    assert words in few.reason
+    assert few.record == "Draw less."
+
+
+@pytest.mark.parametrize(
+    ("slow", "explained", "chance", "reason"),
+    [
+        (119, 1.0, "", "Predictions take 1.19x as long while the GPU draws."),
+        (
+            120,
+            0.49,
+            "",
+            "Predictions take 1.20x as long while the GPU draws, but that explains only 49% of the extra time.",
+        ),
+        (120, 0.5, "it rains", "Predictions take 1.20x as long while the GPU draws, but it rains."),
+        (120, 0.5, "", None),
+    ],
+)
+def test_each_threshold_is_asked_in_turn(slow: int, explained: float, chance: str, reason: str | None) -> None:
+    found = met((5, 1.0, slow), (5, 0.0, 100))
+    assert isinstance(found, Met)
+    answer = slowed_down(NET, found, explained, lambda: chance, OPTIONS, WORDS)
+    assert getattr(answer, "summary", None) == reason
