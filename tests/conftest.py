@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files again instead of comparing")
     parser.addoption("--every-case", action="store_true", help="try all cases where an ordinary run tries some")
-    parser.addoption("--scenarios", type=int, default=20, help="random scenarios to judge in both forms")
+    parser.addoption("--scenarios", type=int, default=8, help="random scenarios to judge in both forms")
     parser.addoption("--quick", action="store_true", help="leave out what takes long, for the loop while working")
 
 
@@ -58,11 +58,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays to the end: the garbage collector need not look through it again and again, nor through
-    what tests make as often as Python has it by default."""
+    """What was imported stays to the end: the garbage collector need not look through it again and again. What tests
+    leave is a few MB each, and looking for it as often as Python does takes a tenth of their time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(400_000, 10, 10)
 
 
 @pytest.fixture(scope="session")

@@ -70,11 +70,10 @@ class Screen:
         return self.app.state
 
     async def press(self, *keys: str) -> None:
-        """Press keys one by one, and wait until all that follows is done. What is on screen then is drawn."""
+        """Press keys one by one, and wait until all that follows is done. `text` draws what is on screen then."""
         for key in keys:
             await self.pilot.press(key)
             await self.wait()
-        self.draw()
 
     async def answer(self, text: str) -> None:
         """Put text into the prompt, in place of what stands there, and confirm."""
@@ -169,6 +168,8 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
                 if wait:
                     await screen.wait()
                 await test(screen)
+                if app.is_running:
+                    screen.draw()
 
         asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
 

@@ -20,7 +20,7 @@ from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 
 NONE_64 = (1 << 64) - 1
-RUNS = 210
+RUNS = 105
 """Damaged bundles, as many of each kind; `make fuzz` tries far more."""
 UNNOTICED = {
     "EngineeringTypes.etypes",
@@ -62,7 +62,7 @@ def test_damaged_bundles_tell_nothing_wrong_without_a_word() -> None:
         outcomes.update(counts)
     # Some of each, or the damage was none.
     assert min(outcomes.values()) > 0
-    assert outcomes["said"] > 60
+    assert outcomes["said"] > 30
     files = unnoticed.partition(": ")[2].replace(" and ", ", ").split(", ")
     assert set(files) <= UNNOTICED
 
@@ -115,8 +115,8 @@ def made(made_bundle: Any, made_table: Any, tmp_path: Path) -> Path:
 
 def test_damage_to_every_kind_of_value(made: Path) -> None:
     bundle = fuzzer.sound_bundle("compressed", made)
-    outcomes = Counter(fuzzer.attempt([bundle], 1, number)[2] for number in range(150))
-    assert outcomes["said"] > 30
+    outcomes = Counter(fuzzer.attempt([bundle], 1, number)[2] for number in range(75))
+    assert outcomes["said"] > 15
 
 
 @pytest.mark.corpus
@@ -125,8 +125,8 @@ def test_damage_to_a_real_bundle(corpus: Path, tmp_path: Path) -> None:
     left_out = shutil.ignore_patterns("symbols", "spindex*", "run[23]", "Trace[23].run", "[23].run.zip")
     shutil.copytree(corpus / "bundles/output.trace", path, ignore=left_out)
     bundle = fuzzer.sound_bundle("compressed", path)
-    outcomes = Counter(fuzzer.attempt([bundle], 2, number)[2] for number in range(15))
-    assert outcomes["said"] > 3
+    outcomes = Counter(fuzzer.attempt([bundle], 2, number)[2] for number in range(6))
+    assert outcomes["said"] > 1
 
 
 def test_a_flipped_bit_below_the_compression_never_passes(made: Path) -> None:

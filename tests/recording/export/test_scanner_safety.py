@@ -13,7 +13,7 @@ from support.scanner import ROOT, build, compiler
 
 SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DSCAN_FAILING_MEMORY")
 
-SOME, EVERY = ("60", "8"), ("3000", "1")
+SOME, EVERY = ("30", "16"), ("3000", "1")
 """How many damaged documents, and how many bytes from one end of a chunk to the next. A sanitized build takes seconds
 for each end of the small document; the ordinary build is tried with all of them in each run."""
 
