@@ -5,19 +5,25 @@ from __future__ import annotations
 import re
 from typing import Final
 
+REABSTRACTION: Final = "reabstraction thunk"
+"""What calls a Swift function by the conventions of another caller."""
 _BLOCK: Final = "invocation function for block in "
 _ANONYMOUS: Final = "(anonymous namespace)"
 _LAMBDA: Final = re.compile(r"::(?:'lambda\d*'|\{lambda.*?\}#\d+|\$_\d+).*$", re.DOTALL)
 _SWIFT_ATTRIBUTE: Final = re.compile(
-    r"^(?:@\w+ |static |specialized |merged |outlined |(?:partial apply (?:forwarder )?for )"
-    r"|reabstraction thunk helper "
-    r"|(?:(?:implicit )?closure #\d+ (?:\([^)]*\) )*(?:-> \S+ )?in )|generic specialization <.*?> of "
-    r"|function signature specialization <.*> of |protocol witness for |dispatch thunk of |default argument \d+ of "
-    r"|\(\d+\) (?:suspend|await) resume partial function for )+"
+    r"(?:@\w+|static|specialized|merged|outlined|partial apply (?:forwarder )?for"
+    r"|(?:generic (?:not re-abstracted )?|function signature )specialization of|protocol witness for|dispatch thunk of"
+    r"|default argument \d+ of|(?:suspend|await) resume partial function for) "
 )
+_SWIFT_INNER: Final = re.compile(r"(?:(?:implicit )?closure|[^\s.]+) #\d+ (?:.*? )?in (?=\S)")
+"""A closure, or a function in a function, before the name of what it is in."""
+_SWIFT_OPERATOR: Final = re.compile(r"\.([-+*/%&|^~!=<>?.@]+) (?:in|pre|post)fix(?=[(<])")
+_THUNK: Final = re.compile(r"^(?:generic[^:]*? of )?(?:reabstraction thunk helper |thunk for @)")
 _EXTENSION: Final = re.compile(r"\(extension in \w+\):")
-_PRIVATE: Final = re.compile(r"\((\w+) in _[0-9A-F]{32}\)")
-_RESULT: Final = re.compile(r" (?:throws|async|-|:)|\.(?:getter|setter|modify|read|didset|willset)\b")
+_PRIVATE: Final = re.compile(r"\((\S+) in _[0-9A-F]{32}\)")
+_ACCESSOR: Final = re.compile(r"\.(?:getter|setter|modify|read|didset|willset)(?= :|$)")
+"""Of a property; a function of such a name has parameters."""
+_RESULT: Final = re.compile(r" (?:throws|async|-|:)")
 _TAG: Final = re.compile(r"\[abi:\w+\]")
 _OPERATOR: Final = re.compile(
     r"operator(?:\s*(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[-+*/%^&|~!=<>,]+)|\s(?:new|delete)(?:\[\])?|\"\"\s*\w+)?"
@@ -37,12 +43,18 @@ def short_demangled(name: str) -> str:
 
 
 def _swift(name: str) -> str:
-    name = _SWIFT_ATTRIBUTE.sub("", name)
-    name = _EXTENSION.sub("", name).replace("__C.", "")
-    name = _PRIVATE.sub(r"\1", name)
-    path = _RESULT.split(_without_brackets(name), maxsplit=1)[0]
+    if _THUNK.search(name):
+        return REABSTRACTION
+    name = _ACCESSOR.sub("", _PRIVATE.sub(r"\1", _EXTENSION.sub("", name)))
+    operator = _SWIFT_OPERATOR.search(name)
+    path = " ".join(_without_brackets(name[: operator.start()] if operator else name).split())
+    while around := _SWIFT_ATTRIBUTE.match(path) or _SWIFT_INNER.match(path):
+        path = path[around.end() :]
+    path = _RESULT.split(path, maxsplit=1)[0].strip()
     # In C++ the type of the result may stand before.
-    return path.rpartition(" ")[2].replace("__allocating_init", "init")
+    path = path.rpartition(" ")[2].replace("__C.", "").removeprefix("Swift.")
+    path = path.replace("__allocating_init", "init").replace("__deallocating_deinit", "deinit")
+    return f"{path}.{operator[1]}" if operator else path
 
 
 def _cpp(name: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tracekit.recording.function_names.demangled import REABSTRACTION
+
 _PREFIX: Final = re.compile(r"_?(?:\$[sSe]|_?T0)")
 _TYPE_KINDS: Final = frozenset("CVOPa")
 _PRIVATE: Final = re.compile(r"_[0-9A-F]{32}$")
@@ -28,6 +30,16 @@ _WORDS: Final = 26
 _WORD: Final = re.compile(r"[A-Z]+[^A-Z_]*|[^A-Z_0-9][^A-Z_]*")
 _LENGTH: Final = re.compile(r"\d{1,6}")
 _ENDING: Final = re.compile(r"f[CcDd]")
+_ENDED: Final = re.compile(r"(?:^|(?<=[culC]))f([CcDd])")
+_SUBSCRIPT: Final = re.compile(r"ci[gsmMrx]Z?(?:[A-Z\d]|$)")
+_REABSTRACTION: Final = re.compile(r"_l?T[Rr](?:$|\w{0,200}_T[gG]\d?$)")
+_WITNESS: Final = re.compile(r"[FgsrMCZm]TW(?![a-rt-z])")
+_SUBSTITUTION: Final = re.compile(r"A(?:\d*[a-z])*+\d*[A-Z_]")
+_FROM_MODULE: Final = re.compile(r"(?:s|A[A-Z])E(?=\d)")
+"""What says that a module extends a type: that of Swift, or one that was named before."""
+_OPERATOR: Final = re.compile(r"o[ipP]")
+_SIGNS: Final = dict(zip("acdeglmnopqrstxz", "&@/=><*!|+?%-~^.", strict=True))
+"""How names of operators are written."""
 
 
 def is_swift(name: str) -> bool:
@@ -37,13 +49,17 @@ def is_swift(name: str) -> bool:
 
 def short_swift(name: str) -> str:
     """Path of a function from its mangled name; empty where nothing of it can be told. O(length)."""
+    if _REABSTRACTION.search(name):
+        return REABSTRACTION
     prefix = _PREFIX.match(name)
     reader = _Reader(name[prefix.end() if prefix else 0 :])
     path = reader.context()
+    if _WITNESS.search(name) and (witness := reader.witness(path[:1])):
+        return ".".join(witness)
     kind = reader.kind_of_rest() if path else None
     if kind is not None:
         return ".".join([*path, kind])
-    function = reader.identifier()
+    function = reader.function()
     if function is not None:
         path.append(function)
     return ".".join(path)
@@ -58,7 +74,7 @@ class _Reader:
         self._words: list[str] = []
 
     def context(self) -> list[str]:
-        """Module and types around the function. Objective-C classes and well-known types have no module."""
+        """Module and types around the function. What is of Objective-C or Swift itself has no module."""
         path = self._module()
         while True:
             start, words = self.at, len(self._words)
@@ -69,6 +85,8 @@ class _Reader:
                 if self.text[self.at : self.at + 1] in _TYPE_KINDS:
                     self.at += 1
                     path.append(name)
+                    if extended := _FROM_MODULE.match(self.text, self.at):
+                        self.at = extended.end()
                     continue
             elif self.text[self.at : self.at + 1] == "E":
                 # The module that extends a type.
@@ -122,6 +140,41 @@ class _Reader:
                 break
         return result
 
+    def function(self) -> str | None:
+        """Name of a function, a property or an operator; None where what follows has none."""
+        return "subscript" if _SUBSCRIPT.search(self.text, self.at) else self._function()
+
+    def _function(self) -> str | None:
+        name = self.identifier()
+        if name is not None and _OPERATOR.match(self.text, self.at):
+            return "".join(_SIGNS.get(letter, letter) for letter in name)
+        return name
+
+    def witness(self, module: list[str]) -> list[str]:
+        """Protocol and function that a type conforms with; empty where they cannot be told."""
+        start, words = self.at, len(self._words)
+        protocol: list[str] = []
+        after = -1
+        while self.at < len(self.text):
+            if earlier := _SUBSTITUTION.match(self.text, self.at):
+                self.at = earlier.end()
+            begin = self.at
+            name = self._function()
+            if name is None:
+                self.at = begin + 1
+                continue
+            before = self.text[max(begin - 2, 0) : begin]
+            if before in _STANDARD and not self.text.startswith(("Q", "R"), self.at):
+                return [_STANDARD[before], name]
+            if protocol and before.endswith("P"):
+                return [*protocol, name]
+            # `AA` is the module of the type that conforms.
+            protocol = [*protocol, name] if after == begin else [*(module if before == "AA" else []), name]
+            after = self.at
+        self.at = start
+        del self._words[words:]
+        return []
+
     def kind_of_rest(self) -> str | None:
         """`init` or `deinit` where what follows belongs to one: their names are only those of their parameters."""
         if not _ENDING.search(self.text, self.at):
@@ -135,7 +188,7 @@ class _Reader:
             self.at += 1
         self.at = start
         del self._words[words:]
-        kind = re.search(r"f([CcDd])(?![a-z])", "".join(signs))
+        kind = _ENDED.search("".join(signs))
         return _KINDS[kind[1]] if kind else None
 
     def _module(self) -> list[str]:
@@ -150,7 +203,7 @@ class _Reader:
             return [_STANDARD[pair]]
         if pair[:1] == "s":
             self.at += 1
-            return ["Swift"]
+            return []
         name = self.identifier()
         return [] if name is None else [name]
 
