@@ -46,6 +46,15 @@ def test_a_mac_with_xcode_is_described_without_names_of_devices(tracekit, standi
     assert checks["Xcode"]["detail"] == "Xcode.app is selected"
 
 
+def test_instruments_that_record_adds_are_looked_for(tracekit, standin) -> None:
+    assert by_name(tracekit("doctor", "--format", "json"))["instruments"]["state"] == "ok"
+    standin(instruments="Hangs,GPU")
+    result = tracekit("doctor", "--format", "json")
+    lacking = by_name(result)["instruments"]
+    assert (result.status, lacking["state"], lacking["detail"]) == (0, "optional", "Thermal State cannot be recorded")
+    assert "--only-template" in lacking["fix"]
+
+
 def test_names_and_ids_of_devices_are_shown_where_they_are_asked_for(tracekit, standin) -> None:
     assert "Phone (blue) (00000000-0000000000000002; device)" in tracekit("doctor", "--no-redact").out
 

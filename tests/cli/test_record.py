@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from support.processes import needs_proc, wait_until_none
+from tracekit.testing import Draws, Model, Scenario, write_bundle
+from tracekit.testing.apps import MS
+from tracekit.testing.recorder import neural_engine, start_recording
 
 
 @pytest.fixture
@@ -26,6 +29,14 @@ def record(tracekit, standin, tmp_path: Path):
         return tracekit("record", "--time-limit", "1s", "--no-prompt", "-o", tmp_path / "run.trace", *target)
 
     return call
+
+
+def test_an_old_xcode_without_the_added_instruments_is_told_how_to_leave_them_out(record, standin) -> None:
+    standin(instruments="GPU")
+    result = record()
+    assert result.status == 2
+    assert "Instrument with name 'Hangs' cannot be found" in result.err
+    assert "--only-template leaves out Hangs and Thermal State" in result.err
 
 
 def test_the_path_of_the_recording_is_the_output(record, tmp_path: Path, standin_log) -> None:
@@ -124,6 +135,29 @@ def test_the_report_follows_where_it_is_asked_for(record, tmp_path: Path) -> Non
     assert "2 findings (2 high) in 1 model" in result.out
 
 
+def clean_app() -> Scenario:
+    """A clean app as the Core ML template shows it, with the added instruments."""
+    app = start_recording(Draws(1), jitter=0, code=True, attached=False, place=0)
+    app.code.draws_interface(20 * MS, 30 * MS)
+    app.code.on_main = False
+    model = Model("Segmenter")
+    app.load(model, 300 * MS)
+    app.pause(2_500 * MS)
+    for _ in range(120):
+        app.predict(model, neural_engine(8 * MS))
+        app.pause(8 * MS)
+    app.thermal("Nominal")
+    app.scenario.recorded.add("potential-hangs")
+    return app.finish()
+
+
+def test_the_default_recording_of_a_clean_app_has_no_check_left_out(record, standin, tmp_path: Path) -> None:
+    standin(bundle=str(write_bundle(clean_app(), tmp_path / "clean.trace")))
+    result = record("--launch", "--analyze", "--", "sh")
+    assert (result.status, "No findings" in result.out) == (0, True)
+    assert "NOT EVALUATED" not in result.out
+
+
 def test_no_report_follows_a_failed_recording(record) -> None:
     result = record("--attach", "App", "--analyze", mode="unfinished")
     assert (result.status, result.out) == (2, "")
@@ -146,7 +180,7 @@ def test_a_simulator_is_recorded_with_other_versions(record, standin, version: s
     standin(version=f"xctrace version {version}")
     result = record("--device", "iPhone 16", "--attach", "App")
     assert result.status == 0
-    assert result.err.startswith("tracekit: recording on iPhone 16 (simulator)\n")
+    assert result.err.startswith("tracekit: simulator: iPhone 16\n")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ STANDIN_RECORD    what `record` does, apart from recording well; several with co
                   never-starts, deaf (never starts and ignores Ctrl-C, as with simulators)
                   issues (saved, and complete), partly (failed, and yet complete), failed, not-allowed
                   hangs-saving, hangs-when-saved (stubborn: not even SIGTERM ends it), unfinished, full-disk
+STANDIN_INSTRUMENTS  what there is, with commas
 STANDIN_BUNDLE    the bundle that `record` saves; a sample by default
 STANDIN_LOG       file that receives the arguments of every call
 STANDIN_SELECTED  what `xcode-select -p` prints
@@ -40,7 +41,7 @@ SETTINGS = {name[8:].lower(): value for name, value in os.environ.items() if nam
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 XPATH = re.compile(r'/trace-toc/run\[@number="(\d+)"\]/data/table\[@schema="([^"]+)"\]')
 FLAGS = {"--no-prompt", "--all-processes"}
-INSTRUMENTS = ("Points of Interest", "Thermal State", "Hangs", "GPU", "os_signpost")
+INSTRUMENTS = SETTINGS.get("instruments", "Points of Interest,Thermal State,Hangs,GPU,os_signpost").split(",")
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_traces" / "sharpen_8bit.trace"
 FAILED_TOC = """<?xml version="1.0"?>
 
@@ -99,6 +100,8 @@ def main() -> None:
     command, *rest = arguments
     if command == "version":
         leave(0, SETTINGS.get("version", "xctrace version 16.0 (16F6)") + "\n")
+    if command == "list" and rest == ["instruments"]:
+        leave(0, "\n".join(("== Standard Instruments ==", *INSTRUMENTS, "")))
     if command == "list" and rest in (["devices"], ["templates"]):
         leave(0, DEVICES if rest == ["devices"] else TEMPLATES)
     if command == "export":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,7 +88,7 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     narrator = Narrator()
     if request.device is not None:
         device = choose_device(tool, request.device)
-        narrator.tell(f"recording on {device.name} ({device.kind})")
+        narrator.tell(f"{device.kind}: {device.name}")
         request = replace(request, device=device.identifier, on_device=not device.is_host)
     if not request.on_device:
         request = replace(request, launch=_resolved(request.launch))
@@ -96,9 +97,9 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     with stop_signals() as received:
         try:
             narrator.tell(f"starting xctrace with {' + '.join((request.template, *request.instruments))}")
-            warnings = record(tool, request, narrator, Patience(saving=arguments.save_timeout))
+            with closing(narrator):
+                warnings = record(tool, request, narrator, Patience(saving=arguments.save_timeout))
         except TracekitError as error:
-            narrator.close()
             if received.ending is None:
                 raise
             narrator.tell(str(error))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace.devices import USE_DEVICE
+from tracekit.recording.xctrace.messages import ADDED
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.signing import how_to_sign, read_signature
 from tracekit.recording.xctrace.tool import (
@@ -20,6 +21,7 @@ from tracekit.recording.xctrace.tool import (
     find_tool,
     first_line,
     list_devices,
+    list_instruments,
     list_templates,
     read_version,
 )
@@ -120,6 +122,7 @@ def _xctrace(tool: Tool, private: bool) -> Iterator[Check]:
     else:
         yield Check("xctrace", "ok", release)
     yield _templates(tool)
+    yield _instruments(tool)
     yield from _devices(tool, private, version)
 
 
@@ -133,6 +136,20 @@ def _templates(tool: Tool) -> Check:
             "templates", "missing", f"the {TEMPLATE} template is missing", "install a current version of Xcode"
         )
     return Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
+
+
+def _instruments(tool: Tool) -> Check:
+    """Those that `tracekit record` adds to the template."""
+    try:
+        names = list_instruments(tool)
+    except TracekitError as error:
+        return Check("instruments", "missing", str(error))
+    lacking = [name for name in ADDED if name not in names]
+    if lacking:
+        return Check(
+            "instruments", "optional", f"{' and '.join(lacking)} cannot be recorded", "record with --only-template"
+        )
+    return Check("instruments", "ok", f"{' and '.join(ADDED)} can be added")
 
 
 def _devices(tool: Tool, private: bool, version: Version) -> Iterator[Check]:

@@ -109,6 +109,11 @@ def list_templates(tool: Tool) -> list[str]:
     return [line for _, line in _entries(_ask(tool, "list", "templates"))]
 
 
+def list_instruments(tool: Tool) -> list[str]:
+    """Names of all instruments that can be added to a template."""
+    return [line for _, line in _entries(_ask(tool, "list", "instruments"))]
+
+
 def list_devices(tool: Tool) -> list[ListedDevice]:
     """Devices and simulators. Lines of another form are left out."""
     matches = [(section, _DEVICE.fullmatch(line)) for section, line in _entries(_ask(tool, "list", "devices"))]
