@@ -218,6 +218,15 @@ def test_a_device_is_picked_from_a_list(record, standin_log, monkeypatch, typed:
     assert words[words.index("--device") + 1] == chosen
 
 
+def test_simulators_that_hang_are_not_listed(record, standin, monkeypatch) -> None:
+    standin(version="xctrace version 27.0 (27A266a)")
+    monkeypatch.setattr("tracekit.cli.recording.is_interactive", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n"))
+    result = record("--device", "--attach", "App")
+    assert result.status == 0
+    assert "iPhone 16" not in result.err
+
+
 @pytest.mark.parametrize("typed", ["", "4\n", "0\n", "phone\n"])
 def test_what_is_no_number_of_the_list_picks_nothing(record, monkeypatch, typed: str) -> None:
     monkeypatch.setattr("tracekit.cli.recording.is_interactive", lambda: True)
@@ -332,7 +341,7 @@ def test_sigkill_leaves_no_xctrace_behind(standin, standin_log, tmp_path: Path, 
             while not output.exists():
                 time.sleep(0.02)
         else:
-            while "recording until" not in process.stderr.readline():
+            while "recording;" not in process.stderr.readline():
                 pass
         process.send_signal(signal.SIGKILL)
     wait_until_none(output)

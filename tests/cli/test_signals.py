@@ -91,9 +91,7 @@ class Recording:
 
 @needs_proc
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize(
-    ("mode", "stage"), [("", "recording until"), ("failed", "recording until"), ("never-starts", None)]
-)
+@pytest.mark.parametrize(("mode", "stage"), [("", "recording;"), ("failed", "recording;"), ("never-starts", None)])
 def test_no_stage_of_recording_outlives_the_end(
     standin, standin_log, tmp_path: Path, number: signal.Signals, mode: str, stage: str | None
 ) -> None:
@@ -122,7 +120,7 @@ def test_saving_is_waited_for_and_a_second_signal_gives_up(standin, tmp_path: Pa
     standin(record="hangs-saving")
     output = tmp_path / "run.trace"
     recording = Recording(output)
-    recording.until("recording until")
+    recording.until("recording;")
     recording.process.send_signal(signal.SIGTERM)
     recording.until("saving, which")
     assert recording.process.poll() is None

@@ -81,7 +81,10 @@ def test_counting_starts_when_the_recording_has_started(run, request_: Request) 
     listener = Listener()
     assert run(listener=listener) == ()
     assert (request_.output / "form.template").exists()
-    assert listener.told == ["recording for 1 s; Ctrl-C stops it earlier", "saving, which can take minutes"]
+    assert listener.told == [
+        "recording for 1 s; press Ctrl-C to stop and save earlier",
+        "saving, which can take minutes",
+    ]
     phases = [phase for phase, _ in listener.counted]
     assert phases == sorted(phases, key=list(Phase).index)
     first = next(seconds for phase, seconds in listener.counted if phase is Phase.RECORDING)
@@ -148,10 +151,10 @@ def test_a_time_limit_that_is_ignored_is_enforced(run) -> None:
         ("never-starts", ("count starting",), "stopped before the recording started"),
         ("deaf", ("count starting",), "stopped before the recording started"),
         ("deaf", ("count starting", "stopping"), "stopped before the recording started"),
-        ("", ("recording until",), None),
-        ("", ("recording until", "stopping and saving"), None),
-        ("hangs-saving", ("recording until",), "xctrace did not finish saving within"),
-        ("hangs-saving", ("recording until", "count saving", "still saving"), "stopped before the recording was saved"),
+        ("", ("recording;",), None),
+        ("", ("recording;", "stopping and saving"), None),
+        ("hangs-saving", ("recording;",), "xctrace did not finish saving within"),
+        ("hangs-saving", ("recording;", "count saving", "still saving"), "stopped before the recording was saved"),
     ],
 )
 def test_ctrl_c_at_every_stage(run, request_: Request, mode: str, at: tuple[str, ...], failure: str | None) -> None:
@@ -171,7 +174,7 @@ def test_what_ends_the_program_is_waited_for_once(run, number: int) -> None:
     before = signal.signal(number, lambda got, _: ended.append(got))
     try:
         with pytest.raises(TracekitError, match="terminated before the recording was saved"):
-            run("hangs-saving", Listener("recording until", "count saving", number=number), time_limit=None)
+            run("hangs-saving", Listener("recording;", "count saving", number=number), time_limit=None)
     finally:
         signal.signal(number, before)
     assert ended == [number]

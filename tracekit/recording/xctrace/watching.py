@@ -117,10 +117,10 @@ class Watch:
     def _record(self, limit_s: float | None) -> None:
         if limit_s is None:
             self._enter(Phase.RECORDING, float("inf"))
-            self._listener.tell("recording until Ctrl-C or the end of the app")
+            self._listener.tell("recording; press Ctrl-C to stop and save")
         else:
             self._enter(Phase.RECORDING, limit_s + self._patience.over_limit)
-            self._listener.tell(f"recording for {limit_s:g} s; Ctrl-C stops it earlier")
+            self._listener.tell(f"recording for {limit_s:g} s; press Ctrl-C to stop and save earlier")
 
     def _pass_on(self) -> bool:
         """Pass on what is not the last words of `xctrace`, and what it asks: a line that stays without an end. Whether
