@@ -41,13 +41,32 @@ def test_a_mac_with_xcode_is_described_without_names_of_devices(tracekit, standi
     checks = by_name(result)
     assert result.status == 0
     assert checks["xctrace"]["detail"] == "16.0 (17F113), from Xcode 26"
-    assert checks["devices"]["detail"] == "2 devices, 1 offline, 1 simulator"
+    assert checks["devices"]["detail"] == "this Mac, 1 device, 1 offline, 1 simulator"
     assert checks["templates"]["detail"] == "4, including Core ML"
     assert checks["Xcode"]["detail"] == "Xcode.app is selected"
 
 
+def test_instruments_that_record_adds_are_looked_for(tracekit, standin) -> None:
+    assert by_name(tracekit("doctor", "--format", "json"))["instruments"]["state"] == "ok"
+    standin(instruments="Hangs,GPU")
+    result = tracekit("doctor", "--format", "json")
+    lacking = by_name(result)["instruments"]
+    assert (result.status, lacking["state"], lacking["detail"]) == (0, "optional", "Thermal State cannot be recorded")
+    assert "--only-template" in lacking["fix"]
+
+
 def test_names_and_ids_of_devices_are_shown_where_they_are_asked_for(tracekit, standin) -> None:
-    assert "Phone (blue) (00000000-0000000000000002; Devices)" in tracekit("doctor", "--no-redact").out
+    assert "Phone (blue) (00000000-0000000000000002; device)" in tracekit("doctor", "--no-redact").out
+
+
+@pytest.mark.parametrize(("version", "hangs"), [("16.0 (17F113)", True), ("26.0 (17C529)", False)])
+def test_simulators_that_cannot_be_recorded_are_told(tracekit, standin, version: str, hangs: bool) -> None:
+    standin(version=f"xctrace version {version}")
+    result = tracekit("doctor", "--format", "json")
+    checks = by_name(result)
+    assert (result.status, "simulators" in checks) == (0, hangs)
+    if hangs:
+        assert checks["simulators"]["detail"] == "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs"
 
 
 def test_command_line_tools_alone_are_not_enough(tracekit, standin) -> None:

@@ -52,12 +52,18 @@ def test_an_intermittent_error_is_tried_again(export, tmp_path: Path, standin_lo
     assert len(standin_log()) == 5
 
 
+def test_a_crash_is_tried_again(export, tmp_path: Path, standin_log) -> None:
+    result = export("--schema", CORE_ML, export="crash", only=CORE_ML, times="1", state=str(tmp_path / "count"))
+    assert (result.status, "crashed" in result.err) == (0, False)
+    assert len(standin_log()) == 3
+
+
 @pytest.mark.parametrize(
     ("failure", "told", "calls"),
     [
         ("missing-template", "Document Missing Template Error; the recording is incomplete", 6),
         ("malformed", "Trace is malformed - run data is missing; the recording is incomplete", 2),
-        ("crash", "xctrace crashed (exit status 133); its partial output was discarded", 2),
+        ("crash", "xctrace crashed 2 times (exit status 133); its output was discarded", 3),
         ("cut", "cut off, although xctrace reported success", 2),
         ("no-node", "xctrace lists this table but did not export it", 2),
         ("nothing", "reported success but wrote nothing", 2),

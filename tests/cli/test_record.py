@@ -1,21 +1,22 @@
-"""`tracekit record`: what is asked of xctrace, and what is made of every answer."""
+"""`tracekit record`: what is asked of xctrace, and what is said of its answers."""
 
 from __future__ import annotations
 
+import io
 import os
+import pty
 import signal
-import threading
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tracekit.errors import TracekitError
-from tracekit.recording.xctrace import messages, recorder
-from tracekit.recording.xctrace.recorder import Patience, Request
-from tracekit.recording.xctrace.tool import Tool
-
-TOOL = Tool(("xcrun", "xctrace"))
+from support.processes import needs_proc, wait_until_none
+from tracekit.testing import Draws, Model, Scenario, write_bundle
+from tracekit.testing.apps import MS
+from tracekit.testing.recorder import neural_engine, start_recording
 
 
 @pytest.fixture
@@ -30,21 +31,30 @@ def record(tracekit, standin, tmp_path: Path):
     return call
 
 
+def test_an_old_xcode_without_the_added_instruments_is_told_how_to_leave_them_out(record, standin) -> None:
+    standin(instruments="GPU")
+    result = record()
+    assert result.status == 2
+    assert "Instrument with name 'Hangs' cannot be found" in result.err
+    assert "--only-template leaves out Hangs and Thermal State" in result.err
+
+
 def test_the_path_of_the_recording_is_the_output(record, tmp_path: Path, standin_log) -> None:
     result = record("--attach", "App", "--instrument", "Points of Interest", "--device", "Phone")
     assert (result.status, result.out) == (0, f"{tmp_path / 'run.trace'}\n")
     assert (tmp_path / "run.trace" / "form.template").exists()
-    ((_, _, *words),) = standin_log()
+    (*_, (_, _, *words)) = standin_log()
     assert words == [
         "record",
-        *("--output", str(tmp_path / "run.trace"), "--template", "Core ML", "--instrument", "Points of Interest"),
-        *("--device", "Phone", "--time-limit", "1s", "--no-prompt", "--attach", "App"),
+        *("--output", str(tmp_path / "run.trace"), "--template", "Core ML", "--instrument", "Hangs"),
+        *("--instrument", "Thermal State", "--instrument", "Points of Interest"),
+        *("--device", "00000000-0000000000000002", "--time-limit", "1s", "--no-prompt", "--attach", "App"),
     ]
 
 
 def test_everything_after_launch_belongs_to_the_target(record, standin_log) -> None:
     assert record("--launch", "--", "sh", "-c", "exit 1", "--debug", "--", "-o", mode="54").status == 0
-    ((*_, launch, dashes, program, a, b, c, d, e),) = standin_log()
+    (*_, launch, dashes, program, a, b, c, d, e) = standin_log()[-1]
     assert (launch, dashes) == ("--launch", "--")
     assert Path(program).is_absolute()
     assert (Path(program).name, a, b, c, d, e) == ("sh", "-c", "exit 1", "--debug", "--", "-o")
@@ -55,44 +65,175 @@ def test_all_processes_can_be_recorded(record, standin_log) -> None:
     assert standin_log()[0][-1] == "--all-processes"
 
 
-def test_exit_code_54_is_no_failure(record) -> None:
-    result = record(mode="54")
+@pytest.mark.parametrize(
+    ("arguments", "instruments"),
+    [
+        ([], ["Hangs", "Thermal State"]),
+        (["--instrument", "Thermal State", "--instrument", "GPU"], ["Hangs", "Thermal State", "GPU"]),
+        (["--only-template"], []),
+        (["--only-template", "--instrument", "Hangs"], ["Hangs"]),
+        (["--template", "Mine"], []),
+    ],
+)
+def test_hangs_and_thermal_state_are_added_to_the_template_of_core_ml(
+    record, standin_log, arguments: list[str], instruments: list[str]
+) -> None:
+    assert record("--attach", "App", *arguments).status == 0
+    (words,) = standin_log()
+    assert [words[at + 1] for at, word in enumerate(words) if word == "--instrument"] == instruments
+
+
+def test_without_a_terminal_xctrace_asks_nothing(tracekit, standin, standin_log, tmp_path: Path) -> None:
+    standin(record="asks")
+    assert tracekit("record", "--attach", "App", "--time-limit", "1s", "-o", tmp_path / "run.trace").status == 0
+    assert "--no-prompt" in standin_log()[-1]
+
+
+def test_warnings_are_told_where_the_recording_succeeded(record) -> None:
+    result = record(mode="54,issues")
     assert result.status == 0
     assert "54" not in result.err
-
-
-def test_run_issues_are_warnings_where_the_recording_succeeded(record) -> None:
-    result = record(mode="issues")
-    assert result.status == 0
     assert "error while recording: Recording of 'Hangs' is not supported in the Simulator\n" in result.err
 
 
-@pytest.mark.parametrize(
-    ("mode", "told", "left"),
-    [
-        ("failed", "Allocations cannot handle a target type of 'All Processes'", True),
-        ("not-allowed", "codesign --force --sign - --entitlements", True),
-        ("no-name", "Cannot find process matching name: App; start the app first", False),
-        ("no-pid", "Cannot find process for provided pid: App; the process may have ended", False),
-        ("crash", "xctrace crashed", False),
-        ("unfinished", "incomplete (it has no form.template)", True),
-    ],
-)
-def test_a_failed_recording_says_what_to_do_and_keeps_the_bundle(
-    record, tmp_path: Path, mode: str, told: str, left: bool
-) -> None:
-    result = record(mode=mode)
+def test_a_failed_recording_is_told_in_one_sentence(record, tmp_path: Path) -> None:
+    result = record(mode="not-allowed")
     assert (result.status, result.out) == (2, "")
-    assert told in result.err
-    assert ("remains at" in result.err, (tmp_path / "run.trace").exists()) == (left, left)
+    assert result.err.splitlines()[-1] == (
+        "tracekit: recording failed: permission to debug App was denied; Instruments can only trace apps signed with "
+        "com.apple.security.get-task-allow: build the app with Xcode's automatic development signing (Product > "
+        "Profile does); check it with `tracekit doctor --target APP`; an incomplete recording remains at "
+        f"{tmp_path / 'run.trace'}"
+    )
 
 
-def test_an_app_on_a_device_is_never_to_be_signed_by_hand(record) -> None:
+def test_an_app_on_a_device_needs_the_entitlement_of_ios(record) -> None:
     result = record("--device", "Phone", "--attach", "App", mode="not-allowed")
     assert result.status == 2
-    assert "recording failed: permission to debug App was denied; Instruments can only trace apps" in result.err
-    assert "Product > Profile" in result.err
+    assert "Instruments can only trace apps signed with get-task-allow: build the app" in result.err
     assert "codesign" not in result.err
+
+
+def test_a_program_without_the_entitlement_is_told_before_it_is_launched(record, standin) -> None:
+    standin(signed="no")
+    result = record("--launch", "--", "sh")
+    assert result.status == 0
+    assert "sh lacks get-task-allow, so Core ML events will be missing" in result.err.splitlines()[0]
+
+
+def test_a_program_for_a_device_is_not_looked_for_on_this_mac(record, standin, standin_log) -> None:
+    standin(signed="no")
+    assert "lacks" not in record("--device", "Phone", "--launch", "--", "sh").err
+    assert standin_log()[-1][-1] == "sh"
+
+
+def test_the_report_follows_where_it_is_asked_for(record, tmp_path: Path) -> None:
+    result = record("--attach", "App", "--analyze")
+    assert result.status == 0
+    assert result.err.splitlines()[-1] == f"tracekit: saved {tmp_path / 'run.trace'}"
+    assert result.out.startswith("run.trace · Sharpen (pid 3391) · iPhone 14 Pro, iOS 18.5")
+    assert "2 findings (2 high) in 1 model" in result.out
+
+
+def clean_app() -> Scenario:
+    """A clean app as the Core ML template shows it, with the added instruments."""
+    app = start_recording(Draws(1), jitter=0, code=True, attached=False, place=0)
+    app.code.draws_interface(20 * MS, 30 * MS)
+    app.code.on_main = False
+    model = Model("Segmenter")
+    app.load(model, 300 * MS)
+    app.pause(2_500 * MS)
+    for _ in range(120):
+        app.predict(model, neural_engine(8 * MS))
+        app.pause(8 * MS)
+    app.thermal("Nominal")
+    app.scenario.recorded.add("potential-hangs")
+    return app.finish()
+
+
+def test_the_default_recording_of_a_clean_app_has_no_check_left_out(record, standin, tmp_path: Path) -> None:
+    standin(bundle=str(write_bundle(clean_app(), tmp_path / "clean.trace")))
+    result = record("--launch", "--analyze", "--", "sh")
+    assert (result.status, "No findings" in result.out) == (0, True)
+    assert "NOT EVALUATED" not in result.out
+
+
+def test_no_report_follows_a_failed_recording(record) -> None:
+    result = record("--attach", "App", "--analyze", mode="unfinished")
+    assert (result.status, result.out) == (2, "")
+
+
+@pytest.mark.parametrize("version", ["16.0 (17E202)", "16.0 (17F113)", "16.0 (27A5194q)", "27.0 (27A266a)"])
+def test_a_simulator_is_refused_where_recording_it_hangs(record, standin, standin_log, version: str) -> None:
+    standin(version=f"xctrace version {version}")
+    result = record("--device", "iPhone 16", "--attach", "App")
+    assert (result.status, result.out) == (2, "")
+    assert result.err == (
+        "tracekit: cannot record iPhone 16: xctrace of Xcode 26.4 to 27.0 hangs on simulators; record on a device, or "
+        "select another version of Xcode with xcode-select\n"
+    )
+    assert "record" not in [words[2] for words in standin_log()]
+
+
+@pytest.mark.parametrize("version", ["16.0 (16F6)", "26.0 (17C529)", "27.2 (27B5019j)"])
+def test_a_simulator_is_recorded_with_other_versions(record, standin, version: str) -> None:
+    standin(version=f"xctrace version {version}")
+    result = record("--device", "iPhone 16", "--attach", "App")
+    assert result.status == 0
+    assert result.err.startswith("tracekit: simulator: iPhone 16\n")
+
+
+@pytest.mark.parametrize(
+    ("device", "told"),
+    [
+        (["Old Phone"], "Old Phone is offline; connect and unlock it"),
+        (["Phnoe (blue)"], "unknown device 'Phnoe (blue)'; did you mean 'Phone (blue)'?"),
+        (
+            [],
+            "--device needs a value where there is no terminal; use the name or the UDID of one: Phone (blue) (18.5, ",
+        ),
+    ],
+)
+def test_a_device_that_cannot_be_recorded_on_is_refused(record, standin_log, device: list[str], told: str) -> None:
+    result = record("--device", *device, "--attach", "App")
+    assert (result.status, result.out) == (2, "")
+    assert told in result.err
+    assert "record" not in [words[2] for words in standin_log()]
+
+
+@pytest.mark.parametrize(
+    ("typed", "chosen"), [("2\n", "00000000-0000-0000-0000-000000000001"), ("\n", "00000000-0000000000000002")]
+)
+def test_a_device_is_picked_from_a_list(record, standin_log, monkeypatch, typed: str, chosen: str) -> None:
+    monkeypatch.setattr("tracekit.cli.recording.is_interactive", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    result = record("--device", "--attach", "App")
+    assert result.err.splitlines()[:4] == [
+        "  1  Phone (blue) (18.5, device)",
+        "  2  Example Mac (this Mac)",
+        "  3  iPhone 16 (18.5, simulator)",
+        "tracekit: which device? type a number from 1 to 3 (Enter: 1, Phone (blue))",
+    ]
+    words = standin_log()[-1]
+    assert words[words.index("--device") + 1] == chosen
+
+
+def test_simulators_that_hang_are_not_listed(record, standin, monkeypatch) -> None:
+    standin(version="xctrace version 27.0 (27A266a)")
+    monkeypatch.setattr("tracekit.cli.recording.is_interactive", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n"))
+    result = record("--device", "--attach", "App")
+    assert result.status == 0
+    assert "iPhone 16" not in result.err
+
+
+@pytest.mark.parametrize("typed", ["", "4\n", "0\n", "phone\n"])
+def test_what_is_no_number_of_the_list_picks_nothing(record, monkeypatch, typed: str) -> None:
+    monkeypatch.setattr("tracekit.cli.recording.is_interactive", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    result = record("--device", "--attach", "App")
+    assert result.status == 2
+    assert result.err.endswith("no device was chosen; expected a number from 1 to 3\n")
 
 
 def test_an_instrument_that_does_not_exist_is_named(record) -> None:
@@ -135,7 +276,8 @@ def test_elsewhere_than_on_a_mac_the_command_is_printed(tracekit, monkeypatch, t
     assert (result.status, result.err) == (
         2,
         "tracekit: recording needs a Mac with Xcode; run this there: xcrun xctrace record --output run.trace "
-        "--template 'Core ML' --time-limit 30s --attach 'My App'\n",
+        "--template 'Core ML' --instrument Hangs --instrument 'Thermal State' --time-limit 30s --no-prompt --attach "
+        "'My App'\n",
     )
 
 
@@ -146,75 +288,61 @@ def test_a_mac_without_xcode_is_told_how_to_get_it(tracekit, monkeypatch, tmp_pa
     assert (result.status, "install Xcode" in result.err) == (2, True)
 
 
-def request(tmp_path: Path, limit: str | None = "1s") -> Request:
-    return Request(tmp_path / "run.trace", "Core ML", attach="App", time_limit=limit, no_prompt=True)
-
-
-def interrupt_after(seconds: float) -> None:
-    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-
-def test_ctrl_c_stops_and_saves(standin, tmp_path: Path) -> None:
-    told: list[str] = []
-
-    def tell(text: str) -> None:
-        told.append(text)
-        if text.startswith("recording"):
-            interrupt_after(0.1)
-
-    assert recorder.record(TOOL, request(tmp_path, limit=None), tell) == ()
-    assert (tmp_path / "run.trace" / "form.template").exists()
-    assert "stopping; asked xctrace to save" in told
-
-
-def test_a_time_limit_that_is_ignored_is_enforced(standin, tmp_path: Path) -> None:
-    standin(record="over-limit")
-    told: list[str] = []
-    assert recorder.record(TOOL, request(tmp_path), told.append, Patience(over_limit=0.1)) == ()
-    assert "xctrace ignored the time limit; stopping it" in told
-
-
-def test_a_recording_that_never_starts_is_given_up(standin, tmp_path: Path) -> None:
-    standin(record="hang")
-    with pytest.raises(TracekitError, match="recording failed"):
-        recorder.record(TOOL, request(tmp_path), lambda _: None, Patience(start=0.8))
-
-
-def test_slow_saving_is_never_killed(standin, tmp_path: Path) -> None:
-    standin(record="slow-saving")
-    with pytest.raises(TracekitError, match="was left running") as caught:
-        recorder.record(TOOL, request(tmp_path), lambda _: None, Patience(saving=0.3))
-    pid = int(str(caught.value).partition("(process ")[2].partition(")")[0])
-    os.kill(pid, 0)
-    os.kill(pid, signal.SIGKILL)
-
-
-def test_a_second_ctrl_c_leaves_the_tool_to_finish(standin, tmp_path: Path) -> None:
-    standin(record="slow-saving")
-
-    def tell(text: str) -> None:
-        if text.startswith("saving"):
-            interrupt_after(0.1)
-
-    with pytest.raises(TracekitError, match="keeps saving on its own") as caught:
-        recorder.record(TOOL, request(tmp_path), tell)
-    pid = int(str(caught.value).partition("(process ")[2].partition(")")[0])
-    time.sleep(0.1)
-    os.kill(pid, 0)
-    os.kill(pid, signal.SIGKILL)
-
-
-def test_run_issues_are_read_with_their_suggestions() -> None:
-    text = (
-        "Run issues were detected (trace is still ready to be viewed):\n* [Error] Recording of 'Network Connections' "
-        "is not supported in the Simulator.\n\n\t* [Error] Recovery Suggestion: Remove the `Network Connections` "
-        "instrument and try again.\n\n* [Warning] Second.\n"
+@needs_proc
+def test_on_a_terminal_questions_are_answered_and_time_is_counted(standin, tmp_path: Path) -> None:
+    standin(record="asks")
+    master, slave = pty.openpty()
+    output = tmp_path / "run.trace"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tracekit", "record", "--device", "--attach", "App", "-o", str(output)],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        preexec_fn=lambda: own_terminal(slave),  # noqa: PLW1509 - nothing else runs in this process
+        env=os.environ | {"TERM": "xterm"},
     )
-    assert messages.run_issues(text) == (
-        messages.RunIssue(
-            "Error",
-            "Recording of 'Network Connections' is not supported in the Simulator.",
-            "Remove the `Network Connections` instrument and try again.",
-        ),
-        messages.RunIssue("Warning", "Second."),
-    )
+    os.close(slave)
+    shown = ""
+
+    def until(words: str) -> None:
+        nonlocal shown
+        while words not in shown:
+            shown += os.read(master, 4096).decode()
+
+    until("which device?")
+    os.write(master, b"1\n")
+    until("Continue? [y/n]")
+    os.write(master, b"y\n")
+    until("recording 0:00")
+    # As the terminal sends it: to everything in its foreground.
+    os.write(master, b"\x03")
+    until(f"next: tracekit analyze {output}")
+    assert process.wait(20) == 0
+    os.close(master)
+    wait_until_none(output)
+
+
+def own_terminal(terminal: int) -> None:
+    import fcntl
+    import termios
+
+    os.setsid()
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+
+@needs_proc
+@pytest.mark.parametrize(("mode", "saved"), [("", True), ("hangs-saving", False), ("deaf", False)])
+def test_sigkill_leaves_no_xctrace_behind(standin, standin_log, tmp_path: Path, mode: str, saved: bool) -> None:
+    standin(record=mode)
+    output = tmp_path / "run.trace"
+    command = [sys.executable, "-m", "tracekit", "record", "--attach", "App", "-o", str(output)]
+    with subprocess.Popen([*command, "--save-timeout", "1"], stderr=subprocess.PIPE, text=True) as process:
+        if mode == "deaf":
+            while not output.exists():
+                time.sleep(0.02)
+        else:
+            while "recording;" not in process.stderr.readline():
+                pass
+        process.send_signal(signal.SIGKILL)
+    wait_until_none(output)
+    assert (output / "form.template").exists() == saved

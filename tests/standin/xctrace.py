@@ -8,8 +8,14 @@ STANDIN_EXPORT    missing-template, malformed, crash, cut, no-node, hang, nothin
 STANDIN_ONLY      the schema, or `toc`, that this happens to; all by default
 STANDIN_TIMES     how often it happens; STANDIN_STATE is the file that counts
 STANDIN_DELAY     seconds that an export takes to start
-STANDIN_RECORD    54, issues, failed, not-allowed, no-name, no-pid, no-instrument, crash, hang, over-limit, unfinished,
-                  slow-saving
+STANDIN_RECORD    what `record` does, apart from recording well; several with commas:
+                  54, crash, no-name, no-pid, chatter, over-limit
+                  asks: it puts a question where `--no-prompt` is missing, and waits for the answer
+                  never-starts, deaf (never starts and ignores Ctrl-C, as with simulators)
+                  issues (saved, and complete), partly (failed, and yet complete), failed, not-allowed
+                  hangs-saving, hangs-when-saved (stubborn: not even SIGTERM ends it), unfinished, full-disk
+STANDIN_INSTRUMENTS  what there is, with commas
+STANDIN_BUNDLE    the bundle that `record` saves; a sample by default
 STANDIN_LOG       file that receives the arguments of every call
 STANDIN_SELECTED  what `xcode-select -p` prints
 STANDIN_SIGNED    yes, no or unsigned: what `codesign` says
@@ -35,7 +41,32 @@ SETTINGS = {name[8:].lower(): value for name, value in os.environ.items() if nam
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 XPATH = re.compile(r'/trace-toc/run\[@number="(\d+)"\]/data/table\[@schema="([^"]+)"\]')
 FLAGS = {"--no-prompt", "--all-processes"}
-INSTRUMENTS = ("Points of Interest", "Thermal State", "GPU", "os_signpost")
+INSTRUMENTS = SETTINGS.get("instruments", "Points of Interest,Thermal State,Hangs,GPU,os_signpost").split(",")
+SAMPLE = Path(__file__).resolve().parents[2] / "sample_traces" / "sharpen_8bit.trace"
+FAILED_TOC = """<?xml version="1.0"?>
+
+<trace-toc>
+    <run number="1">
+        <info>
+            <target>
+                <device platform="macOS" model="Mac mini" name="Example Mac" os-version="26.3.1 (25D2128)" uuid="0"/>
+                <all-processes/>
+            </target>
+            <summary>
+                <start-date/>
+                <end-date/>
+                <duration>0.000000</duration>
+                <instruments-version/>
+                <recording-mode/>
+            </summary>
+        </info>
+        <processes/>
+        <data>
+            <table schema="coreml-os-signpost"/>
+        </data>
+        <tracks/>
+    </run>
+</trace-toc>"""
 DEVICES = """== Devices ==
 Example Mac (00000000-0000-0000-0000-000000000001)
 Phone (blue) (18.5) (00000000-0000000000000002)
@@ -69,6 +100,8 @@ def main() -> None:
     command, *rest = arguments
     if command == "version":
         leave(0, SETTINGS.get("version", "xctrace version 16.0 (16F6)") + "\n")
+    if command == "list" and rest == ["instruments"]:
+        leave(0, "\n".join(("== Standard Instruments ==", *INSTRUMENTS, "")))
     if command == "list" and rest in (["devices"], ["templates"]):
         leave(0, DEVICES if rest == ["devices"] else TEMPLATES)
     if command == "export":
@@ -185,61 +218,113 @@ def answer(trace: Path, run: str, schema: str) -> str:
 def record(words: list[str]) -> None:
     valued = {"--output", "--template", "--instrument", "--device", "--time-limit", "--attach", "--launch"}
     given = options(words, valued, FLAGS)
-    mode = SETTINGS.get("record", "")
+    modes = set(SETTINGS.get("record", "").split(","))
     output = Path(given["--output"][0])
     if output.exists():
         leave(1, errors="the output exists\n")
-    refuse_target(mode, given)
-    say(f"Starting recording with the {given['--template'][0]} template.")
+    refuse_target(modes, given)
     stopped: list[int] = []
-    signal.signal(signal.SIGINT, lambda *_: stopped.append(1))
-    if mode == "crash":
+    signal.signal(signal.SIGINT, signal.SIG_IGN if "deaf" in modes else lambda *_: stopped.append(1))
+    if "asks" in modes and "--no-prompt" not in given:
+        ask(stopped)
+    say(f"Starting recording with the {given['--template'][0]} template.")
+    if "chatter" in modes:
+        sys.stderr.write("xctrace[123:456] a warning of some library\n")
+        sys.stderr.flush()
+    if "crash" in modes:
         crash()
-    if mode == "hang":
+    if "deaf" in modes or "never-starts" in modes:
+        output.mkdir()
+        (output / "RunIssues.storedata").touch()
         wait(stopped, 60)
         leave(1)
     say("Ctrl-C to stop the recording")
-    limited = "--time-limit" in given and mode != "over-limit"
-    wait(stopped, 0.3 if limited else 60)
-    if limited:
-        say("Reached specified time limit, ending recording...")
-    save(mode, output, len(stopped))
+    record_until_stopped(modes, given, stopped)
+    save(modes, output, stopped)
 
 
-def refuse_target(mode: str, given: dict[str, list[str]]) -> None:
+def record_until_stopped(modes: set[str], given: dict[str, list[str]], stopped: list[int]) -> None:
+    if "--launch" in given:
+        wait(stopped, 0.1)
+        say("Target app exited, ending recording...")
+    elif "--time-limit" in given and "over-limit" not in modes:
+        wait(stopped, 0.1)
+        if not stopped:
+            say("Reached specified time limit, ending recording...")
+    else:
+        wait(stopped, 60)
+
+
+def ask(stopped: list[int]) -> None:
+    sys.stdout.write("Recording may capture private data. Continue? [y/n] ")
+    sys.stdout.flush()
+    answer: list[str] = []
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        answer.append(sys.stdin.readline().strip())
+    except KeyboardInterrupt:
+        leave(1)
+    signal.signal(signal.SIGINT, lambda *_: stopped.append(1))
+    if answer != ["y"]:
+        leave(1, errors="Recording was not allowed.\n")
+
+
+def refuse_target(modes: set[str], given: dict[str, list[str]]) -> None:
     target = given.get("--attach", [""])[0]
-    if mode == "no-name":
+    if "no-name" in modes:
         leave(19, errors=f"Cannot find process matching name: {target}\n")
-    if mode == "no-pid":
+    if "no-pid" in modes:
         leave(21, errors=f"Cannot find process for provided pid: {target}\n")
     for name in given.get("--instrument", []):
         if name not in INSTRUMENTS:
             leave(56, errors=f"Instrument with name '{name}' cannot be found\n")
 
 
-def save(mode: str, output: Path, signals: int) -> None:
-    failed = mode in ("failed", "not-allowed")
+ISSUES = {
+    "issues": (
+        "Recording of 'Hangs' is not supported in the Simulator.",
+        "Remove the `Hangs` instrument and try again.",
+    ),
+    "partly": ("Hangs is not supported on this platform.", ""),
+    "failed": ("Allocations cannot handle a target type of 'All Processes'", ""),
+    "not-allowed": (
+        "Permission to debug App was denied.",
+        "The app must be debuggable and signed with 'get-task-allow'.",
+    ),
+}
+
+
+def save(modes: set[str], output: Path, stopped: list[int]) -> None:
+    failed = bool(modes & {"failed", "not-allowed", "partly"})
     say(f"Recording {'failed with errors' if failed else 'completed'}. Saving output file...")
-    if mode == "slow-saving":
-        time.sleep(30)
     output.mkdir()
-    if mode != "unfinished" and signals < 2:
+    (output / "RunIssues.storedata").touch()
+    if "full-disk" in modes:
+        leave(1, errors="The file couldn't be saved: No space left on device\n")
+    if "hangs-saving" in modes:
+        hang(modes)
+    if modes & {"failed", "not-allowed"}:
         (output / "form.template").touch()
-        shutil.copytree(SETTINGS["tables"], output / "tables") if "tables" in SETTINGS else None
+        (output / "tables").mkdir()
+        (output / "tables" / "toc.xml").write_text(FAILED_TOC, encoding="utf-8")
+    elif "unfinished" not in modes and len(stopped) < 2:
+        shutil.copytree(SETTINGS.get("bundle", SAMPLE), output, dirs_exist_ok=True)
+    if "hangs-when-saved" in modes:
+        hang(modes)
     say(f"Output file saved as: {output.name}")
-    issue = {
-        "issues": ("Recording of 'Hangs' is not supported in the Simulator.", "Remove the `Hangs` instrument."),
-        "failed": ("Allocations cannot handle a target type of 'All Processes'", ""),
-        "not-allowed": (
-            "Permission to debug App was denied.",
-            "The app must be debuggable and signed with 'get-task-allow'.",
-        ),
-    }.get(mode)
     errors = ""
-    if issue:
-        errors = f"Run issues were detected (trace is still ready to be viewed):\n* [Error] {issue[0]}\n\n"
-        errors += f"\t* [Error] Recovery Suggestion: {issue[1]}\n\n" if issue[1] else ""
-    leave(54 if mode == "54" else 2 if failed else 0, errors=errors)
+    for issue, suggestion in (ISSUES[mode] for mode in sorted(modes & ISSUES.keys())):
+        errors = f"Run issues were detected (trace is still ready to be viewed):\n* [Error] {issue}\n\n"
+        errors += f"\t* [Error] Recovery Suggestion: {suggestion}\n\n" if suggestion else ""
+    leave(54 if "54" in modes else 2 if failed else 0, errors=errors)
+
+
+def hang(modes: set[str]) -> None:
+    """Deaf to Ctrl-C, and to SIGTERM, too, where it is stubborn."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if "stubborn" in modes:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(60)
 
 
 def say(line: str) -> None:

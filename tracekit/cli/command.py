@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Next:
+    """What a command wants to be run after it: a command line, without the name of the program."""
+
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """One word after `tracekit`."""
 
@@ -22,5 +29,5 @@ class Command:
     description: str
     """What `tracekit NAME --help` says first."""
     add_arguments: Callable[[ArgumentParser], None]
-    run: Callable[[Namespace], ExitStatus]
+    run: Callable[[Namespace], ExitStatus | Next]
     """Does the work. Raises `TracekitError` for what the user can mend."""

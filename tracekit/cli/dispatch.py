@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
+from tracekit.cli.command import Next
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.output import data_alone, emit, narrate
 from tracekit.cli.parser import COMMANDS, build_parser
@@ -82,7 +83,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _executed(options: argparse.Namespace) -> int:
     """Exit status of the command. Only the command line decides on one: `SystemExit` from elsewhere is a failure."""
     try:
-        return ExitStatus(options.execute(options))
+        result = options.execute(options)
+        return _executed(_parsed(result.arguments)) if isinstance(result, Next) else ExitStatus(result)
     except SystemExit as error:
         raise RuntimeError(words_of(error)) from error
 

@@ -54,7 +54,7 @@ def add_reader_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
     parser.add_argument(
         "--timeout",
-        type=_seconds,
+        type=seconds,
         default=900.0,
         metavar="SECONDS",
         help="time limit for each table that xctrace exports (default: 900)",
@@ -128,13 +128,13 @@ def _moment(text: str) -> int:
 _moment.__name__ = "time in seconds"
 
 
-def _seconds(text: str) -> float:
-    """Type of `--timeout`."""
-    seconds = float(text)
-    if not 0 < seconds < 1e6:
+def seconds(text: str) -> float:
+    """Type of a time limit in seconds. Raises `ValueError`."""
+    number = float(text)
+    if not 0 < number < 1e6:
         raise ValueError(text)
-    return seconds
+    return number
 
 
 # argparse names the type in its message: "invalid number of seconds value: 'x'".
-_seconds.__name__ = "number of seconds"
+seconds.__name__ = "number of seconds"

@@ -115,6 +115,27 @@ def narrate(text: str, *, multiline: bool = False) -> None:
         _discard(sys.stderr)
 
 
+def narrate_in_place(text: str) -> None:
+    """Show a line on the terminal that the next one replaces; an empty one removes it. Nothing for other output."""
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return
+    try:
+        sys.stderr.write(f"\r{visible(text)}\x1b[K")
+        sys.stderr.flush()
+    except OSError:
+        _discard(sys.stderr)
+
+
+def is_interactive() -> bool:
+    """Whether somebody reads standard error and can answer on standard input: a command in the background cannot."""
+    if any(stream is None or not stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        return False
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except (OSError, ValueError):
+        return False
+
+
 def width(fallback: int) -> int:
     """Columns of standard output: `COLUMNS` if set, else the terminal's, else `fallback`."""
     return shutil.get_terminal_size((fallback, 0)).columns

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command
+from tracekit.cli.command import Command, Next
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import seconds
 from tracekit.errors import TracekitError, UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from tracekit.recording.xctrace.recorder import Request
+
+TEMPLATE = "Core ML"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -29,29 +35,47 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the command to launch, with its arguments; must come last, after --",
     )
     how = parser.add_argument_group("recording")
-    how.add_argument("--template", default="Core ML", metavar="NAME", help="Instruments template (default: Core ML)")
     how.add_argument(
-        "--instrument",
-        action="append",
-        default=[],
+        "--device",
+        nargs="?",
+        const="",
+        metavar="NAME|UDID",
+        help="device or simulator to record on, by UDID, name or a part of the name; without a value, pick from a list "
+        "(default: this Mac)",
+    )
+    how.add_argument("--time-limit", metavar="TIME", help="stop after 500ms, 30s, 5m or 1h (default: until Ctrl-C)")
+    how.add_argument(
+        "--template",
+        default=TEMPLATE,
         metavar="NAME",
-        help="add an instrument, such as 'Hangs' or 'Thermal State' (repeatable)",
+        help=f"Instruments template (default: {TEMPLATE}, with Hangs and Thermal State, which checks need)",
     )
-    how.add_argument("--device", metavar="NAME|UDID", help="device or simulator to record on (default: this Mac)")
+    how.add_argument("--only-template", action="store_true", help=f"do not add instruments to the {TEMPLATE} template")
+    how.add_argument("--instrument", action="append", default=[], metavar="NAME", help="add an instrument (repeatable)")
     how.add_argument(
-        "--time-limit", metavar="TIME", help="stop after this time: 500ms, 30s, 5m or 1h (default: until Ctrl-C)"
+        "--no-prompt", action="store_true", help="skip xctrace's questions (the default where there is no terminal)"
     )
-    how.add_argument("--no-prompt", action="store_true", help="skip xctrace's prompts (for scripts)")
     how.add_argument(
+        "--save-timeout",
+        type=seconds,
+        default=600.0,
+        metavar="SECONDS",
+        help="give up if xctrace takes longer to save (default: 600)",
+    )
+    after = parser.add_argument_group("output")
+    after.add_argument(
         "-o", "--output", metavar="FILE", help="the .trace bundle to write (default: named after date and time)"
     )
+    after.add_argument("--analyze", action="store_true", help="analyze the recording and print the report")
 
 
-def run(arguments: Namespace) -> ExitStatus:
-    """Record, and print the path of the recording."""
-    from tracekit.cli.output import emit, narrate
+def run(arguments: Namespace) -> ExitStatus | Next:
+    """Record, and print the path of the recording or go on to its report."""
+    from tracekit.cli.output import emit, is_interactive
+    from tracekit.cli.recording import Narrator, check_signature, choose_device
     from tracekit.recording.xctrace.recorder import record
     from tracekit.recording.xctrace.tool import HOW_TO_INSTALL, find_tool
+    from tracekit.recording.xctrace.watching import Patience
     from tracekit.signals import stop_signals
 
     request = _request(arguments)
@@ -61,18 +85,35 @@ def run(arguments: Namespace) -> ExitStatus:
             raise TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
         raise TracekitError(f"recording needs a Mac with Xcode; run this there: {request.shell_command()}")
     _check_output(request.output)
+    narrator = Narrator()
+    if request.device is not None:
+        device = choose_device(tool, request.device)
+        narrator.tell(f"{device.kind}: {device.name}")
+        request = replace(request, device=device.identifier, on_device=not device.is_host)
+    if not request.on_device:
+        request = replace(request, launch=_resolved(request.launch))
+        check_signature(request.launch, narrator)
     # What became of the recording is told before a signal ends the program.
     with stop_signals() as received:
         try:
-            warnings = record(tool, request, lambda text: narrate(f"tracekit: {text}"))
+            narrator.tell(f"starting xctrace with {' + '.join((request.template, *request.instruments))}")
+            with closing(narrator):
+                warnings = record(tool, request, narrator, Patience(saving=arguments.save_timeout))
         except TracekitError as error:
             if received.ending is None:
                 raise
-            narrate(f"tracekit: {error}")
+            narrator.tell(str(error))
         else:
             for warning in warnings:
-                narrate(f"tracekit: {warning}")
-            emit(f"{request.output}\n")
+                narrator.tell(warning)
+            if arguments.analyze:
+                narrator.tell(f"saved {request.output}")
+            else:
+                emit(f"{request.output}\n")
+    if arguments.analyze:
+        return Next(("analyze", "--", str(request.output)))
+    if is_interactive():
+        narrator.tell(f"next: tracekit analyze {shlex.quote(str(request.output))}")
     return ExitStatus.DONE
 
 
@@ -80,6 +121,8 @@ def _request(arguments: Namespace) -> Request:
     """What the arguments ask for. Raises `UsageError` where they contradict each other."""
     from datetime import datetime
 
+    from tracekit.cli.output import is_interactive
+    from tracekit.recording.xctrace.messages import ADDED
     from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request
 
     launch = tuple(arguments.launched)
@@ -93,16 +136,17 @@ def _request(arguments: Namespace) -> Request:
     output = Path(arguments.output or name)
     if output.suffix != ".trace":
         raise UsageError(f"--output {output}: must end in .trace")
+    added = ADDED if arguments.template == TEMPLATE and not arguments.only_template else ()
     return Request(
         output=output,
         template=arguments.template,
-        instruments=tuple(arguments.instrument),
+        instruments=tuple(dict.fromkeys((*added, *arguments.instrument))),
         attach=arguments.attach,
-        launch=_resolved(launch),
+        launch=launch,
         all_processes=arguments.all_processes,
         device=arguments.device,
         time_limit=arguments.time_limit,
-        no_prompt=arguments.no_prompt,
+        no_prompt=arguments.no_prompt or not is_interactive(),
     )
 
 
@@ -130,8 +174,8 @@ COMMAND = Command(
     description=(
         "Record with Apple's xctrace and print the path of the recording. Start before the app loads its models: Core "
         "ML emits model names only at load time. The app must be signed with get-task-allow, as builds that Xcode "
-        "signs for development are; check with 'tracekit doctor --target APP'. Needs a Mac; elsewhere, the command to "
-        "run there is printed."
+        "signs for development are; check with 'tracekit doctor --target APP'. Ctrl-C stops and saves. Needs a Mac; "
+        "elsewhere, the command to run there is printed."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
+from tracekit.recording.xctrace.devices import USE_DEVICE
+from tracekit.recording.xctrace.messages import ADDED
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.signing import how_to_sign, read_signature
 from tracekit.recording.xctrace.tool import (
@@ -19,6 +21,7 @@ from tracekit.recording.xctrace.tool import (
     find_tool,
     first_line,
     list_devices,
+    list_instruments,
     list_templates,
     read_version,
 )
@@ -27,7 +30,7 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tracekit.recording.xctrace.tool import Tool
+    from tracekit.recording.xctrace.tool import Tool, Version
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "textual", "shtab", "zlib-ng")
 """Dependencies of every installation, by the names of `pyproject.toml`."""
@@ -37,7 +40,6 @@ OPTIONAL: Final = {
 }
 HOW_TO_BUILD: Final = "install a C compiler (xcode-select --install; apt install gcc) and tracekit again"
 TEMPLATE: Final = "Core ML"
-_KINDS: Final = {"Devices": "device", "Devices Offline": "offline", "Simulators": "simulator"}
 _NOUNS: Final = frozenset({"device", "simulator"})
 OLDEST_FAMILY: Final = 14
 """Oldest Xcode whose exports are read."""
@@ -120,7 +122,8 @@ def _xctrace(tool: Tool, private: bool) -> Iterator[Check]:
     else:
         yield Check("xctrace", "ok", release)
     yield _templates(tool)
-    yield _devices(tool, private)
+    yield _instruments(tool)
+    yield from _devices(tool, private, version)
 
 
 def _templates(tool: Tool) -> Check:
@@ -135,17 +138,37 @@ def _templates(tool: Tool) -> Check:
     return Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
 
 
-def _devices(tool: Tool, private: bool) -> Check:
+def _instruments(tool: Tool) -> Check:
+    """Those that `tracekit record` adds to the template."""
+    try:
+        names = list_instruments(tool)
+    except TracekitError as error:
+        return Check("instruments", "missing", str(error))
+    lacking = [name for name in ADDED if name not in names]
+    if lacking:
+        return Check(
+            "instruments", "optional", f"{' and '.join(lacking)} cannot be recorded", "record with --only-template"
+        )
+    return Check("instruments", "ok", f"{' and '.join(ADDED)} can be added")
+
+
+def _devices(tool: Tool, private: bool, version: Version) -> Iterator[Check]:
     try:
         devices = list_devices(tool)
     except TracekitError as error:
-        return Check("devices", "missing", str(error))
+        yield Check("devices", "missing", str(error))
+        return
     if private:
-        shown = [f"{each.name} ({each.identifier}; {each.section})" for each in devices]
+        shown = [f"{each.name} ({each.identifier}; {each.kind})" for each in devices]
     else:
-        counts = Counter(_KINDS.get(each.section, each.section.lower()) for each in devices)
-        shown = [format_count(count, kind) if kind in _NOUNS else f"{count} {kind}" for kind, count in counts.items()]
-    return Check("devices", "ok", ", ".join(shown) or "none")
+        counts = Counter(each.kind for each in devices)
+        shown = [
+            format_count(count, kind) if kind in _NOUNS else kind if kind == "this Mac" else f"{count} {kind}"
+            for kind, count in counts.items()
+        ]
+    yield Check("devices", "ok", ", ".join(shown) or "none")
+    if any(each.is_simulator for each in devices) and version.hangs_on_simulators:
+        yield Check("simulators", "optional", "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs", USE_DEVICE)
 
 
 def _target(target: str) -> Check:

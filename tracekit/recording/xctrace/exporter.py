@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-    from tracekit.recording.contents import Run
+    from tracekit.recording.contents import Contents, Run
     from tracekit.recording.xctrace.running import Completed
     from tracekit.recording.xctrace.tool import Tool
 
@@ -25,6 +25,8 @@ TIMEOUT_S: Final = 900.0
 """For one table. 412 MB took about 190 s, large traces up to 20 minutes."""
 ATTEMPTS: Final = 5
 """How often `Document Missing Template Error`, which comes and goes, is tried again."""
+CRASHES: Final = 2
+"""How often a call may crash: the next one can succeed, but each takes its time."""
 PAUSE_S: Final = 1.0
 _INTERMITTENT: Final = "Document Missing Template"
 _MALFORMED: Final = "Trace is malformed"
@@ -71,9 +73,7 @@ class Exporter:
         Raises `TracekitError` where the table of contents cannot be had, `UsageError` for a run that it does not list.
         """
         toc = folder / "toc.xml"
-        self._call(toc, "--toc")
-        runs = open_directly([toc], schemas=()).contents.runs
-        chosen = _chosen(runs, run)
+        chosen = _chosen(self.contents(folder).runs, run)
         listed = list(dict.fromkeys(entry.schema for entry in chosen.tables))
         result = Exported(chosen, [toc])
         wanted = [schema for schema in listed if not schemas or schema in schemas]
@@ -87,6 +87,12 @@ class Exporter:
                 path.unlink(missing_ok=True)
                 result.failures.append((schema, str(error)))
         return result
+
+    def contents(self, folder: Path) -> Contents:
+        """Write `toc.xml` into a folder, and what it says. Raises `TracekitError` where it cannot be had."""
+        toc = folder / "toc.xml"
+        self._call(toc, "--toc")
+        return open_directly([toc], schemas=()).contents
 
     def _export_schema(self, path: Path, run: int, schema: str) -> None:
         xpath = table_xpath(run, schema)
@@ -114,7 +120,8 @@ class Exporter:
                 if output.is_file():
                     return
                 raise UnreadableRecording("xctrace export reported success but wrote nothing")
-            if _INTERMITTENT not in completed.errors or attempt == ATTEMPTS:
+            intermittent = _INTERMITTENT in completed.errors or (completed.crashed and attempt < CRASHES)
+            if not intermittent or attempt == ATTEMPTS:
                 break
             time.sleep(self.pause_s)
         raise self._error(completed)
@@ -122,8 +129,9 @@ class Exporter:
     def _error(self, completed: Completed) -> TracekitError:
         if not completed.timed_out and any(word in completed.errors for word in (_INTERMITTENT, _MALFORMED)):
             return UnreadableRecording(f"{first_line(completed.errors)}; {UNFINISHED}")
-        if completed.status == 128 + 5 and not completed.timed_out:
-            return TracekitError("xctrace crashed (exit status 133); its partial output was discarded")
+        if completed.crashed:
+            status = completed.status
+            return TracekitError(f"xctrace crashed {CRASHES} times (exit status {status}); its output was discarded")
         return failed("xctrace export", completed, self.timeout_s)
 
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tracekit.recording.xctrace.signing import how_to_sign
+from tracekit.recording.xctrace.signing import how_to_build
 from tracekit.recording.xctrace.tool import first_line
 
 if TYPE_CHECKING:
@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 
 RUNNING: Final = "Ctrl-C to stop the recording"
 """The line that says that the recording really runs."""
+TARGET_EXITED: Final = "Target app exited"
 SAVING: Final = ("Recording completed", "Recording failed")
-FAILED: Final = "Recording failed with errors"
+_TOLD: Final = ("Starting recording with", RUNNING, "Reached specified time limit", TARGET_EXITED, *SAVING)
+"""Lines that are told in our own words, or tell nothing new."""
+_SAVED: Final = "Output file saved as: "
 ENDED_WITH_TARGET: Final = 54
 """Exit code of launched targets, although the recording is complete."""
-_SAVED: Final = "Output file saved as: "
+_ISSUES: Final = "Run issues were detected"
 _ISSUE: Final = re.compile(r"^(\t?)\* \[(Error|Warning)\] (.*)$")
 _NOT_ALLOWED: Final = ("get-task-allow", "Permission to debug", "Failed to gain authorization", "Failed to attach")
-_TRAP: Final = 133
+ADDED: Final = ("Hangs", "Thermal State")
+"""Instruments that `main-thread-work` and `thermal-throttling` need, and that the Core ML template does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,11 @@ def run_issues(errors: str) -> tuple[RunIssue, ...]:
     return tuple(issues)
 
 
-def was_saved(output: str) -> bool:
-    """Whether the tool says that it wrote the recording."""
-    return any(line.startswith(_SAVED) for line in output.splitlines())
+def is_news(line: str) -> bool:
+    """Whether a line is to be passed on: it is neither told in our own words nor one of the run issues, which are told
+    in the end."""
+    known = (*_TOLD, _SAVED, _ISSUES)
+    return bool(line.strip()) and not line.startswith(known) and _ISSUE.match(line) is None
 
 
 def _clause(text: str) -> str:
@@ -69,24 +75,30 @@ def _clause(text: str) -> str:
 def advice_for(issues: Sequence[RunIssue], *, on_device: bool) -> str | None:
     """What to do where the target cannot be traced. on_device: whether the recording is not of this Mac."""
     texts = " ".join(f"{issue.text} {issue.suggestion}" for issue in issues)
-    return how_to_sign(on_device=on_device) if any(word in texts for word in _NOT_ALLOWED) else None
+    if not any(word in texts for word in _NOT_ALLOWED):
+        return None
+    return f"{how_to_build(on_device=on_device)}; check it with `tracekit doctor --target APP`"
 
 
-def why_failed(completed: Completed, issues: Sequence[RunIssue], *, on_device: bool) -> str:
-    """One clause: what went wrong, and what to do."""
-    said = first_line(completed.errors or completed.output)
+def why_failed(completed: Completed, issues: Sequence[RunIssue], *, on_device: bool, problem: str) -> str:
+    """One clause: what went wrong, and what to do. problem: what is wrong with the bundle."""
+    elsewhere = "" if on_device else "; for an app on an iPhone, add --device"
     known = {
-        19: "start the app first, or pass its process ID (an app that is still starting is not found by name)",
-        21: "the process may have ended; check its ID with `ps`",
-        56: "list them with `xcrun xctrace list instruments` (templates such as System Trace are not instruments)",
+        19: f"start the app first, or pass its process ID (an app that is still starting is not found){elsewhere}",
+        21: f"the process may have ended; check its ID with `ps`{elsewhere}",
+        56: "list them with `xcrun xctrace list instruments` (templates such as System Trace are not instruments); "
+        "--only-template leaves out Hangs and Thermal State",
     }
     if completed.status in known:
-        return f"{said}; {known[completed.status]}"
+        return f"{first_line(completed.errors or completed.output)}; {known[completed.status]}"
     if issues:
         first = issues[0]
-        return "; ".join(
-            filter(None, [_clause(first.text), advice_for(issues, on_device=on_device) or first.suggestion.rstrip(".")])
-        )
-    if completed.status == _TRAP:
+        advice = advice_for(issues, on_device=on_device) or first.suggestion.rstrip(".")
+        if any(f"`{name}`" in advice for name in ADDED):
+            advice = "use --only-template"
+        return "; ".join(filter(None, [_clause(first.text), advice]))
+    if completed.crashed:
         return "xctrace crashed; try again with fewer instruments or a shorter time limit"
-    return f"xctrace exited with status {completed.status}: {said}"
+    if completed.errors.strip():
+        return f"{first_line(completed.errors)} (xctrace exited with status {completed.status})"
+    return f"{problem}, and xctrace exited with status {completed.status}" if completed.status else problem

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
+from tracekit.recording.xctrace import guard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,30 +32,70 @@ class Completed:
     errors: str
     timed_out: bool = False
 
+    @property
+    def crashed(self) -> bool:
+        """Whether a signal ended it that tracekit did not send."""
+        return self.status > 128 and not self.timed_out
+
+
+class Written:
+    """What a command has written to a stream so far."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._read = 0
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self._content().decode("utf-8", "replace")
+
+    @property
+    def begun(self) -> str:
+        """The line that has no end yet, such as a question."""
+        return self._content()[self._read :].rpartition(b"\n")[2].decode("utf-8", "replace")
+
+    def new_lines(self) -> list[str]:
+        """Whole lines since the last call."""
+        content = self._content()[self._read :]
+        complete_lines = content[: content.rfind(b"\n") + 1]
+        self._read += len(complete_lines)
+        return complete_lines.decode("utf-8", "replace").splitlines()
+
+    def _content(self) -> bytes:
+        # The place in the file is shared with the command, so it must not be moved.
+        return os.pread(self._file.fileno(), os.fstat(self._file.fileno()).st_size, 0)
+
 
 class Job:
     """A command that runs in a session of its own, so that Ctrl-C reaches tracekit alone.
 
-    It writes to files, not pipes: it can be left behind and still finish.
+    grace_s: with it, the command runs under a guard, which interrupts it where tracekit is gone and gives it so long to
+    save. It costs the start of a program, and only what would go on by itself needs one.
     """
 
-    def __init__(self, command: Sequence[str], *, keep_stdin: bool = False) -> None:
-        self._output: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this object
-        self._errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
-        self._read = 0
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - a list, no shell
-                command,
-                stdin=None if keep_stdin else subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._errors,
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._output.close()
-            self._errors.close()
-            raise TracekitError(f"cannot run {command[0]}: {error.strerror or error}") from error
-        self.pid = self._process.pid
+    def __init__(self, command: Sequence[str], *, keep_stdin: bool = False, grace_s: float | None = None) -> None:
+        with ExitStack() as stack:
+            files = [stack.enter_context(_temporary_file()) for _ in range(2)]
+            listening, self._control = os.pipe()
+            stack.callback(os.close, self._control)
+            guarded = [] if grace_s is None else [sys.executable, "-I", "-S", guard.__file__]
+            guarded += [str(value) for value in (listening, grace_s, TERMINATE_S) if guarded]
+            try:
+                self._process = subprocess.Popen(  # noqa: S603 - a list, no shell
+                    [*guarded, *command],
+                    stdin=None if keep_stdin else subprocess.DEVNULL,
+                    stdout=files[0],
+                    stderr=files[1],
+                    pass_fds=(listening,) if guarded else (),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise TracekitError(f"cannot run {command[0]}: {error.strerror or error}") from error
+            finally:
+                os.close(listening)
+            self._open = stack.pop_all()
+        self.output, self.errors = map(Written, files)
 
     def wait(self, seconds: float) -> bool:
         """Wait for the end, at most so long. Whether it ended."""
@@ -63,50 +105,41 @@ class Job:
             return False
         return True
 
-    def new_lines(self) -> list[str]:
-        """Whole lines of standard output since the last call."""
-        text = self._content(self._output)[self._read :]
-        complete_lines = text[: text.rfind(b"\n") + 1]
-        self._read += len(complete_lines)
-        return complete_lines.decode("utf-8", "replace").splitlines()
-
     def completed(self, *, timed_out: bool = False) -> Completed:
         """What it did; it must have ended."""
         status = self._process.returncode
-        return Completed(
-            128 - status if status < 0 else status,
-            self._content(self._output).decode("utf-8", "replace"),
-            self._content(self._errors).decode("utf-8", "replace"),
-            timed_out,
-        )
+        return Completed(128 - status if status < 0 else status, self.output.text, self.errors.text, timed_out)
 
     def interrupt(self) -> None:
-        """What Ctrl-C does. Only the command itself gets it, not the programs it started."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-
-    def close(self) -> None:
-        """Let go of it. If it still runs, it goes on by itself."""
-        if self._process.poll() is None:
-            # Nobody will ask for its status any more; without one, Popen would warn.
-            self._process.returncode = 0
-        self._output.close()
-        self._errors.close()
+        """What Ctrl-C does, the first time; for a command with a guard. Only the command itself gets it, not the
+        programs it started."""
+        with suppress(BrokenPipeError):
+            os.write(self._control, b"i")
 
     def end(self) -> None:
-        """End it and everything it started. For commands that leave nothing broken behind."""
+        """End it and everything it started, if it still runs."""
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if self._process.poll() is not None:
+            # A guard that was killed leaves its group to be ended.
+            if self._process.poll() not in (None, -signal.SIGKILL):
                 return
             # It may have ended by now; macOS then refuses with another error than Linux.
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, number)
+                os.killpg(self._process.pid, number)
             self.wait(TERMINATE_S)
 
-    @staticmethod
-    def _content(stream: BinaryIO) -> bytes:
-        # The place in the file is shared with the command, so it must not be moved.
-        return os.pread(stream.fileno(), os.fstat(stream.fileno()).st_size, 0)
+    def close(self) -> None:
+        """Let go of it. If it still runs, its guard ends it."""
+        if self._process.poll() is None:
+            # Nobody will ask for its status any more; without one, Popen would warn.
+            self._process.returncode = 0
+        self._open.close()
+
+
+def _temporary_file() -> BinaryIO:
+    try:
+        return tempfile.TemporaryFile()
+    except OSError as error:
+        raise TracekitError(f"cannot write a temporary file: {error.strerror or error}; is the disk full?") from error
 
 
 def run_command(command: Sequence[str], timeout_s: float) -> Completed:

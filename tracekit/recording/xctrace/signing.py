@@ -31,20 +31,23 @@ class Signature:
     """Whether it is built for iOS or another system than macOS."""
 
 
-def how_to_sign(*, on_device: bool) -> str:
-    """What to do about an app without the entitlement. A build for a device is never signed by hand: without its
-    provisioning profile it could not be installed."""
-    if on_device:
-        return (
-            f"Instruments can only trace apps signed with {ON_DEVICE}: build and install the app with Xcode's "
-            "automatic development signing (Product > Profile does); do not re-sign it by hand, or the device will "
-            "refuse to install it"
-        )
+def how_to_build(*, on_device: bool) -> str:
+    """What to do about an app without the entitlement, whatever it is built for."""
     return (
-        f"Instruments can only trace apps signed with {ON_MAC}: build with Xcode's development signing (Product > "
-        "Profile does), or re-sign a copy, which drops its other entitlements: `plutil -create xml1 debug.plist && "
-        f"plutil -insert '{ON_MAC.replace('.', chr(92) + '.')}' -bool YES debug.plist && codesign --force --sign - "
-        "--entitlements debug.plist COPY` (for a Python script: a copy of its python)"
+        f"Instruments can only trace apps signed with {ON_DEVICE if on_device else ON_MAC}: build the app with Xcode's "
+        "automatic development signing (Product > Profile does)"
+    )
+
+
+def how_to_sign(*, on_device: bool) -> str:
+    """The same for a program that is known. A build for a device is never signed by hand: without its provisioning
+    profile it could not be installed."""
+    if on_device:
+        return f"{how_to_build(on_device=True)}; do not re-sign it by hand, or the device will refuse to install it"
+    return (
+        f"{how_to_build(on_device=False)}, or re-sign a copy, which drops its other entitlements: `plutil -create xml1 "
+        f"debug.plist && plutil -insert '{ON_MAC.replace('.', chr(92) + '.')}' -bool YES debug.plist && codesign "
+        "--force --sign - --entitlements debug.plist COPY` (for a Python script: a copy of its python)"
     )
 
 

@@ -22,6 +22,9 @@ HOW_TO_INSTALL: Final = (
 _VERSION: Final = re.compile(r"^xctrace version (\S+)(?: \((\S+)\))?$", re.MULTILINE)
 _FAMILIES: Final = {17: 26}
 """Leading digits of the build and the release of Xcode, where they differ."""
+_HANGS_ON_SIMULATORS: Final = re.compile(r"17[D-Z]|27A")
+"""Builds of Xcode 26.4 to 27.0: recording a simulator never ends, whatever the time limit. 26.3 (17C) does not hang
+(public reports, such as software-mansion/argent#350)."""
 _DEVICE: Final = re.compile(r"(?P<name>.*?)(?: \((?P<os>[0-9][0-9.]*)\))? \((?P<id>[0-9A-Fa-f-]{8,})\)")
 
 
@@ -42,6 +45,11 @@ class Version:
     family: int | None = None
     """Release of Xcode by the build. The number before it can be years behind (`16.0 (17F113)` is Xcode 26)."""
 
+    @property
+    def hangs_on_simulators(self) -> bool:
+        """Whether recording a simulator is known to hang."""
+        return _HANGS_ON_SIMULATORS.match(self.build or "") is not None
+
 
 @dataclass(frozen=True, slots=True)
 class ListedDevice:
@@ -52,6 +60,29 @@ class ListedDevice:
     identifier: str
     os_version: str | None
     """None for the Mac itself."""
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is this Mac."""
+        return self.os_version is None and self.section == "Devices"
+
+    @property
+    def is_simulator(self) -> bool:
+        """Whether it runs on this Mac."""
+        return self.section == "Simulators"
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it is known to this Mac, but out of reach."""
+        return self.section == "Devices Offline"
+
+    @property
+    def kind(self) -> str:
+        """What it is, in a word or two."""
+        if self.is_host:
+            return "this Mac"
+        named = {"Devices": "device", "Devices Offline": "offline", "Simulators": "simulator"}
+        return named.get(self.section, self.section.lower())
 
 
 def find_tool() -> Tool | None:
@@ -76,6 +107,11 @@ def read_version(tool: Tool) -> Version:
 def list_templates(tool: Tool) -> list[str]:
     """Names of all templates."""
     return [line for _, line in _entries(_ask(tool, "list", "templates"))]
+
+
+def list_instruments(tool: Tool) -> list[str]:
+    """Names of all instruments that can be added to a template."""
+    return [line for _, line in _entries(_ask(tool, "list", "instruments"))]
 
 
 def list_devices(tool: Tool) -> list[ListedDevice]:
@@ -104,7 +140,8 @@ def _ask(tool: Tool, *arguments: str) -> str:
     completed = run_command([*tool.command, *arguments], PATIENCE_S)
     if completed.timed_out or completed.status:
         raise failed(f"xctrace {' '.join(arguments)}", completed, PATIENCE_S)
-    return completed.output
+    # `list` of some versions answers on standard error.
+    return completed.output if completed.output.strip() else completed.errors
 
 
 def _entries(text: str) -> list[tuple[str, str]]:

@@ -1,0 +1,53 @@
+"""Which device to record on: from what the user says to one line of `xctrace list devices`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.recording.xctrace.tool import ListedDevice, Version
+
+USE_DEVICE: Final = "record on a device, or select another version of Xcode with xcode-select"
+
+
+def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDevice]:
+    """Those that `wanted` may mean: by id, else by name, else by a part of the name in any case. Connected devices
+    before simulators before those that are offline, and only the first of these kinds that fits. Nothing means all that
+    can be chosen, in this order, this Mac behind its devices.
+
+    Raises `UsageError` where there is none.
+    """
+    if not wanted:
+        can_be_chosen = [each for each in devices if not each.is_offline]
+        return sorted(can_be_chosen, key=lambda each: (each.is_simulator, each.is_host))
+    ways: tuple[Callable[[ListedDevice], bool], ...] = (
+        lambda each: each.identifier.lower() == wanted.lower(),
+        lambda each: each.name == wanted,
+        lambda each: wanted.lower() in each.name.lower(),
+    )
+    for way in ways:
+        found = sorted(filter(way, devices), key=_preference)
+        if found:
+            return [each for each in found if _preference(each) == _preference(found[0])]
+    raise unknown("device", wanted, dict.fromkeys(each.name for each in devices))
+
+
+def _preference(device: ListedDevice) -> int:
+    return 2 if device.is_offline else 1 if device.is_simulator else 0
+
+
+def check_device(device: ListedDevice, version: Callable[[], Version]) -> None:
+    """Raise `UsageError` for a device that cannot be recorded on. The version is asked for only where it matters."""
+    if device.is_offline:
+        raise UsageError(
+            f"{device.name} is offline; connect and unlock it, trust this Mac, turn on Developer Mode in its settings, "
+            "and run the command again"
+        )
+    if device.is_simulator and version().hangs_on_simulators:
+        raise UsageError(
+            f"cannot record {device.name}: xctrace of Xcode 26.4 to 27.0 hangs on simulators; {USE_DEVICE}"
+        )
