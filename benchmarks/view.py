@@ -1,11 +1,13 @@
 """How fast the terminal UI opens a large recording and moves over it.
 
-    python benchmarks/view.py [--predictions N] [--bundle BUNDLE]
+    python benchmarks/view.py [--predictions N] [--bundle BUNDLE] [--repaint]
 
 Writes a bundle of N predictions of four models (nine intervals each), unless one is given, and opens it at 200 x 50:
 
 - with `tracekit view` on a pseudo-terminal: seconds from the start of the process until the lanes are on screen, the
   best of three;
+- with `--repaint`, on such a terminal: bytes that each of some keys writes, and beside them how many cells it changes,
+  counted in a process without a terminal;
 - in a process of its own without a terminal: seconds until the findings are on screen; ms for a zoom or pan, median and
   95th percentile, for drawing the timeline alone (wall clock) and for all that the app does from the key to the
   finished screen (processor time, since the harness waits in between); and the peak memory.
@@ -17,21 +19,68 @@ import argparse
 import fcntl
 import os
 import pty
+import select
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frame import environment, in_own_process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RUNS = 3
 SIZE = (200, 50)
 LANE = b"Neural Engine"
 """On screen as soon as lanes are."""
+DONE = b"check"
+"""On screen as soon as findings are."""
 KEYS = ("w", "w", "d", "w", "d", "d", "w", "w", "a", "w", "w", "w", "d", "s", "a", "s", "s", "s", "s", "s", "s", "s")
+
+QUIET_S = 0.5
+"""A key is done when nothing was written for so long."""
+REPAINTED = ("1", "down", "down", "up", "4", "down", "pagedown", "2", "down", "n", "n", "w", "d", "s", "escape")
+"""Keys whose bytes are counted: rows of three lists, steps from event to event, zoom and pan."""
+SEQUENCES = {"down": b"\x1b[B", "up": b"\x1b[A", "pagedown": b"\x1b[6~", "escape": b"\x1b"}
+
+CELLS = """
+import asyncio, sys
+from itertools import chain
+from textual._context import visible_screen_stack
+from tracekit.tui.app import ViewApp
+from tracekit.tui.opening import Request
+
+def cells(app):
+    visible_screen_stack.set(app._background_screens)
+    return [
+        [(character, segment.style) for segment in strip for character in segment.text]
+        for strip in app.screen._compositor.render_strips()
+    ]
+
+async def main():
+    app = ViewApp(Request((sys.argv[1],)))
+    async with app.run_test(size={size}) as pilot:
+        while not app.is_open or app.state.session.report is None:
+            await asyncio.sleep(0.01)
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        before = cells(app)
+        for key in {keys!r}:
+            await pilot.press(key)
+            await app.workers.wait_for_complete()
+            await pilot.pause(0.1)
+            after = cells(app)
+            print(sum(a != b for a, b in zip(chain(*before), chain(*after))))
+            before = after
+
+asyncio.run(main())
+"""
 
 MEASURE = """
 import sys, time
@@ -80,36 +129,78 @@ asyncio.run(main())
 """
 
 
-def first_screen(bundle: Path, env: dict[str, str]) -> float:
-    """Seconds from the start of `tracekit view` until lanes are on a terminal."""
+@contextmanager
+def on_terminal(bundle: Path, env: dict[str, str]) -> Iterator[int]:
+    """`tracekit view` on a terminal: its other end."""
     ours, its = pty.openpty()
     columns, rows = SIZE
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    begin = time.perf_counter()
     command = [sys.executable, "-m", "tracekit", "view", str(bundle)]
-    env = env | {"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": str(rows)}
+    env = env | {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": str(columns), "LINES": str(rows)}
     process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=env, start_new_session=True)
+    try:
+        yield ours
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+        os.close(its)
+
+
+def first_screen(bundle: Path, env: dict[str, str]) -> float:
+    """Seconds from the start of `tracekit view` until lanes are on a terminal."""
+    begin = time.perf_counter()
+    with on_terminal(bundle, env) as terminal:
+        until_shown(terminal, LANE)
+        return time.perf_counter() - begin
+
+
+def until_shown(terminal: int, words: bytes) -> None:
+    """Read until these words were written."""
     shown = b""
-    while LANE not in shown:
-        shown += os.read(ours, 65536)
-    seconds = time.perf_counter() - begin
-    process.kill()
-    process.wait()
-    os.close(ours)
-    os.close(its)
-    return seconds
+    while words not in shown:
+        shown += os.read(terminal, 65536)
+
+
+def until_quiet(terminal: int) -> int:
+    """Bytes written until nothing more comes."""
+    count = 0
+    while select.select([terminal], [], [], QUIET_S)[0]:
+        count += len(os.read(terminal, 65536))
+    return count
+
+
+def repainted(bundle: Path, env: dict[str, str]) -> None:
+    """Print for each key the bytes that it writes and the cells that it changes."""
+    with on_terminal(bundle, env) as terminal:
+        until_shown(terminal, LANE)
+        until_shown(terminal, DONE)
+        until_quiet(terminal)
+        written = []
+        for key in REPAINTED:
+            os.write(terminal, SEQUENCES.get(key, key.encode()))
+            written.append(until_quiet(terminal))
+    script = CELLS.format(size=SIZE, keys=REPAINTED)
+    command = [sys.executable, "-c", script, str(bundle)]
+    changed = subprocess.run(command, check=True, env=env, capture_output=True, text=True).stdout.split()
+    for key, size, cells in zip(REPAINTED, written, changed, strict=True):
+        print(f"{key:>9}: {size:>7,} bytes for {int(cells):>6,} cells")
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description="Measure the terminal UI.")
     arguments.add_argument("--predictions", type=int, default=111_200)
     arguments.add_argument("--bundle", type=Path)
+    arguments.add_argument("--repaint", action="store_true", help="count the bytes that keys write, and nothing else")
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bundle = options.bundle or Path(folder) / "large.trace"
         if options.bundle is None:
             in_own_process(f"import recordings; recordings.write_large({options.predictions}, {str(bundle)!r})")
         env = environment()
+        if options.repaint:
+            repainted(bundle, env)
+            return
         print(f"lanes after {min(first_screen(bundle, env) for _ in range(RUNS)):.2f} s")
         script = MEASURE.format(keys=KEYS, size=SIZE)
         subprocess.run([sys.executable, "-c", script, str(bundle), str(time.time())], check=True, env=env)

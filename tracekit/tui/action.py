@@ -137,6 +137,10 @@ class ActionHost(Protocol):
         """Let the user find an action by name."""
         ...
 
+    def draw_anew(self) -> None:
+        """Draw all of the screen, whatever is there."""
+        ...
+
     def leave(self) -> None:
         """End; a read that is under way is given up."""
         ...

@@ -6,14 +6,16 @@ import gc
 import os
 from dataclasses import replace
 from threading import Event, Timer
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from textual._compositor import CompositorUpdate
 from textual.command import CommandPalette
 from textual.worker import get_current_worker
 
 from tracekit.signals import stop_signals
 from tracekit.tui import opening
 from tracekit.tui.actions import ACTIONS, action_named
+from tracekit.tui.changes import TerminalCells
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.palette import ActionCommands
@@ -30,6 +32,7 @@ from tracekit.tui.timeline.lanes import Lanes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.console import RenderableType
     from textual.screen import Screen
 
     from tracekit.signals import StopSignals
@@ -69,6 +72,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         self._signals = signals
         # Nothing that a recording holds reaches the terminal but through this.
         self._filters.append(VisibleText())
+        self._cells = TerminalCells()
         self._at_first_picture = at_first_picture
         self.request = request
         self.failure: str | None = None
@@ -78,6 +82,22 @@ class ViewApp(StateApp, inherit_bindings=False):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = DARK
+
+    # Drawing
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Textual's last step before the terminal: only what changed goes there."""
+        shown: Any = self._cells.changes(renderable) if isinstance(renderable, CompositorUpdate) else renderable
+        super()._display(screen, shown)
+
+    def on_resize(self) -> None:
+        """Terminals move what they show when their size changes."""
+        self._cells.forget()
+
+    def draw_anew(self) -> None:
+        """Draw all of the screen, whatever is there."""
+        self._cells.forget()
+        self.refresh()
 
     # Actions
 

@@ -118,6 +118,7 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("grouping", ("t",), "Group by", Section.APP, footer=True),
     Shortcut("expand", ("x",), "Expand lane", Section.APP),
     Shortcut("theme", ("T",), "Light/dark theme", Section.APP, early=True),
+    Shortcut("redraw", ("ctrl+l",), "Redraw", Section.APP, early=True),
     Shortcut("help", ("question_mark", "f1"), "Help", Section.APP, footer=True, early=True),
     Shortcut("palette", ("ctrl+p",), "Command palette", Section.APP),
     Shortcut("quit", ("q", "ctrl+c"), "Quit", Section.APP, footer=True, early=True),

@@ -42,6 +42,12 @@ def switch_theme(app: ActionHost) -> None:
     app.switch_theme()
 
 
+@action("redraw")
+def draw_anew(app: ActionHost) -> None:
+    """Redraw the screen, where another program wrote over it."""
+    app.draw_anew()
+
+
 @action("help")
 def show_help(app: ActionHost) -> None:
     """Show all keys."""

@@ -102,19 +102,19 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
         self._state = state
-        self.query_one("#title", Static).update(title_line(state, self.size.width))
+        self.query_one("#title", Static).update(title_line(state, self.size.width), layout=False)
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
         here = range_end(state, events_of(state, lanes[state.active]), self.query(Timeline).first().renderer.columns)
         line = self._said or self._small or status_line(state, here, self.size.width)
-        self.query_one("#status", Static).update(line)
+        self.query_one("#status", Static).update(line, layout=False)
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
         self._said = visible(text)
         if text:
-            self.query_one("#status", Static).update(self._said)
+            self.query_one("#status", Static).update(self._said, layout=False)
 
     @property
     def hint(self) -> str:

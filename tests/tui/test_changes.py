@@ -1,0 +1,112 @@
+"""What goes to the terminal, read by a small terminal."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.geometry import Region
+from textual.strip import Strip
+
+from tracekit.tui.changes import TerminalCells
+
+WIDTH, HEIGHT = 8, 2
+_PIECE = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;]*)m|(.)", re.DOTALL)
+
+
+class Terminal:
+    """Cells with their style; half of a wide character cannot be overwritten without the other half being lost."""
+
+    def __init__(self) -> None:
+        self.cells = {(x, y): ("?", "") for x in range(WIDTH) for y in range(HEIGHT)}
+
+    def read(self, text: str) -> None:
+        x = y = 0
+        style = ""
+        for row, column, codes, character in _PIECE.findall(text):
+            if row:
+                x, y = int(column) - 1, int(row) - 1
+            elif character:
+                for at in range(cell_len(character)):
+                    self._clear(x + at, y)
+                self.cells[x, y] = (character, style)
+                for at in range(1, cell_len(character)):
+                    self.cells[x + at, y] = ("", style)
+                x += cell_len(character)
+            else:
+                style = "" if codes in ("", "0") else codes
+
+    def _clear(self, x: int, y: int) -> None:
+        character = self.cells[x, y][0]
+        if character == "":
+            self.cells[x - 1, y] = (" ", "")
+        elif cell_len(character) == 2:
+            self.cells[x + 1, y] = (" ", "")
+
+    def line(self, y: int) -> list[tuple[str, str]]:
+        return [self.cells[x, y] for x in range(WIDTH)]
+
+
+LOOKS = (None, Style(color="#ff0000"), Style(bold=True, bgcolor="#000080"))
+CONSOLE = Console(color_system="truecolor", force_terminal=True)
+
+
+@st.composite
+def lines(draw) -> Strip:
+    segments, used = [], 0
+    while used < WIDTH:
+        character = draw(st.sampled_from("ab 漢▄"))
+        if used + cell_len(character) > WIDTH:
+            character = "c"
+        segments.append(Segment(character, draw(st.sampled_from(LOOKS))))
+        used += cell_len(character)
+    return Strip(segments, WIDTH)
+
+
+screens = st.lists(st.lists(lines(), min_size=HEIGHT, max_size=HEIGHT), min_size=1, max_size=4)
+
+
+@given(screens)
+def test_the_terminal_shows_what_was_drawn_last(drawn: list[list[Strip]]) -> None:
+    terminal, cells = Terminal(), TerminalCells()
+    for screen in drawn:
+        update = LayoutUpdate([[strip] for strip in screen], Region(0, 0, WIDTH, HEIGHT))
+        terminal.read(cells.changes(update).render_segments(CONSOLE))
+        whole = Terminal()
+        whole.read(update.render_segments(CONSOLE).replace("\n", ""))
+        for y in range(HEIGHT):
+            assert terminal.line(y) == whole.line(y)
+
+
+def strip(text: str) -> Strip:
+    return Strip([Segment(text)], len(text))
+
+
+@pytest.fixture
+def shown() -> TerminalCells:
+    cells = TerminalCells()
+    update = LayoutUpdate([[strip("one   "), strip("ab")], [strip("two     ")]], Region(0, 0, WIDTH, HEIGHT))
+    cells.changes(update).render_segments(CONSOLE)
+    return cells
+
+
+def partly(*first: Strip) -> ChopsUpdate:
+    chops = [{0: first[0], 6: first[1] if len(first) > 1 else None}, {0: strip("two     ")}]
+    return ChopsUpdate(chops, [(0, 0, 6)], [[6, 8], [8]])
+
+
+def test_what_is_there_already_is_not_written_again(shown) -> None:
+    assert shown.changes(partly(strip("one   "))).render_segments(CONSOLE) == ""
+    assert shown.changes(partly(strip("onE   "))).render_segments(CONSOLE) == "\x1b[1;3HE"
+
+
+def test_after_the_terminal_was_resized_all_is_written(shown) -> None:
+    shown.forget()
+    assert shown.changes(partly(strip("one   "))).render_segments(CONSOLE) == "\x1b[1;1Hone   "
