@@ -68,6 +68,13 @@ class Analysis:
     functions: bool = True
     """Whether names of the app's functions may be shown."""
 
+    def measured_report(self) -> Report:
+        """The report with all that a comparison needs, so that it can stand for the recording. O(n log n)."""
+        from tracekit.compare.measurements import measure
+        from tracekit.compare.reports import to_report
+
+        return replace(self.report, measurements=to_report(measure(self.trace, self.report, self.shown)))
+
     def timeline(self) -> Timeline:
         """The lanes of what counts, for a report that draws them: redacted if the report is. O(n log n)."""
         return timeline_of(

@@ -29,7 +29,7 @@ SECTIONS = {
     **dict.fromkeys(("trend", "level", "mode"), "`models[].latency_trend`"),
     **dict.fromkeys(("metric", "cost", "evidence", "reference", "related"), "`checks[]`"),
     **dict.fromkeys(("call_site", "place", "busy"), "Call sites: `call_sites[]`"),
-    **{name: f"`{name}`" for name in ("tool", "recording", "code", "summary")},
+    **{name: f"`{name}`" for name in ("tool", "recording", "code", "summary", "measurements")},
     **{
         name: f"`models[].{name}`"
         for name in ("latency", "throughput", "in_flight", "latency_trend", "fps", "breakdown")
@@ -39,7 +39,8 @@ SECTIONS = {
 
 
 def test_every_definition_has_its_section() -> None:
-    assert set(SECTIONS) == {"", *SCHEMA["$defs"]}
+    # The packed forms are explained with what they hold.
+    assert {*SECTIONS, "measured_parts", "packed"} == {"", *SCHEMA["$defs"]}
 
 
 @pytest.mark.parametrize("name", SECTIONS)

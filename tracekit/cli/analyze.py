@@ -156,7 +156,8 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     for path, _ in outputs:
         check_output(path, entry.paths)
     analysis = _analyzed(arguments, entry)
-    report = analysis.report
+    writes_json = arguments.format == "json" or any(renderer.name == "json" for _, renderer in outputs)
+    report = analysis.measured_report() if writes_json else analysis.report
     draws_lanes = any(renderer.draw for _, renderer in outputs) or arguments.format == "html"
     timeline = analysis.timeline() if draws_lanes else None
     for path, renderer in outputs:

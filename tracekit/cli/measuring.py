@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.inputs import xctrace_options
-from tracekit.cli.several import bundles_in
+from tracekit.cli.several import REPORT, bundles_in, reports_in
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.units import format_count
 
@@ -42,8 +42,8 @@ class Request:
 
 
 def recordings_in(*paths: str) -> list[str]:
-    """The recordings that paths mean: those in a folder of bundles, sorted by name, else the path itself."""
-    return [recording for path in paths for recording in (bundles_in(path) or [path])]
+    """The recordings that paths mean: the bundles in a folder, else the JSON reports in it, else the path itself."""
+    return [recording for path in paths for recording in (bundles_in(path) or reports_in(path) or [path])]
 
 
 def measure_all(
@@ -69,6 +69,8 @@ def measure_one(
 ) -> Measured:
     """Measure one recording. Whatever goes wrong is part of the result, so that the others go on."""
     try:
+        if path.endswith(REPORT):
+            return Measured(path, _of_report(path, request))
         return Measured(path, _measurements(path, request, xctrace, progress))
     except TracekitError as error:
         return Measured(path, None, str(error))
@@ -91,6 +93,20 @@ def _measurements(
     if request.part is not None and shown is not None and not shown.rows["activity"].any():
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
     return measure(trace, judge(trace, shown=shown, config=request.config), shown)
+
+
+def _of_report(path: str, request: Request) -> Measurements:
+    """What a JSON report says of its recording."""
+    from tracekit.compare.measurements import only_models
+    from tracekit.compare.reports import load_report
+
+    if request.part is not None:
+        raise UsageError(
+            f"{Path(path).name}: a report does not say when each prediction was, so --from, --to and --signpost need "
+            "the recording"
+        )
+    measurements = load_report(Path(path))
+    return only_models(measurements, request.models) if request.models else measurements
 
 
 def readable(measured: Sequence[Measured]) -> list[Measurements]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BUNDLE = ".trace"
 ARCHIVES = (".zip",)
+REPORT = ".json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +59,22 @@ def _is_recording(path: str) -> bool:
 
 def bundles_in(path: str) -> list[str]:
     """Bundles directly in a folder that is none itself; empty for anything else."""
-    folder = Path(path)
-    if folder.suffix == BUNDLE or not folder.is_dir():
-        return []
+    return [entry for entry in _entries(path) if entry.endswith((BUNDLE, f"{BUNDLE}.zip"))]
+
+
+def reports_in(path: str) -> list[str]:
+    """JSON reports directly in a folder that holds no export; empty for anything else."""
+    entries = _entries(path)
+    return [] if any(entry.endswith(".xml") for entry in entries) else [e for e in entries if e.endswith(REPORT)]
+
+
+def _entries(path: str) -> list[str]:
+    """What lies in a folder that is no bundle, sorted; empty for anything else."""
     try:
-        entries = sorted(folder.iterdir())
-    except OSError:
+        folder = Path(path)
+        return sorted(map(str, folder.iterdir())) if folder.suffix != BUNDLE and folder.is_dir() else []
+    except (OSError, ValueError):
         return []
-    return [str(entry) for entry in entries if entry.suffix == BUNDLE or entry.name.endswith(f"{BUNDLE}.zip")]
 
 
 def _name(loose: Sequence[str]) -> str:
@@ -78,15 +87,15 @@ def _position_of_folder(order: dict[str, int], path: str) -> int:
 
 
 def analyze_all(
-    inputs: Sequence[Input], options: dict[str, Any], jobs: int, *, quiet: bool = False, lanes: bool = False
+    inputs: Sequence[Input], options: dict[str, Any], jobs: int, *, quiet: bool = False, form: str = "text"
 ) -> Iterator[Analyzed]:
     """The reports on several recordings, in their order, as soon as each is there; `jobs` are read at a time. One that
-    cannot be read does not stop the others. `lanes` adds what a format that draws them needs. Shows how far it has come
-    where a person is looking, unless `quiet`."""
+    cannot be read does not stop the others. `form` is the format that they are for. Shows how far it has come where a
+    person is looking, unless `quiet`."""
     if jobs < 2 or len(inputs) < 2:
         for number, entry in enumerate(inputs, 1):
             with showing_progress(quiet, label=f"{number} of {len(inputs)}: {entry.name}:", then=RUNNING) as progress:
-                analyzed = _analyzed(entry, {**options, "progress": progress}, lanes)
+                analyzed = _analyzed(entry, {**options, "progress": progress}, form)
             yield analyzed
         return
     from concurrent.futures import ProcessPoolExecutor
@@ -94,7 +103,7 @@ def analyze_all(
 
     # Processes that start afresh inherit no thread and no open file of this one.
     with ProcessPoolExecutor(min(jobs, len(inputs)), get_context("spawn")) as pool:
-        pending = [pool.submit(_analyzed, entry, options, lanes) for entry in inputs]
+        pending = [pool.submit(_analyzed, entry, options, form) for entry in inputs]
         try:
             for number, future in enumerate(pending, 1):
                 analyzed = future.result()
@@ -105,13 +114,15 @@ def analyze_all(
             raise
 
 
-def _analyzed(entry: Input, options: dict[str, Any], lanes: bool) -> Analyzed:
+def _analyzed(entry: Input, options: dict[str, Any], form: str) -> Analyzed:
     from tracekit.api import analysis_of
+    from tracekit.report.renderers.formats import RENDERERS
     from tracekit.report.renderers.overview import Analyzed
 
     try:
         analysis = analysis_of(entry.paths, **options)
-        return Analyzed(entry.name, analysis.report, timeline=analysis.timeline() if lanes else None)
+        report = analysis.measured_report() if form == "json" else analysis.report
+        return Analyzed(entry.name, report, timeline=analysis.timeline() if RENDERERS[form].draw is not None else None)
     except TracekitError as error:
         return Analyzed(entry.name, None, str(error))
 
@@ -122,7 +133,6 @@ def run_several(
     """A line for each recording; the whole reports with `-v`, in another format, or in a folder with `-o`."""
     from tracekit.cli.output import emit, has_color, width
     from tracekit.recording import XctraceOptions
-    from tracekit.report.renderers.formats import RENDERERS
     from tracekit.report.renderers.overview import render_overview
     from tracekit.report.renderers.text import FILE_WIDTH
 
@@ -135,10 +145,10 @@ def run_several(
         raise UsageError("--format html: several recordings make several files; add -o FOLDER")
     folders = [_folder(Path(path), inputs) for path in arguments.output]
     entries: list[Analyzed] = []
-    lanes = RENDERERS[arguments.format or "text"].draw is not None
-    for entry in analyze_all(inputs, options, arguments.jobs, quiet=arguments.quiet, lanes=lanes):
+    form = arguments.format or "text"
+    for entry in analyze_all(inputs, options, arguments.jobs, quiet=arguments.quiet, form=form):
         for folder in folders:
-            _write_into(folder, entry, arguments.format or "text", len(entries) + 1, len(inputs))
+            _write_into(folder, entry, form, len(entries) + 1, len(inputs))
         # The lanes of many recordings take much memory, and are written by now.
         entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show):

@@ -1,12 +1,12 @@
 """What a comparison takes from one recording: the durations themselves, not only their summary.
 
 Measurements are small, hold nothing private, and say all that a comparison needs, so that a report that holds them can
-stand for the recording.
+stand for the recording. Numbers are rounded here as they are stored, so that both give the same digits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +17,10 @@ from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.latency import warm_mask
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
+from tracekit.errors import unknown
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.filter import matching
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
@@ -169,6 +171,22 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
     )
 
 
+def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurements:
+    """What is measured of the models that match any of some patterns. Raises `UsageError` for one that matches none."""
+    names = {model.name for model in recording.models}
+    chosen: set[str] = set()
+    for pattern in patterns:
+        found = matching(names, pattern)
+        if not found:
+            raise unknown("model", pattern, sorted(names))
+        chosen |= found
+    return replace(
+        recording,
+        models=tuple(model for model in recording.models if model.name in chosen),
+        checks=tuple(check for check in recording.checks if check.model is None or check.model in chosen),
+    )
+
+
 def _check(check: Check) -> CheckResult:
     savings = check.cost.ns if check.cost is not None else None
     return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, savings)
@@ -230,13 +248,13 @@ def _parts(times_of_model: Breakdown) -> Parts | None:
     means = (
         PartMean(
             group.name,
-            float(times[:, index].mean()),
-            float(errors[index]),
+            round(float(times[:, index].mean()), 1),
+            round(float(errors[index]), 1),
             not any((times_of_model.unknown[part] >= 0).any() for part in group.parts),
         )
         for index, group in enumerate(GROUPS)
     )
-    return Parts(tuple(means), max(count / block - 1, 1.0))
+    return Parts(tuple(means), round(max(count / block - 1, 1.0), 3))
 
 
 def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
@@ -248,4 +266,4 @@ def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
 def _units(breakdown: Breakdown) -> tuple[tuple[str, float], ...]:
     busy = [(str(unit), _time(breakdown, [f"{str(unit).lower()}_busy"]).sum()) for unit in UNITS]
     total = sum(time for _, time in busy)
-    return tuple((name, float(time / total)) for name, time in busy) if total else ()
+    return tuple((name, round(float(time / total), 6)) for name, time in busy) if total else ()

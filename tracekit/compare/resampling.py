@@ -27,6 +27,10 @@ BATCHES = 100
 """Batches of such a series. Their spread is then settled to 7% of itself."""
 
 
+MAX_PICKED = 2_000_000
+"""Sums of blocks that are held at once."""
+
+
 def block_length(values: FloatArray) -> int:
     """Length of the blocks to draw from a series, from 1 to a quarter of it. O(n log n).
 
@@ -110,7 +114,10 @@ def mean_errors(parts: FloatArray, block: int) -> FloatArray:
     wrapped = np.concatenate([np.zeros((1, parts.shape[1])), np.cumsum(np.concatenate([parts, parts[:block]]), axis=0)])
     sums = wrapped[block : block + count] - wrapped[:count]
     starts = _generator(parts.sum(axis=1)).integers(0, count, (RESAMPLES, blocks))
-    means = sums[starts].sum(axis=1) / (blocks * block)
+    # Some draws at a time: those of 100,000 predictions would take half a gigabyte together.
+    chunk = max(MAX_PICKED // (blocks * parts.shape[1]), 1)
+    drawn = [sums[starts[first : first + chunk]].sum(axis=1) for first in range(0, RESAMPLES, chunk)]
+    means = np.concatenate(drawn) / (blocks * block)
     return np.asarray(means.std(axis=0, ddof=1), dtype=np.float64)
 
 

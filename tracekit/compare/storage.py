@@ -46,7 +46,7 @@ def to_plain(recording: Measurements) -> dict[str, Any]:
         "source": recording.source,
         "environment": asdict(recording.environment),
         "core_ml": recording.core_ml,
-        "models": [_model_to_plain(model) for model in recording.models],
+        "models": [model_to_plain(model) for model in recording.models],
         "checks": [asdict(check) for check in recording.checks],
     }
 
@@ -68,20 +68,25 @@ def from_plain(plain: object) -> Measurements:
     )
 
 
-def _model_to_plain(model: ModelMeasurements) -> dict[str, Any]:
+def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, Any]:
+    """One model; lists of more than `listed` numbers are deflated."""
+
+    def packed(values: IntArray) -> list[int] | str:
+        return _packed(values, listed)
+
     return {
         "name": model.name,
         "predictions": model.predictions,
-        "latencies": _packed(model.latencies_ns // RESOLUTION_NS),
-        "first_after_load": _packed(np.flatnonzero(~model.warm).astype(np.int64)),
-        "cold_loads": _packed(model.cold_loads_ns // RESOLUTION_NS),
-        "cached_loads": _packed(model.cached_loads_ns // RESOLUTION_NS),
-        "other_loads": _packed(model.other_loads_ns // RESOLUTION_NS),
+        "latencies": packed(model.latencies_ns // RESOLUTION_NS),
+        "first_after_load": packed(np.flatnonzero(~model.warm).astype(np.int64)),
+        "cold_loads": packed(model.cold_loads_ns // RESOLUTION_NS),
+        "cached_loads": packed(model.cached_loads_ns // RESOLUTION_NS),
+        "other_loads": packed(model.other_loads_ns // RESOLUTION_NS),
         "copies": model.copies,
         "most_in_flight": model.max_in_flight,
         "warm_parts": _parts_to_plain(model.warm_parts),
         "parts": _parts_to_plain(model.parts),
-        "units": {name: round(share, 6) for name, share in model.units},
+        "units": dict(model.units),
     }
 
 
@@ -89,15 +94,15 @@ def _parts_to_plain(parts: Parts | None) -> dict[str, Any] | None:
     if parts is None:
         return None
     means = {
-        part.part: {"mean_ns": round(part.mean_ns, 1), "error_ns": round(part.error_ns, 1), "complete": part.complete}
+        part.part: {"mean_ns": part.mean_ns, "error_ns": part.error_ns, "complete": part.complete}
         for part in parts.means
         if part.mean_ns or part.error_ns or not part.complete
     }
-    return {"degrees": round(parts.degrees, 3), "means": means}
+    return {"degrees": parts.degrees, "means": means}
 
 
-def _packed(values: IntArray) -> list[int] | str:
-    if len(values) <= LISTED:
+def _packed(values: IntArray, listed: int) -> list[int] | str:
+    if len(values) <= listed:
         return [int(value) for value in values]
     return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
 

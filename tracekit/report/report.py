@@ -7,7 +7,7 @@ raises `SCHEMA_VERSION`. All times are ns; None means "not recorded" or "not eno
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
 
@@ -189,6 +189,9 @@ class Report:
     code: CodeInfo | None
     """What call stacks tell; None where none were recorded."""
     summary: Summary
+    measurements: dict[str, Any] | None = None
+    """What a comparison needs so that the report can stand for the recording (`tracekit.compare.reports`); None where
+    nobody asked for it."""
 
     def __repr__(self) -> str:
         return f"<Report of {visible(self.recording.source)}: {visible(self.summary.verdict)}>"

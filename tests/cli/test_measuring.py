@@ -1,0 +1,70 @@
+"""What the paths of commands that compare mean, and reports in place of recordings."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.cli.measuring import recordings_in
+
+
+@pytest.mark.parametrize(
+    ("entries", "found"),
+    [
+        (["b.trace/", "a.trace.zip", "notes.txt"], ["a.trace.zip", "b.trace"]),
+        (["b.json", "a.json", "notes.txt"], ["a.json", "b.json"]),
+        # Reports beside the recordings they came from would count twice.
+        (["a.trace/", "a.json"], ["a.trace"]),
+        # A folder with an export is one recording.
+        (["toc.xml", "a.json"], []),
+        ([], []),
+    ],
+)
+def test_a_folder_means_what_it_holds(tmp_path, entries, found):
+    for entry in entries:
+        path = tmp_path / entry
+        path.mkdir() if entry.endswith("/") else path.touch()
+    assert recordings_in(str(tmp_path)) == ([str(tmp_path / name) for name in found] or [str(tmp_path)])
+
+
+def test_a_bundle_is_itself(samples):
+    path = str(samples / "sharpen_8bit.trace")
+    assert recordings_in(path, "gone.trace") == [path, "gone.trace"]
+
+
+@pytest.fixture
+def reports(tracekit, samples, tmp_path):
+    folder = tmp_path / "reports"
+    pair = [samples / f"{name}.trace" for name in ("sharpen_8bit", "sharpen_float16")]
+    assert tracekit("analyze", *pair, "--json", "-o", folder, "--no-config").status == 0
+    return folder
+
+
+def test_reports_stand_for_their_recordings(tracekit, samples, reports):
+    before, after = sorted(reports.iterdir())
+    pair = [samples / f"{name}.trace" for name in ("sharpen_8bit", "sharpen_float16")]
+    for command in (["compare", "--format", "md"], ["matrix", "--format", "csv"], ["check", "--format", "md"]):
+        of_reports = tracekit(*command, before, after, "--no-config")
+        of_recordings = tracekit(*command, *pair, "--no-config")
+        assert (of_reports.status, of_reports.out) == (of_recordings.status, of_recordings.out)
+    assert tracekit("matrix", reports, "--no-config").out == tracekit("matrix", *pair, "--no-config").out
+
+
+def test_models_of_a_report_are_chosen(tracekit, reports):
+    assert "SharpenFilter" in tracekit("matrix", reports, "--model", "Sharpen*").out
+    result = tracekit("matrix", reports, "--model", "Sharpn")
+    assert result.status == 2
+    assert "SharpenFilter" in result.err
+
+
+def test_a_report_does_not_say_when_predictions_were(tracekit, reports):
+    result = tracekit("compare", *sorted(reports.iterdir()), "--from", "2")
+    assert result.status == 2
+    assert "need the recording" in result.err
+
+
+def test_a_report_without_measurements_says_what_to_do(tracekit, reports):
+    path = sorted(reports.iterdir())[0]
+    path.write_text(path.read_text().replace('"measurements": {', '"measurements": null, "rest": {'))
+    result = tracekit("matrix", path)
+    assert result.status == 2
+    assert "tracekit analyze RECORDING -o" in result.err

@@ -1,0 +1,79 @@
+"""JSON reports in place of recordings."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from tracekit.api import analysis_of
+from tracekit.compare.comparison import compare
+from tracekit.compare.matrix import matrix, sources_of
+from tracekit.compare.reports import load_report
+from tracekit.errors import UnreadableRecording
+from tracekit.report.renderers.serialize import schema_text, to_json
+
+NAMES = ["sharpen_8bit", "sharpen_float16", "style_transfer_reload", "captions_concurrent", "not_instrumented"]
+
+
+@pytest.fixture(scope="module")
+def report(samples, tmp_path_factory):
+    """File with the JSON report on a sample, by its name."""
+    folder = tmp_path_factory.mktemp("reports")
+
+    def of(name):
+        path = folder / f"{name}.json"
+        if not path.exists():
+            path.write_text(to_json(analysis_of(samples / f"{name}.trace").measured_report()))
+        return path
+
+    return of
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_gives_the_digits_of_its_recording(measured, report, name):
+    recording, stored = measured(name), load_report(report(name))
+    other = measured("sharpen_float16")
+    assert to_json(compare([stored], [other])) == to_json(compare([recording], [other]))
+    assert to_json(matrix(sources_of([stored]), ["a"])) == to_json(matrix(sources_of([recording]), ["a"]))
+
+
+def test_a_report_keeps_its_schema(report):
+    schema = json.loads(schema_text())
+    for name in ("captions_concurrent", "not_instrumented"):
+        jsonschema.validate(json.loads(report(name).read_text()), schema)
+
+
+def test_measurements_are_small(report):
+    plain = json.loads(report("sharpen_8bit").read_text())
+    # 139 latencies of 8 bytes each before they are deflated, and the parts of the breakdown.
+    assert len(json.dumps(plain["measurements"])) < 4_000
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda report: report | {"measurements": None}, "holds no measurements"),
+        (lambda report: report | {"schema_version": 1}, "not a tracekit report of version 2"),
+        (lambda report: [report], "several reports"),
+        (lambda _: {"schema_version": 2}, "not a tracekit report"),
+        (lambda report: report | {"measurements": {}}, "is missing or wrong"),
+        (lambda report: report | {"recording": None}, "is damaged"),
+        (lambda report: report | {"checks": [None]}, "is damaged"),
+        (lambda report: report | {"checks": 5}, "is damaged"),
+    ],
+)
+def test_what_is_no_whole_report_is_refused_with_the_reason(report, tmp_path, change, words):
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(change(json.loads(report("sharpen_8bit").read_text()))))
+    with pytest.raises(UnreadableRecording, match=words) as caught:
+        load_report(path)
+    assert str(caught.value).startswith("r.json")
+
+
+def test_text_that_is_no_json_is_refused(tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text("{")
+    with pytest.raises(UnreadableRecording, match="not valid JSON"):
+        load_report(path)

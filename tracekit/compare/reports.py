@@ -1,0 +1,83 @@
+"""JSON reports in place of the recordings they came from, so that a raw recording need not be kept."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tracekit.compare.latency import METHOD_VERSION
+from tracekit.compare.storage import MalformedError, from_plain, model_to_plain
+from tracekit.errors import UnreadableRecording
+from tracekit.report.report import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tracekit.compare.measurements import Measurements
+
+MAX_BYTES = 256 << 20
+"""Of a report; one on an hour with 100,000 predictions has a few MB."""
+
+
+def to_report(recording: Measurements) -> dict[str, Any]:
+    """What a report holds under `measurements`: what a comparison needs and the rest of the report does not say."""
+    return {
+        "method": METHOD_VERSION,
+        "core_ml": recording.core_ml,
+        "thermal": recording.environment.thermal,
+        "models": [model_to_plain(model, listed=0) for model in recording.models],
+    }
+
+
+def load_report(path: Path) -> Measurements:
+    """Measurements of the recording that a JSON report is about. Raises `UnreadableRecording`, and says what to do."""
+    name = path.name
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UnreadableRecording(f"{name} has more than {MAX_BYTES >> 20} MB, so it is not a report")
+        plain = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UnreadableRecording(f"cannot read {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise UnreadableRecording(f"{name} is not a report: it is not valid JSON") from None
+    if isinstance(plain, list):
+        raise UnreadableRecording(f"{name} holds several reports; write one file each with 'analyze --json -o FOLDER'")
+    if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION or "checks" not in plain:
+        raise UnreadableRecording(f"{name} is not a tracekit report of version {SCHEMA_VERSION}")
+    if plain.get("measurements") is None:
+        raise UnreadableRecording(
+            f"{name} holds no measurements, so it cannot stand for its recording; write it again with "
+            f"'tracekit analyze RECORDING -o {name}'"
+        )
+    try:
+        return _measurements(plain)
+    except (MalformedError, KeyError) as error:
+        raise UnreadableRecording(f"{name} is damaged: '{str(error).strip(chr(39))}' is missing or wrong") from None
+    except (TypeError, AttributeError):
+        raise UnreadableRecording(f"{name} is damaged: a part of it is missing or wrong") from None
+
+
+def _measurements(report: dict[str, Any]) -> Measurements:
+    """Of the whole report, with the names that `from_plain` knows."""
+    facts, own = report["recording"], report["measurements"]
+    system = " ".join(part for part in (facts["platform"], facts["os_version"]) if part) or None
+    return from_plain(
+        {
+            "source": facts["source"],
+            "environment": {
+                "device": facts["device_model"],
+                "system": system,
+                "instruments": facts["instruments_version"],
+                "template": facts["template"],
+                "thermal": own["thermal"],
+                "input_type": facts["input_type"],
+            },
+            "core_ml": own["core_ml"],
+            "models": own["models"],
+            "checks": [
+                {key: check[key] for key in ("id", "title", "model", "outcome", "severity")}
+                | {"savings_ns": None if check["cost"] is None else check["cost"]["ns"]}
+                for check in report["checks"]
+            ],
+        }
+    )
