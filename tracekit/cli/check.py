@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import add_reader_arguments
 from tracekit.cli.measuring import measured
 from tracekit.cli.project import add_config_arguments, config_of
@@ -16,8 +15,10 @@ from tracekit.errors import TracekitError, UsageError, words_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from tracekit.cli.exits import ExitStatus
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.gate import Gate
+    from tracekit.compare.measurements import Measurements
     from tracekit.config import Config
 
 FORMATS = ("text", "markdown", "json", "junit", "sarif", "benchmark", "bencher", "github")
@@ -94,18 +95,33 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
         renames = dict(map(_rename, arguments.rename))
     except TracekitError as error:
         return _unusable("baseline", str(error))
+    recordings, unreadable = _measured(arguments, path)
     try:
         return check(
-            measured(arguments.path, arguments, path),
+            recordings,
             config.check,
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),
             renames=renames,
             floors=config.floors,
+            unreadable=unreadable,
         )
     except TracekitError as error:
         return _unusable("input", str(error))
+
+
+def _measured(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[str]]:
+    """Recordings that could be read, and why the others could not."""
+    from tracekit.report.choice import plain
+
+    recordings, unreadable = [], []
+    for path in arguments.path:
+        try:
+            recordings += measured([path], arguments, config)
+        except TracekitError as error:
+            unreadable.append(plain(str(error)))
+    return recordings, unreadable
 
 
 def _unusable(subject: str, text: str) -> Gate:
