@@ -139,3 +139,11 @@ def test_annotations_name_the_file_from_the_top_of_the_repository(tracekit, samp
     monkeypatch.chdir(folder)
     result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
     assert result.out.startswith("::error file=app/pyproject.toml,line=2,")
+
+
+def test_a_recording_that_cannot_be_read_makes_it_unusable_and_the_others_are_checked(tracekit, samples, project):
+    project('[check.limits."*"]\np50 = "10ms"\n')
+    result = tracekit("check", "nosuch.trace", samples / "sharpen_8bit.trace", samples / "README.md")
+    assert result.status == 2
+    assert result.out.count("unusable  ") == 2
+    assert "12.44 ms" in result.out

@@ -7,6 +7,7 @@ import pytest
 
 from support.simulated_latencies import (
     DEPENDENT,
+    NOISY,
     NOTHING_CHANGED,
     RUNS_DIFFER,
     SLOWER,
@@ -16,32 +17,40 @@ from support.simulated_latencies import (
 )
 from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, compare_p95
 
-PAIRS = 30
+
+@pytest.fixture
+def pairs(request):
+    """Pairs of recordings of each case: those of docs/compare.md only with `--every-case`, since they take minutes."""
+    return 200 if request.config.getoption("--every-case") else 30
 
 
 def drawn(count, seed=0, *, scale=1.0, **options):
     return latencies(Case("", **options), count, np.random.default_rng(seed), scale)
 
 
-@pytest.mark.parametrize("count", [20, 50, 100])
+@pytest.mark.parametrize("count", [20, 50, 100, 500])
 @pytest.mark.parametrize("case", NOTHING_CHANGED, ids=lambda case: case.name)
-def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count):
-    found = answers(case, count, PAIRS)
-    # The published limit is 20 of 200 pairs.
-    assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= PAIRS // 10 + 2
+def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, pairs):
+    if count == 500 and pairs < 200:
+        pytest.skip("takes minutes: run with --every-case")
+    found = answers(case, count, pairs)
+    # 20 of 200 pairs, and as much more of a few pairs as chance has.
+    assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= pairs // 10 + (pairs < 200) * 2
 
 
-def test_recordings_of_one_build_that_differ_are_called_changed_at_times():
-    found = answers(RUNS_DIFFER, 100, 100)
-    assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= 18
+def test_recordings_of_one_build_that_differ_are_called_changed_at_times(pairs):
+    found = answers(RUNS_DIFFER, 100, pairs)
+    # The limit of one pair of recordings: 36 of 200.
+    assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= 0.18 * pairs + (pairs < 200) * 2
 
 
-def test_a_slowdown_of_a_tenth_is_found():
-    assert answers(SLOWER, 100, PAIRS)[Answer.REGRESSED] >= 0.9 * PAIRS
+@pytest.mark.parametrize("case", [SLOWER, NOISY], ids=lambda case: case.name)
+def test_a_slowdown_of_a_tenth_is_found(case, pairs):
+    assert answers(case, 100, pairs)[Answer.REGRESSED] >= 0.9 * pairs
 
 
-def test_a_slowdown_is_never_called_an_improvement():
-    assert answers(DEPENDENT, 100, PAIRS)[Answer.IMPROVED] == 0
+def test_a_slowdown_is_hardly_ever_called_an_improvement(pairs):
+    assert answers(DEPENDENT, 100, pairs)[Answer.IMPROVED] <= 0.05 * pairs
 
 
 def test_ten_per_cent_are_found_with_their_interval():

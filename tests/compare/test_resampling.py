@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.simulated_latencies import Case, latencies
 from tracekit.compare.resampling import (
     MAX_DRAWN,
     block_length,
@@ -87,3 +88,23 @@ def test_the_unit_of_the_values_changes_nothing(values, factor):
     assert 0 <= error <= np.ptp(one)
     assert median_error(one * 2, block) == pytest.approx(2 * error)
     assert 0 < effective_size(one) <= len(values)
+
+
+ARCH = [
+    [2.06, 1.41], [1.28, 1.39], [2.19, 3.28], [3.73, 4.72], [10.47, 10.47],
+    [1.52, 0.44], [4.87, 5.08], [4.91, 5.10], [8.03, 8.98], [11.63, 13.71],
+    [2.11, 2.67], [2.56, 5.47], [6.20, 7.35], [11.41, 13.60], [23.70, 24.00],
+    [1.75, 2.14], [4.75, 5.93], [15.62, 15.90], [17.14, 18.70], [27.69, 31.91],
+]  # fmt: skip
+"""`arch.bootstrap.optimal_block_length(...)["circular"]` of arch 8.0.0, of signs about the median and of ranks of
+the series below."""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_and_errors_are_those_of_arch(seed):
+    count = (50, 100, 200, 500)[seed // 5]
+    case = Case("", phi=(0, 0.3, 0.6, 0.8, 0.95)[seed % 5])
+    series = np.log(latencies(case, count, np.random.default_rng(seed)))
+    expected = min(max(math.ceil(count ** (1 / 3)), math.ceil(max(ARCH[seed]))), count // 4)
+    assert abs(block_length(series) - expected) <= 1
+    assert median_error(series, block_length(series)) == pytest.approx(median_error(series, expected), rel=0.05)

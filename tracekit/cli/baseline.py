@@ -15,6 +15,8 @@ from tracekit.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from tracekit.compare.floors import Floors
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
@@ -34,11 +36,11 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.compare.baseline import baseline_of, load_baseline, to_text
     from tracekit.compare.renderers.baseline import render_baseline
 
-    path = Path(arguments.file)
+    path, floors = Path(arguments.file), _floors(arguments)
     if arguments.action == "show":
         if arguments.path:
             raise UsageError("baseline show takes only FILE, no recordings")
-        emit(render_baseline(load_baseline(path)))
+        emit(render_baseline(load_baseline(path), floors))
         return ExitStatus.DONE
     if not arguments.path:
         raise UsageError(
@@ -51,10 +53,19 @@ def run(arguments: Namespace) -> ExitStatus:
     measured = measure_all(recordings_in(*arguments.path), arguments, config_of(arguments))
     baseline = baseline_of(whole(measured), earlier)
     write_report(path, to_text(baseline))
-    emit(render_baseline(baseline))
+    emit(render_baseline(baseline, floors))
     if len(baseline.recordings) < 3:
         narrate("tracekit: fewer than three recordings cannot show how much recordings of one build differ")
     return ExitStatus.DONE
+
+
+def _floors(arguments: Namespace) -> Floors:
+    from tracekit.compare.floors import Floors
+    from tracekit.config import load_config
+    from tracekit.detectors.plugins import all_detectors
+
+    config = config_of(arguments)
+    return Floors() if config is None else load_config(config, all_detectors()).floors
 
 
 COMMAND = Command(

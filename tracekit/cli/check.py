@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,9 +82,9 @@ def run(arguments: Namespace) -> ExitStatus:
 def _checked(arguments: Namespace, path: Path | None) -> Gate:
     """The verdict. What cannot be read is part of it, so that every output is written then, too."""
     from tracekit.compare.gate import Allowed, check
-    from tracekit.compare.verdict import Verdict
     from tracekit.config import Config, load_config
     from tracekit.detectors.plugins import all_detectors
+    from tracekit.report.choice import plain
 
     try:
         config = Config() if path is None else load_config(path, all_detectors())
@@ -98,22 +97,18 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
         return _unusable("baseline", str(error))
     try:
         measured = measure_all(recordings_in(*arguments.path), arguments, path)
-        readable = [entry.measurements for entry in measured if entry.measurements is not None]
-        gate = check(
-            readable,
+        return check(
+            [entry.measurements for entry in measured if entry.measurements is not None],
             config.check,
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),
             renames=renames,
             floors=config.floors,
+            unreadable=[plain(entry.error) for entry in measured if entry.measurements is None],
         )
     except TracekitError as error:
         return _unusable("input", str(error))
-    unreadable = [_unusable("input", entry.error).items[0] for entry in measured if entry.measurements is None]
-    if not unreadable:
-        return gate
-    return replace(gate, verdict=Verdict.UNUSABLE, items=(*unreadable, *(gate.items if readable else ())))
 
 
 def _unusable(subject: str, text: str) -> Gate:

@@ -64,6 +64,20 @@ def compare_with_baseline(
     return replace(comparison, models=models)
 
 
+def false_alarms(baseline: Baseline, floors: Floors) -> int | None:
+    """How many recordings of a baseline would fail against its others, although nothing changed; None with fewer than
+    three recordings. O(recordings²)."""
+    everything = baseline.recordings
+    if len(everything) < 3:
+        return None
+    failed = 0
+    for index, recording in enumerate(everything):
+        others = replace(baseline, recordings=(*everything[:index], *everything[index + 1 :]))
+        models = compare_with_baseline(others, [recording], {}, floors).models
+        failed += any(model.latency.answer is Answer.REGRESSED for model in models)
+    return failed
+
+
 def _strength(model: ModelComparison) -> float:
     """Size of a change against the width of its interval."""
     change = model.latency

@@ -65,7 +65,7 @@ def _distance(limit: Limit, value: float) -> str:
 
 def finding_items(recordings: Sequence[Measurements], settings: CheckSettings, today: date) -> list[Item]:
     """An item for each severity that has a limit. A check that finds something in several models counts once."""
-    if not settings.findings or not recordings:
+    if not settings.findings:
         return []
     results = [result for recording in recordings for result in recording.checks]
     counted = [one for one in results if one.outcome == "finding" and not settings.suppresses(one.id, one.model, today)]

@@ -77,18 +77,20 @@ def check(
     allowed: Allowed | None = None,
     renames: Mapping[str, str] | None = None,
     floors: Floors | None = None,
+    unreadable: Sequence[str] = (),
 ) -> Gate:
-    """Check recordings of one build. `renames` maps names of models in the baseline to those in the recordings.
+    """Check recordings of one build. `renames` maps names of models in the baseline to those in the recordings;
+    `unreadable` has a sentence for each recording of the build that could not be read.
 
     Raises `UsageError` where `compare` does.
     """
     allowed, floors = allowed or Allowed(), floors or Floors()
-    items = [
-        *_inputs(recordings, settings, allowed, baseline),
-        *limit_items(recordings, settings),
-        *finding_items(recordings, settings, today),
-        *suppression_items(recordings, settings, today),
-    ]
+    items = [Item(Verdict.UNUSABLE, "input", None, text, text) for text in unreadable]
+    items += _inputs(recordings, settings, allowed, baseline)
+    items += suppression_items(recordings, settings, today)
+    if recordings:
+        items += limit_items(recordings, settings)
+        items += finding_items(recordings, settings, today)
     comparison = None
     if baseline is not None and recordings:
         comparison = compare_with_baseline(baseline, recordings, renames or {}, floors)
@@ -120,8 +122,6 @@ def _inputs(
         if not any(model.predictions for model in recording.models):
             text = f"{recording.source} holds no prediction"
             items.append(Item(Verdict.UNUSABLE, "input", None, text, recording.source))
-    if not recordings:
-        items.append(Item(Verdict.UNUSABLE, "input", None, "no recording, so nothing was checked"))
     if allowed.no_baseline:
         text = "there is no baseline yet, so nothing was compared; save one with 'tracekit baseline save'"
         items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))

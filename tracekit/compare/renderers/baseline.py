@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.characters import visible
+from tracekit.compare.against_baseline import false_alarms
 from tracekit.compare.comparison import LABELS
 from tracekit.compare.figures import names_of
 from tracekit.compare.measurements import Environment
@@ -15,16 +16,22 @@ from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.compare.baseline import Baseline
+    from tracekit.compare.floors import Floors
 
 
-def render_baseline(baseline: Baseline) -> str:
-    """Environment, then each model with its predictions, median and how far recordings differ, a line each."""
+def render_baseline(baseline: Baseline, floors: Floors) -> str:
+    """Environment, each model with its predictions, median and how far recordings differ, and whether the baseline
+    would call one of its own recordings slower, a line each."""
     environment = baseline.recordings[0].environment
     known = [(LABELS[field.name], getattr(environment, field.name)) for field in fields(Environment)]
     count = format_count(len(baseline.recordings), "recording")
     lines = [f"{count}, method {baseline.method}, saved by tracekit {baseline.tracekit}"]
     lines += [f"  {label:<14} {value}" for label, value in known if value is not None]
     lines += [f"  {_model(baseline, name)}" for name in names_of(baseline.recordings)]
+    failed = false_alarms(baseline, floors)
+    if failed is not None:
+        rest = "; add recordings, or set min-change" if failed else ""
+        lines.append(f"  checked against the others, {failed or 'none'} of {count} would fail{rest}")
     return visible("\n".join(lines), multiline=True) + "\n"
 
 
