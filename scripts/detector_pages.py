@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.page import HEURISTIC, page_markdown
 from tracekit.detectors.registry import DETECTORS
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import ListedDetector
+
+CHECKS = (*DETECTORS, *MODEL_DETECTORS)
 
 
 def pages() -> dict[str, str]:
@@ -25,10 +32,20 @@ def pages() -> dict[str, str]:
         "",
         "| check | finding | symptom |",
         "|---|---|---|",
-        *(f"| [{entry.id}]({entry.id}.md) | {entry.finding_title} | {entry.pattern} |" for entry in DETECTORS),
+        *(_row(entry) for entry in DETECTORS),
+        "",
+        "Checks of model files ([inspect.md](../inspect.md)):",
+        "",
+        "| check | finding | symptom |",
+        "|---|---|---|",
+        *(_row(entry) for entry in MODEL_DETECTORS),
         "",
     ]
-    return {"README.md": "\n".join(listed)} | {f"{entry.id}.md": page_markdown(entry) for entry in DETECTORS}
+    return {"README.md": "\n".join(listed)} | {f"{entry.id}.md": page_markdown(entry) for entry in CHECKS}
+
+
+def _row(entry: ListedDetector) -> str:
+    return f"| [{entry.id}]({entry.id}.md) | {entry.finding_title} | {entry.pattern} |"
 
 
 def main() -> None:

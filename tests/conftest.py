@@ -9,14 +9,18 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from support.choice import is_slow, register_profiles, scale_examples
+from support.models import build
 from support.samples import EXPORTED
 from support.samples import SAMPLES as SCENARIOS
+from tracekit.model_files import ModelFile, read_model
 from tracekit.testing import write_export
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
@@ -102,6 +106,31 @@ def exports(shared_folder: Path) -> Path:
             for name, scenario in SCENARIOS.items():
                 write_export(scenario(), folder / name, only=EXPORTED)
     return folder
+
+
+@pytest.fixture(scope="session")
+def built_models(shared_folder: Path) -> Path:
+    """Folder with the models of `support.models`. The process that comes first builds them."""
+    folder = shared_folder / "models"
+    with (shared_folder / "models.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            if find_spec("coremltools") is None:
+                pytest.skip("coremltools, which builds the models, is not available for this platform and Python")
+            build(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def inspected(built_models: Path) -> Callable[[str], ModelFile]:
+    """Facts of a built model by its name without suffix."""
+
+    @cache
+    def facts(name: str) -> ModelFile:
+        (path,) = built_models.glob(f"{name}.ml*")
+        return read_model(path)
+
+    return facts
 
 
 @pytest.fixture

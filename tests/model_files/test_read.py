@@ -9,8 +9,8 @@ from tracekit.model_files import Conversion, FeatureKind, Form, Kind, SizeRange,
 
 
 @pytest.mark.parametrize(("target", "version"), TARGETS.items())
-def test_each_deployment_target_has_its_version_and_its_conversions(read, target: str, version: int) -> None:
-    model = read(f"target_{target}")
+def test_each_deployment_target_has_its_version_and_its_conversions(inspected, target: str, version: int) -> None:
+    model = inspected(f"target_{target}")
     assert (model.form, model.kind, model.specification_version) == (Form.PACKAGE, Kind.ML_PROGRAM, version)
     assert model.name == f"target_{target}"
     assert dict(model.counts) == {"conv": 1, "relu": 1, "cast": 2}
@@ -21,8 +21,8 @@ def test_each_deployment_target_has_its_version_and_its_conversions(read, target
     ]
 
 
-def test_a_float16_interface_is_not_converted(read) -> None:
-    model = read("float16_interface")
+def test_a_float16_interface_is_not_converted(inspected) -> None:
+    model = inspected("float16_interface")
     (taken,), (given,) = model.main.inputs, model.main.outputs
     assert (taken.name, taken.kind, taken.element) == ("x", FeatureKind.ARRAY, "Float16")
     assert taken.shape.dimensions == (1, CHANNELS, 8, 8)
@@ -31,23 +31,23 @@ def test_a_float16_interface_is_not_converted(read) -> None:
     assert model.main.conversions == ()
 
 
-def test_float32_compute_is_not_converted_either(read) -> None:
-    model = read("float32_compute")
+def test_float32_compute_is_not_converted_either(inspected) -> None:
+    model = inspected("float32_compute")
     assert model.main.precision == ("Float32",)
     assert model.main.conversions == ()
     assert model.weights.bytes == 4 * WEIGHTS
 
 
-def test_an_8_bit_integer_interface_names_its_type(read) -> None:
-    model = read("int8_interface")
+def test_an_8_bit_integer_interface_names_its_type(inspected) -> None:
+    model = inspected("int8_interface")
     assert model.specification_version == 10
     assert model.main.inputs[0].element == "Int8"
     assert [(entry.outside, entry.inside) for entry in model.main.conversions] == [("Int8", "Float16")]
 
 
 @pytest.mark.parametrize(("name", "color"), [("image_rgb", "RGB"), ("image_gray", "Grayscale")])
-def test_the_conversion_of_an_image_is_found_behind_its_scale(read, name: str, color: str) -> None:
-    model = read(name)
+def test_the_conversion_of_an_image_is_found_behind_its_scale(inspected, name: str, color: str) -> None:
+    model = inspected(name)
     picture = model.main.inputs[0]
     assert (picture.kind, picture.color_space, picture.element) == (FeatureKind.IMAGE, color, "UInt8")
     assert picture.shape.dimensions == (8, 8)
@@ -57,14 +57,14 @@ def test_the_conversion_of_an_image_is_found_behind_its_scale(read, name: str, c
     assert model.main.precision == ("Float16",)
 
 
-def test_a_float16_image_is_not_converted(read) -> None:
-    model = read("image_half")
+def test_a_float16_image_is_not_converted(inspected) -> None:
+    model = inspected("image_half")
     assert (model.main.inputs[0].color_space, model.main.inputs[0].element) == ("Grayscale16Half", "Float16")
     assert [entry.feature for entry in model.main.conversions] == ["y"]
 
 
-def test_flexible_shapes(read) -> None:
-    listed, ranged = read("enumerated").main, read("ranged").main
+def test_flexible_shapes(inspected) -> None:
+    listed, ranged = inspected("enumerated").main, inspected("ranged").main
     assert listed.inputs[0].shape.dimensions == (2, 4)
     assert set(listed.inputs[0].shape.choices) == {(1, 4), (2, 4), (8, 4)}
     assert ranged.inputs[0].shape.dimensions == (3, 4)
@@ -74,8 +74,8 @@ def test_flexible_shapes(read) -> None:
     assert [function.outputs[0].shape for function in (listed, ranged)] == [None, None]
 
 
-def test_states_are_told_from_inputs(read) -> None:
-    model = read("stateful")
+def test_states_are_told_from_inputs(inspected) -> None:
+    model = inspected("stateful")
     (state,) = model.main.states
     assert (state.name, state.kind, state.element, state.shape.dimensions) == (
         "memory",
@@ -86,16 +86,16 @@ def test_states_are_told_from_inputs(read) -> None:
     assert [feature.name for feature in model.main.inputs] == ["x"]
 
 
-def test_functions_share_their_weights(read) -> None:
-    model = read("multifunction")
+def test_functions_share_their_weights(inspected) -> None:
+    model = inspected("multifunction")
     assert [function.name for function in model.functions] == ["decode", "encode"]
     assert [function.inputs[0].name for function in model.functions] == ["x", "x"]
     assert model.weights.bytes == 2 * WEIGHTS
     assert len(model.weights.tensors) == 1
 
 
-def test_operations_of_loops_are_counted(read) -> None:
-    model = read("loop")
+def test_operations_of_loops_are_counted(inspected) -> None:
+    model = inspected("loop")
     assert dict(model.counts)["while_loop"] == 1
     assert {entry.type for entry in model.main.operations if entry.depth == 1} >= {"less", "mul"}
 
@@ -116,8 +116,8 @@ def test_operations_of_loops_are_counted(read) -> None:
         ("float16_interface", (), 16, None, 2 * WEIGHTS),
     ],
 )
-def test_compressed_weights(read, name: str, technique, bits: int, granularity: str | None, size: int) -> None:
-    weights = read(name).weights
+def test_compressed_weights(inspected, name: str, technique, bits: int, granularity: str | None, size: int) -> None:
+    weights = inspected(name).weights
     (weight,) = weights.tensors
     assert weights.state is WeightState.FILE
     assert (weight.count, weight.element) == (WEIGHTS, "Float16")
@@ -125,8 +125,8 @@ def test_compressed_weights(read, name: str, technique, bits: int, granularity: 
     assert weight.bytes == weights.bytes == size
 
 
-def test_an_old_network_has_layers_and_weights_inside(read) -> None:
-    model = read("network")
+def test_an_old_network_has_layers_and_weights_inside(inspected) -> None:
+    model = inspected("network")
     assert (model.form, model.kind) == (Form.MODEL, Kind.NEURAL_NETWORK)
     assert model.counts == (("inner_product", 1),)
     assert model.main.inputs[0].element == "Double"
@@ -134,14 +134,14 @@ def test_an_old_network_has_layers_and_weights_inside(read) -> None:
     assert (model.main.precision, model.main.conversions) == (None, None)
 
 
-def test_a_custom_layer_names_its_class(read) -> None:
-    model = read("custom_layer")
+def test_a_custom_layer_names_its_class(inspected) -> None:
+    model = inspected("custom_layer")
     assert model.custom_layers == ("AppOwnLayer",)
     assert dict(model.counts)["custom"] == 1
 
 
-def test_a_pipeline_has_stages(read) -> None:
-    model = read("pipeline")
+def test_a_pipeline_has_stages(inspected) -> None:
+    model = inspected("pipeline")
     assert model.kind == Kind.PIPELINE
     assert [stage.kind for stage in model.stages] == [Kind.NEURAL_NETWORK] * 2
     assert [feature.name for feature in model.stages[1].main.inputs] == ["between"]
@@ -149,8 +149,8 @@ def test_a_pipeline_has_stages(read) -> None:
     assert model.weights.bytes == 2 * 4 * (12 + 3)
 
 
-def test_who_casts_is_named(read) -> None:
-    model = read("passed_state")
+def test_who_casts_is_named(inspected) -> None:
+    model = inspected("passed_state")
     casts = {entry.name for entry in model.main.operations if entry.type == "cast"}
     assert {entry.operation for entry in model.main.conversions} == casts
     assert isinstance(model.main.conversions[0], Conversion)

@@ -27,9 +27,9 @@ def completion_script(parser: ArgumentParser, shell: str) -> str:
     """Script for `shell` that completes commands, flags, files and detector ids. Changes the parser it is given."""
     import shtab
 
-    from tracekit.detectors.plugins import all_detectors
+    from tracekit.detectors.plugins import listed_detectors
 
-    ids = [detector.id for detector in all_detectors()]
+    ids = [detector.id for detector in listed_detectors()]
     for action in _actions(parser):
         if action.metavar in ("PATH", "FILE"):
             action.complete = shtab.FILE  # type: ignore[attr-defined] # shtab's own convention

@@ -12,7 +12,7 @@ from tracekit.cli.exits import ExitStatus
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.framework import ListedDetector
 
 WIDEST = 120
 """Longer lines are hard to read, however wide the terminal."""
@@ -26,20 +26,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> ExitStatus:
     """Print every detector with its options."""
     from tracekit.cli.output import emit, width
-    from tracekit.detectors.plugins import all_detectors
+    from tracekit.detectors.plugins import listed_detectors
 
     if arguments.format == "json":
         emit(
-            json.dumps([_facts(detector) for detector in all_detectors()], indent=2, ensure_ascii=False) + "\n",
+            json.dumps([_facts(detector) for detector in listed_detectors()], indent=2, ensure_ascii=False) + "\n",
             utf8=True,
         )
     else:
         columns = min(width(WIDEST), WIDEST)
-        emit("\n".join(_paragraph(detector, columns) for detector in all_detectors()))
+        emit("\n".join(_paragraph(detector, columns) for detector in listed_detectors()))
     return ExitStatus.DONE
 
 
-def _facts(detector: AnyDetector) -> dict[str, object]:
+def _facts(detector: ListedDetector) -> dict[str, object]:
     """One detector as JSON."""
     from tracekit.detectors.options import option_infos
 
@@ -58,7 +58,7 @@ def _facts(detector: AnyDetector) -> dict[str, object]:
     }
 
 
-def _paragraph(detector: AnyDetector, columns: int) -> str:
+def _paragraph(detector: ListedDetector, columns: int) -> str:
     """One detector as text: id, what it reports, then each option as `--set` takes it."""
     from tracekit.detectors.options import option_infos
     from tracekit.detectors.page import needs_sentence

@@ -25,10 +25,10 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.characters import printable
     from tracekit.cli.output import emit, standard_output
     from tracekit.detectors.page import page_markdown
-    from tracekit.detectors.plugins import all_detectors
+    from tracekit.detectors.plugins import listed_detectors
     from tracekit.errors import unknown_check
 
-    by_id = {detector.id: detector for detector in all_detectors()}
+    by_id = {detector.id: detector for detector in listed_detectors()}
     if arguments.id not in by_id:
         raise unknown_check(arguments.id, by_id)
     page = printable(page_markdown(by_id[arguments.id]))

@@ -55,7 +55,8 @@ def _symptom(detector: ListedDetector) -> str:
 def _thresholds(detector: ListedDetector) -> str:
     infos = option_infos(detector)
     if not infos:
-        return "## Thresholds\n\nNone. It reports whatever was recorded."
+        source = "the file says" if isinstance(detector, ModelFileDetector) else "was recorded"
+        return f"## Thresholds\n\nNone. It reports whatever {source}."
     command = "tracekit inspect MODEL" if isinstance(detector, ModelFileDetector) else "tracekit analyze PATH"
     lines = [
         "## Thresholds",

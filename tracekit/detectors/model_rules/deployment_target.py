@@ -1,0 +1,136 @@
+"""`deployment-target`: the model does not load on the system named, or gives away what that system could do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.framework import ModelFileDetector, Reference
+from tracekit.detectors.model_rules import state_in_interface
+from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
+from tracekit.detectors.model_rules.shared import DOCS, NoOptions, listed
+from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
+from tracekit.detectors.patterns import Pattern
+from tracekit.model_files import NEWEST, Kind, release_of
+from tracekit.model_files.needs import needs_of
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import InspectedModel
+    from tracekit.detectors.outcomes import Outcome
+    from tracekit.model_files import ModelFile, Target
+
+
+def detect(view: InspectedModel, options: NoOptions) -> Outcome:
+    """Compares the specification version with that of the target."""
+    model, target = view.model, view.target
+    version = model.specification_version
+    if version is None:
+        return InsufficientData(model.name, "The file names no specification version.", "Inspect the model itself.")
+    if target is None:
+        return InsufficientData(
+            model.name,
+            "The oldest system that the app supports is not known.",
+            "Name it: `tracekit inspect MODEL --target iOS17`.",
+        )
+    metrics = (
+        Metric("specification version", version, "count"),
+        Metric(f"newest version for {target.words}", target.version, "count"),
+    )
+    if version > target.version:
+        return Finding(model.name, _too_new(model, version, target), metrics, None, ())
+    gains = _gains(view, version, target, options)
+    if gains:
+        return Finding(
+            model.name,
+            f"Loads on {target.words}, but is made for {_words(version)}: with that target it could have "
+            f"{listed(gains)}.",
+            metrics,
+            None,
+            (),
+        )
+    return Passed(model.name, f"Loads on {target.words}.", metrics)
+
+
+def _too_new(model: ModelFile, version: int, target: Target) -> str:
+    """What the model would lose on that system."""
+    lost = [need.words for need in needs_of(model) if need.version > target.version]
+    sentence = f"Does not load on {target.words}: specification version {version} needs {_words(version)}."
+    if lost:
+        return f"{sentence} Converted for {target.words}, it would lose {listed(lost)}."
+    if version <= NEWEST and model.kind == Kind.ML_PROGRAM and target.version >= min(version, 6):
+        return f"{sentence} Nothing in its interface or weights needs that: convert it for {target.words}."
+    return sentence
+
+
+def _gains(view: InspectedModel, version: int, target: Target, options: NoOptions) -> list[str]:
+    """What the target has and the model could use."""
+    model = view.model
+    gains = []
+    if version < 6 <= target.version and model.kind == Kind.NEURAL_NETWORK:
+        gains.append("the form of an ML program, with a compute precision of its own")
+    conversions = [entry for function in model.functions for entry in function.conversions or ()]
+    if version < FLOAT16_INTERFACE <= target.version and conversions:
+        gains.append("Float16 inputs and outputs")
+    if version < state_in_interface.STATES <= target.version and isinstance(
+        state_in_interface.detect(view, options), Finding
+    ):
+        gains.append("states that the model keeps itself")
+    return gains
+
+
+def _words(version: int) -> str:
+    release = release_of(version)
+    return f"{release.words} or later" if release else "a system newer than this tool knows"
+
+
+DESCRIPTION = """
+Each model has a specification version, and each system loads versions up to its own. A version above that of the oldest
+system that the app supports fails to load there; one below gives away what the system could do.
+
+| version | iOS, tvOS | macOS | watchOS | new |
+|---|---|---|---|---|
+| 1, 2, 3 | 11, 11.2, 12 | 10.13, 10.13.2, 10.14 | 4, 4.2, 5 | networks; custom layers; flexible shapes |
+| 4, 5 | 13, 14 | 10.15, 11 | 6, 7 | updatable models, control flow; encryption |
+| 6 | 15 | 12 | 8 | ML programs |
+| 7 | 16 | 13 | 9 | Float16 arrays and images, compressed weights |
+| 8 | 17 | 14 | 10 | more operations |
+| 9 | 18 | 15 | 11 | states, several functions, weights per block and group |
+| 10 | 26 | 26 | 26 | Int8 arrays |
+
+iOS 27 and macOS 27 brought no new version.
+
+## How it is measured
+
+`--target` names the oldest system. Its newest version is compared with the model's. A lower version is reported only
+where the model could use something that the target has.
+
+## Not a problem when
+
+- The app loads the model only where it is available (`if #available`).
+"""
+
+FIX = """
+Convert for the oldest system that the app supports:
+
+```python
+model = ct.convert(source, minimum_deployment_target=ct.target.iOS16)
+```
+"""
+
+DETECTOR = ModelFileDetector(
+    id="deployment-target",
+    title="The model fits the deployment target",
+    finding_title="The model does not fit the deployment target",
+    pattern=Pattern.UNSUPPORTED_VERSION,
+    description=DESCRIPTION,
+    why="A model for newer systems does not load; one for older systems cannot use what newer ones have.",
+    fix=FIX,
+    references=(
+        Reference("Core ML Tools: new features by version", f"{DOCS}/new-features.html"),
+        Reference(
+            "apple/coremltools: Model.proto, versions",
+            "https://github.com/apple/coremltools/blob/main/mlmodel/format/Model.proto",
+        ),
+    ),
+    options=NoOptions,
+    detect=detect,
+)

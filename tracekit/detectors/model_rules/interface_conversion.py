@@ -1,0 +1,174 @@
+"""`interface-conversion`: inputs or outputs have another type than the model computes with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.framework import ModelFileDetector, Reference
+from tracekit.detectors.model_rules.shared import (
+    DOCS,
+    NoOptions,
+    code,
+    convert_code,
+    functions_of,
+    listed,
+    no_precision,
+    type_code,
+)
+from tracekit.detectors.outcomes import Finding, Metric, Passed
+from tracekit.detectors.patterns import Pattern
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import InspectedModel
+    from tracekit.detectors.outcomes import Outcome
+    from tracekit.model_files import Conversion, Feature, Function, ModelFile
+
+FLOAT16_INTERFACE = 7
+"""Specification version that has Float16 arrays and images: iOS 16, macOS 13."""
+
+
+def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+    """Looks for conversions at the inputs and outputs of every function."""
+    model = view.model
+    known = [(where, function) for where, function in functions_of(model) if function.conversions is not None]
+    if not known:
+        return no_precision(model)
+    found = [(where, entry) for where, function in known for entry in function.conversions or ()]
+    metrics = (Metric("inputs and outputs that are converted", len(found), "count"),)
+    if not found:
+        inside = listed(name for _, function in known for name in function.precision or ())
+        return Passed(model.name, f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
+    sentences = listed(_words(where, entry) for where, entry in found)
+    return Finding(
+        model.name,
+        f"Converted in every prediction: {sentences}.",
+        metrics,
+        None,
+        (),
+        fix=_fix(model, next(function for _, function in known if function.conversions)),
+    )
+
+
+def _words(where: str, entry: Conversion) -> str:
+    outside = f"8-bit image to {entry.inside}" if entry.image else f"{entry.outside} to {entry.inside}"
+    if entry.direction == "output":
+        outside = f"{entry.inside} to {'8-bit image' if entry.image else entry.outside}"
+    return f"{entry.direction} {code(entry.feature)}{f' of {where}' if where else ''} ({outside})"
+
+
+def _fix(model: ModelFile, function: Function) -> str:
+    """The arguments of `ct.convert` for one function, and what Swift passes."""
+    conversions = function.conversions or ()
+    names = {entry.feature for entry in conversions if entry.inside == "Float16" and not _is_color(entry, function)}
+    version = max(model.specification_version or 0, FLOAT16_INTERFACE)
+    parts = []
+    if names:
+        parts.append(
+            "Convert the model with Float16 where it computes in Float16. Needs iOS 16, macOS 13 or later:\n\n"
+            + convert_code(
+                [
+                    f"inputs=[{_types(function.inputs, names)}],",
+                    f"outputs=[{_types(function.outputs, names, output=True)}],",
+                ],
+                version,
+            )
+        )
+        parts.append(_swift(function, names))
+    color = [entry.feature for entry in conversions if _is_color(entry, function)]
+    if color:
+        parts.append(
+            f"8-bit color images ({listed(map(code, color))}) have no Float16 form. Declare a Float16 array instead "
+            "(`ct.TensorType(..., dtype=np.float16)`, iOS 16, macOS 13 or later) and fill it on the GPU, or accept the "
+            "conversion."
+        )
+    wide = [entry.feature for entry in conversions if entry.inside not in ("Float16", "")]
+    if wide:
+        parts.append(
+            f"The model computes with {listed(entry.inside for entry in conversions if entry.feature in wide)}: see "
+            "`float32-compute` first."
+        )
+    return "\n\n".join(parts)
+
+
+def _is_color(entry: Conversion, function: Function) -> bool:
+    """Whether the conversion is of an image in color, of which there is no Float16 form."""
+    spaces = {feature.name: feature.color_space for feature in function.features}
+    return entry.image and spaces.get(entry.feature) != "Grayscale"
+
+
+def _types(features: tuple[Feature, ...], names: set[str], *, output: bool = False) -> str:
+    types = [type_code(each, "np.float16" if each.name in names else None, output=output) for each in features]
+    return types[0] if len(types) == 1 else "\n" + "".join(f"        {each},\n" for each in types) + "    "
+
+
+def _swift(function: Function, names: set[str]) -> str:
+    first = next((each for each in function.inputs if each.name in names), None)
+    if first is None or first.shape is None or None in first.shape.dimensions:
+        return "In Swift, pass and read Float16 (`MLMultiArray(shape:dataType: .float16)`, `MLShapedArray<Float16>`)."
+    sizes = ", ".join(map(str, first.shape.dimensions))
+    if first.color_space is not None:
+        return (
+            f"In Swift, pass a pixel buffer of the type `kCVPixelFormatType_OneComponent16Half` for {code(first.name)}."
+        )
+    return (
+        "```swift\n"
+        f"// {format_count(len(names), 'feature')} as Float16; reuse the array in every prediction.\n"
+        f"let {_identifier(first.name)} = try MLMultiArray(shape: [{sizes}], dataType: .float16)\n```"
+    )
+
+
+def _identifier(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else "input"
+
+
+DESCRIPTION = """
+A model that computes in Float16 and declares Float32 arrays or 8-bit images has its inputs and outputs converted in
+every prediction. `float-conversion` and `excess-data-copies` measure what that costs in a recording.
+
+## How it is measured
+
+From each input, single-use arithmetic and shape operations (such as the scale of an image) are followed to a `cast`,
+and likewise back from each output. An image without a cast is converted by Core ML itself. Where the file has no
+operations, the compute precision that the compiler names is compared with the interface.
+
+## Not a problem when
+
+- The data arrives as Float32 or 8 bits anyway: it has to be converted once, and the GPU or vImage may do it cheaper.
+- Predictions take many milliseconds and the arrays are small.
+- Whole numbers, such as token ids, are cast before a `gather`: that is not reported.
+"""
+
+FIX = """
+Declare Float16 inputs and outputs (iOS 16, macOS 13 or later). `tracekit inspect MODEL` prints the arguments for the
+model:
+
+```python
+model = ct.convert(
+    source,
+    inputs=[ct.TensorType(name="features", shape=shape, dtype=np.float16)],
+    outputs=[ct.TensorType(name="scores", dtype=np.float16)],
+    minimum_deployment_target=ct.target.iOS16,
+)
+# Images: ct.ImageType(..., color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)
+```
+"""
+
+DETECTOR = ModelFileDetector(
+    id="interface-conversion",
+    title="Inputs and outputs have the type the model computes with",
+    finding_title="Inputs or outputs have another type than the model computes with",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="Every prediction converts and copies them.",
+    fix=FIX,
+    references=(
+        Reference("Core ML Tools: model input and output types", f"{DOCS}/model-input-and-output-types.html"),
+        Reference("Core ML Tools: typed execution", f"{DOCS}/typed-execution.html"),
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+    ),
+    options=NoOptions,
+    detect=detect,
+)

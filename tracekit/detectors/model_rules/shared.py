@@ -1,0 +1,124 @@
+"""What several checks of model files say alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.framework import Reference
+from tracekit.detectors.outcomes import InsufficientData, NotApplicable
+from tracekit.model_files import FeatureKind, Form, Kind, deployment_target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tracekit.model_files import Feature, Function, ModelFile
+
+DOCS = "https://apple.github.io/coremltools/docs-guides/source"
+UNITS = Reference(
+    "apple/coremltools#1780: what runs on the Neural Engine", "https://github.com/apple/coremltools/issues/1780"
+)
+
+LISTED = 4
+"""Names that a sentence lists."""
+
+INSPECT_MODEL = "Inspect the model itself (.mlpackage or .mlmodel), or its compiled form (.mlmodelc)."
+"""Advice where only the compiler's JSON was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """The check has no threshold."""
+
+
+def functions_of(model: ModelFile) -> Iterator[tuple[str, Function]]:
+    """Every function with what it is called in a sentence: nothing where there is only one."""
+    parts = model.parts
+    for part in parts:
+        for function in part.functions:
+            words = [part.name] if len(parts) > 1 else []
+            words += [function.name] if len(part.functions) > 1 else []
+            yield " ".join(words), function
+
+
+def inputs_of(model: ModelFile) -> tuple[Feature, ...]:
+    """Inputs of all functions of the model itself, each name once."""
+    return tuple({entry.name: entry for function in model.functions for entry in function.inputs}.values())
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a sentence, each once; long lists end with a number."""
+    each = list(dict.fromkeys(names))
+    more = f" and {len(each) - LISTED} more" if len(each) > LISTED else ""
+    return ", ".join(each[:LISTED]) + more
+
+
+def code(name: str) -> str:
+    """A name as code in a sentence of ours."""
+    return f"`{name.replace('`', chr(39))}`"
+
+
+def literal(name: str) -> str:
+    """A name as a string of Python."""
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
+
+
+def shape_code(feature: Feature) -> str:
+    """The shape as `ct.convert` takes it; `...` where the file gives none."""
+    shape = feature.shape
+    if shape is None:
+        return "..."
+    if len(shape.choices) > 1:
+        return f"ct.EnumeratedShapes({[*shape.choices]}, default={tuple(shape.dimensions)})"
+    if shape.flexible:
+        sizes = (
+            str(size.lower)
+            if size.lower == size.upper
+            else f"ct.RangeDim({size.lower}, {-1 if size.upper is None else size.upper})"
+            for size in shape.ranges
+        )
+        return f"ct.Shape(({', '.join(sizes)}))"
+    return str(tuple(shape.dimensions))
+
+
+def type_code(feature: Feature, dtype: str | None = None, *, output: bool = False) -> str:
+    """The argument of `ct.convert` for an array or an image; `dtype` is a numpy type, and None keeps its own."""
+    parts = [f"name={literal(feature.name)}"]
+    if feature.kind is FeatureKind.IMAGE:
+        layout = {"Grayscale": "GRAYSCALE", "Grayscale16Half": "GRAYSCALE_FLOAT16"}.get(
+            feature.color_space or "", feature.color_space or "RGB"
+        )
+        half = dtype == "np.float16" and layout == "GRAYSCALE"
+        return f"ct.ImageType({parts[0]}, color_layout=ct.colorlayout.{'GRAYSCALE_FLOAT16' if half else layout})"
+    own = {"Float16": "np.float16", "Float32": "np.float32", "Int32": "np.int32", "Int8": "np.int8"}
+    if not output:
+        parts.append(f"shape={shape_code(feature)}")
+    parts.append(f"dtype={dtype or own.get(feature.element or '', 'np.float32')}")
+    return f"ct.TensorType({', '.join(parts)})"
+
+
+def convert_code(arguments: Sequence[str], version: int) -> str:
+    """A call of `ct.convert` with these arguments for a specification version."""
+    lines = [*arguments, f"minimum_deployment_target={deployment_target(version)},"]
+    body = "\n".join(f"    {line}" for line in lines)
+    return f"```python\nmodel = ct.convert(\n    source,\n{body}\n)\n```"
+
+
+def no_precision(model: ModelFile) -> NotApplicable | InsufficientData:
+    """The answer where no part of the model says which type it computes with."""
+    if any(part.kind == Kind.ML_PROGRAM for part in model.parts):
+        return InsufficientData(model.name, "The file does not say which types it computes with.", INSPECT_MODEL)
+    return NotApplicable(
+        model.name, f"A {model.kind} does not fix the type it computes with: Core ML chooses one when it loads it."
+    )
+
+
+def no_operations(
+    model: ModelFile, reason: str = "The file does not list the operations."
+) -> NotApplicable | InsufficientData:
+    """The answer where too little is known of the operations."""
+    if any(part.kind in (Kind.ML_PROGRAM, Kind.NEURAL_NETWORK) for part in model.parts):
+        from_source = model.form in (Form.PACKAGE, Form.MODEL)
+        advice = "Look at the model in Xcode or in a performance report." if from_source else INSPECT_MODEL
+        return InsufficientData(model.name, reason, advice)
+    return NotApplicable(model.name, f"A {model.kind} has no operations that could run on the Neural Engine.")

@@ -1,0 +1,148 @@
+"""`state-in-interface`: the app passes the model's state in and out of every prediction."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.framework import ModelFileDetector, Reference
+from tracekit.detectors.model_rules.shared import DOCS, NoOptions, code, functions_of, listed, literal
+from tracekit.detectors.outcomes import Finding, Metric, Passed
+from tracekit.detectors.patterns import Pattern
+from tracekit.model_files import FeatureKind
+from tracekit.model_files.facts import BITS
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import InspectedModel
+    from tracekit.detectors.outcomes import Outcome
+    from tracekit.model_files import Feature, Function
+
+_NAMES = re.compile(r"state|cache|memory|hidden|past|(?:^|_)(?:kv|mem|[hc]_?(?:in|0|prev))(?:_|$)", re.IGNORECASE)
+"""Names that converters and authors give to state. An image that is filtered has the shape of the result too, so that
+shapes alone decide nothing."""
+
+STATES = 9
+"""Specification version that has states: iOS 18, macOS 15."""
+
+
+def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+    """Looks for inputs that are named like state and have an output of the same shape."""
+    model = view.model
+    pairs = [(entry, output) for _, function in functions_of(model) for entry, output in _pairs(function)]
+    size = sum(_bytes(entry) for entry, _ in pairs)
+    metrics = (Metric("state passed in and out", size, "bytes"),)
+    if not pairs:
+        states = [entry.name for function in model.functions for entry in function.states]
+        words = f"Keeps its state itself ({listed(map(code, states))})." if states else "No state is passed in and out."
+        return Passed(model.name, words, metrics)
+    words = listed(f"{code(entry.name)} in, {code(output)} out" for entry, output in pairs)
+    return Finding(
+        model.name,
+        f"{words}: state of {size:,} bytes that may be copied twice in every prediction.",
+        metrics,
+        None,
+        (),
+        fix=_fix([entry for entry, _ in pairs]),
+    )
+
+
+def _pairs(function: Function) -> list[tuple[Feature, str]]:
+    """Inputs that look like state, and the output that fits each; every output is taken once."""
+    shapes = {
+        value.name: value.dimensions for operation in function.operations or () for value in operation.outputs
+    } | {each.name: each.shape.dimensions for each in function.outputs if each.shape is not None}
+    free = {each.name: each for each in function.outputs if each.kind is FeatureKind.ARRAY}
+    found = []
+    for entry in function.inputs:
+        if entry.kind is not FeatureKind.ARRAY or not _NAMES.search(entry.name) or entry.shape is None:
+            continue
+        for name, output in free.items():
+            if output.element == entry.element and _fits(entry, shapes.get(name)):
+                found.append((entry, name))
+                del free[name]
+                break
+    return found
+
+
+def _fits(entry: Feature, sizes: tuple[int | None, ...] | None) -> bool:
+    """Whether a shape is that of the input, as far as both are known."""
+    own = entry.shape.dimensions if entry.shape else ()
+    if sizes is None or len(sizes) != len(own) or not own:
+        return False
+    known = [(size, other) for size, other in zip(own, sizes, strict=True) if size is not None and other is not None]
+    return all(size == other for size, other in known) and any(size > 1 for size, _ in known)
+
+
+def _bytes(entry: Feature) -> int:
+    """Bytes of an array; unknown sizes count as one."""
+    count = 1
+    for size in entry.shape.dimensions if entry.shape else ():
+        count *= size or 1
+    return count * BITS.get(entry.element or "", 0) // 8
+
+
+def _fix(entries: list[Feature]) -> str:
+    lines = []
+    for entry in entries[:8]:
+        sizes = tuple(entry.shape.dimensions) if entry.shape else ()
+        wrapped = f"ct.TensorType(shape={sizes}, dtype=np.float16)"
+        lines.append(f"        ct.StateType(wrapped_type={wrapped}, name={literal(entry.name)}),\n")
+    return (
+        "Register the state as buffers of the PyTorch module and declare them (iOS 18, macOS 15 or later):\n\n"
+        "```python\nmodel = ct.convert(\n    source,\n    inputs=[...],\n"
+        f"    states=[\n{''.join(lines)}    ],\n    minimum_deployment_target=ct.target.iOS18,\n)\n```\n\n"
+        "```swift\nlet state = model.makeState()\n"
+        "let output = try await model.prediction(from: input, using: state)\n```\n\n"
+        "On older systems, let Core ML write the output into a buffer that becomes the next input "
+        "(`MLPredictionOptions.outputBackings`)."
+    )
+
+
+DESCRIPTION = """
+A model that takes its state (a cache of keys and values, the hidden state of a recurrent layer) as an input and gives
+the next one as an output may have it copied twice in every prediction. `state-copies` measures that in a recording.
+
+## How it is measured
+
+Arrays among the inputs whose name says that they are state (`state`, `cache`, `hidden`, `past`, `memory`, ...) and that
+have an output of the same type and shape are reported.
+
+## Not a problem when
+
+- The state is a few kilobytes.
+- The app backs outputs with the buffers of the next inputs.
+- On iOS 18, `MLState` may move work off the Neural Engine; compare both.
+"""
+
+FIX = """
+Let the model keep its state (iOS 18, macOS 15 or later):
+
+```python
+states = [ct.StateType(wrapped_type=ct.TensorType(shape=(1, 8, 512, 64), dtype=np.float16), name="key_cache")]
+model = ct.convert(source, inputs=[...], states=states, minimum_deployment_target=ct.target.iOS18)
+```
+
+```swift
+let state = model.makeState()
+let output = try await model.prediction(from: input, using: state)
+```
+"""
+
+DETECTOR = ModelFileDetector(
+    id="state-in-interface",
+    title="The model keeps its state itself",
+    finding_title="State is passed in and out of every prediction",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="State that is an input and an output may be copied twice in every prediction.",
+    fix=FIX,
+    references=(
+        Reference("Core ML Tools: stateful models", f"{DOCS}/stateful-models.html"),
+        Reference(
+            "WWDC24 10161: Deploy machine learning and AI models on-device with Core ML",
+            "https://developer.apple.com/videos/play/wwdc2024/10161/",
+        ),
+    ),
+    options=NoOptions,
+    detect=detect,
+)

@@ -1,0 +1,135 @@
+"""`unsupported-dimensions`: a tensor is larger in one dimension than the Neural Engine takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.framework import ModelFileDetector, Reference
+from tracekit.detectors.model_rules.shared import UNITS, code, functions_of, listed, no_operations
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import Finding, Metric, Passed, above
+from tracekit.detectors.patterns import Pattern
+from tracekit.model_files.facts import is_constant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tracekit.detectors.framework import InspectedModel
+    from tracekit.detectors.outcomes import Outcome
+    from tracekit.model_files import Function
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    max_size: int = option(
+        16_384, "elements", "Error text of the Neural Engine's compiler: depth, height and width are 1 to 16,384."
+    )
+    max_batch_or_channels: int = option(65_536, "elements", "The same text: batch and channels are 1 to 65,536.")
+    max_rank: int = option(5, "dimensions", "Core ML itself refuses to convert programs with higher ranks.")
+
+
+def detect(view: InspectedModel, options: Options) -> Outcome:
+    """Looks at the shapes of the interface and of all results."""
+    model = view.model
+    functions = [function for _, function in functions_of(model)]
+    results = [_results(function) for function in functions]
+    shapes = [each for function in functions for each in _interface(function)]
+    shapes += [each for some in results for each in some]
+    found = {name: sizes for name, sizes in shapes if len(sizes) > options.max_rank or _too_large(sizes, options)}
+    largest = max((size or 0 for _, sizes in shapes for size in sizes), default=0)
+    metrics = (above("largest dimension", largest, "count", options.max_size + 1),)
+    if found:
+        shown = listed(f"{code(name)} ({_words(sizes)})" for name, sizes in found.items())
+        return Finding(
+            model.name,
+            f"{'A shape' if len(found) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
+            f"of it may run on the CPU or GPU: {shown}.",
+            (*metrics, Metric("tensors beyond the limits", len(found), "count")),
+            None,
+            (),
+        )
+    if not all(results):
+        return no_operations(model, "The file does not give the shapes that the operations compute.")
+    return Passed(model.name, f"No dimension is larger than {largest:,}.", metrics)
+
+
+def _interface(function: Function) -> Iterator[tuple[str, Sequence[int | None]]]:
+    """Names and shapes of inputs, outputs and states, listed shapes too."""
+    for feature in function.features:
+        if feature.shape is not None:
+            for sizes in (feature.shape.dimensions, *feature.shape.choices):
+                yield feature.name, sizes
+
+
+def _results(function: Function) -> list[tuple[str, Sequence[int | None]]]:
+    """Names and shapes of what the operations compute."""
+    return [
+        (value.name, value.dimensions)
+        for operation in function.operations or ()
+        if not is_constant(operation)
+        for value in operation.outputs
+        if value.dimensions is not None
+    ]
+
+
+def _words(sizes: Sequence[int | None]) -> str:
+    return " × ".join("?" if size is None else f"{size}" for size in sizes)
+
+
+def _too_large(sizes: Sequence[int | None], options: Options) -> bool:
+    """Whether a size is beyond its limit. Of four and five dimensions the first two are batch and channels."""
+    outer = 2 if len(sizes) >= 4 else 0
+    return any(
+        size is not None and size > (options.max_batch_or_channels if index < outer else options.max_size)
+        for index, size in enumerate(sizes)
+    )
+
+
+DESCRIPTION = """
+The Neural Engine takes tensors of limited size: 16,384 in depth, height and width, and 65,536 in batch and channels.
+Long audio or text in one dimension exceeds that, and the model may run elsewhere without a message.
+
+## How it is measured
+
+The shapes of inputs, outputs and of all results of operations are compared with the limits. Of shapes with four or five
+dimensions, the first two count as batch and channels; of smaller ones, every dimension counts as width. Sizes that are
+known only when the model runs are not counted.
+
+## Not a problem when
+
+- The model is meant for the CPU or GPU.
+- The tensor is only reshaped at the beginning: Core ML may do that on the CPU and run the rest on the Neural Engine.
+"""
+
+FIX = """
+Split the long dimension into two, or process the data in pieces:
+
+```python
+# [1, 43844, 1] becomes [1, 1, 194, 226] before the first layer.
+x = x.reshape(1, 1, 194, 226)
+```
+
+Check the result with a performance report in Xcode.
+"""
+
+DETECTOR = ModelFileDetector(
+    id="unsupported-dimensions",
+    title="All shapes are within what the Neural Engine may take",
+    finding_title="A tensor is larger than the Neural Engine may take",
+    pattern=Pattern.SLOW_ON_ONE_DEVICE,
+    description=DESCRIPTION,
+    why="The model, or a part of it, may run on the CPU or GPU.",
+    fix=FIX,
+    references=(
+        Reference(
+            "FluidInference/FluidAudio#121: the limits in an error text",
+            "https://github.com/FluidInference/FluidAudio/issues/121",
+        ),
+        UNITS,
+    ),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,80 @@
+"""What compressing weights that are not compressed yet would save, worked out from their number and type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.model_files.facts import BITS, FLOATS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.model_files.facts import Weight
+
+THRESHOLD = 2048
+"""Elements from which on coremltools compresses a tensor (`weight_threshold`, its default)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Technique:
+    """A way to compress weights."""
+
+    name: str
+    version: int
+    """Specification version that it needs."""
+    code: str
+    """Configuration in `coremltools.optimize.coreml` (`cto.coreml`); empty where converting again does it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What one technique would save."""
+
+    technique: str
+    saved_bytes: int
+    """Estimate; scales of quantization, one in some hundred bytes, are left out."""
+    bytes: int
+    """Of all weights with it."""
+    needs: int
+    """Specification version."""
+
+
+HALF = Technique("Float16 storage", 6, "")
+QUANTIZED = Technique("8-bit quantization", 7, 'cto.coreml.OpLinearQuantizerConfig(mode="linear_symmetric")')
+PALETTES_6 = Technique("6-bit palettes", 7, 'cto.coreml.OpPalettizerConfig(mode="kmeans", nbits=6)')
+PALETTES_4 = Technique("4-bit palettes", 7, 'cto.coreml.OpPalettizerConfig(mode="kmeans", nbits=4)')
+PRUNED = Technique("pruning of half", 7, "cto.coreml.OpMagnitudePrunerConfig(target_sparsity=0.5)")
+TECHNIQUES = (HALF, QUANTIZED, PALETTES_6, PALETTES_4, PRUNED)
+
+
+def compressible(weights: Sequence[Weight]) -> tuple[Weight, ...]:
+    """Tensors of floats without compression that coremltools would compress."""
+    return tuple(
+        weight for weight in weights if not weight.technique and weight.stored in FLOATS and weight.count >= THRESHOLD
+    )
+
+
+def savings_of(weights: Sequence[Weight]) -> tuple[Saving, ...]:
+    """What each technique would still save, those that save nothing left out."""
+    open_ = compressible(weights)
+    total = sum(weight.bytes for weight in weights)
+    found = []
+    for technique in TECHNIQUES:
+        saved = sum(weight.bytes - _bytes_with(technique, weight) for weight in open_)
+        if saved > 0:
+            found.append(Saving(technique.name, saved, total - saved, technique.version))
+    return tuple(found)
+
+
+def _bytes_with(technique: Technique, weight: Weight) -> int:
+    """Bytes of a tensor with a technique: its values, and a palette of Float16 or the mask of what is kept."""
+    bits = BITS[weight.stored or "Float32"]
+    if technique is HALF:
+        return weight.count * min(bits, 16) // 8
+    if technique is QUANTIZED:
+        return weight.count
+    if technique is PRUNED:
+        return weight.count // 2 * bits // 8 + weight.count // 8
+    width = 6 if technique is PALETTES_6 else 4
+    return (weight.count * width + 7) // 8 + 2 * (1 << width)
