@@ -49,9 +49,10 @@ def finding(
 
 def row_numbers(rows: pd.DataFrame) -> dict[str, IntArray]:
     """Row numbers of rows of an event frame, by table. O(n)."""
-    codes, numbers = rows["table"].cat.codes.to_numpy(), rows["row"].to_numpy(dtype=np.int64)
-    tables = rows["table"].cat.categories
-    return {str(tables[code]): numbers[codes == code] for code in np.unique(codes).tolist()}
+    # Rows that a check put together need not have categories.
+    table, numbers = rows["table"].astype("category").cat, rows["row"].to_numpy(dtype=np.int64)
+    codes = table.codes.to_numpy()
+    return {str(table.categories[code]): numbers[codes == code] for code in np.unique(codes).tolist()}
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
