@@ -62,9 +62,13 @@ def test_a_trace_gives_frames(samples: Path) -> None:
 
 def test_analyze_gives_the_report_that_the_command_prints(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = samples / "sharpen_8bit.trace"
-    report = tracekit.analyze(path)
     assert main(["analyze", str(path), "--format", "json"]) == 0
-    assert capsys.readouterr().out == to_json(report)
+    printed = json.loads(capsys.readouterr().out)
+    # Only a report that is written has what a comparison needs.
+    assert printed.pop("measurements")
+    report = json.loads(to_json(tracekit.analyze(path)))
+    assert report.pop("measurements") is None
+    assert printed == report
 
 
 def test_every_argument_reaches_the_analysis(samples: Path) -> None:
