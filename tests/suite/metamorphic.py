@@ -7,7 +7,7 @@ Each relation takes the description of a labelled recording and gives another on
   not found now. What lacked data may become what the label allows: any answer, but a finding only where the label
   expects one, allows one, or expects that the data do not suffice. A case names the detectors that a number of
   something keeps from a finding (`found_in_more`), and those that find a share of the recording that only its end holds
-  (`lost_in_more`).
+  (`lost_in_more`): what the end cuts off is a whole row in the middle of a recording twice as long.
 - `beside`: a clean model in the same process works now and then on a unit that no model of the recording uses. What was
   said of the others holds as under `twice`, and of the new model nothing is found, unless settings of the case ask
   something of it.
