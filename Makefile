@@ -38,13 +38,14 @@ format: environment-dev ## let ruff fix and format the code
 	@$(BIN)/python -m ruff check --fix .
 	@$(BIN)/python -m ruff format .
 
-fuzz: environment-dev ## feed broken and hostile recordings to the readers for some minutes
+fuzz: environment-dev ## feed broken and hostile recordings to the readers, and random apps to the detectors, for half an hour
 	@$(BIN)/python tests/support/fuzz_export.py
 	@$(BIN)/python tests/support/fuzz_scanner.py --seconds 60
 	@$(BIN)/python tests/support/fuzz_bundle.py
 	@$(BIN)/python tests/support/fuzz_hostile.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
 	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py --every-case
+	@$(PYTEST) tests/suite/test_random_apps.py --every-case
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
 bench: environment-dev ## measure readers and every step up to the report side by side and write benchmarks/results.md

@@ -6,15 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import tracekit
+from tracekit.api import judge
 from tracekit.cli.main import main
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.registry import DETECTORS
-from tracekit.testing import write_export
+from tracekit.testing import Process, Scenario, write_export
 from tracekit.testing.rows import Model
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "plugin-example"
@@ -47,15 +49,17 @@ def install(tmp_path, monkeypatch):
     all_detectors.cache_clear()
 
 
-@pytest.fixture
-def recording(scenario, tmp_path):
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    scenario = Scenario(Process("App", 700), duration_ns=10_000 * MS)
     scenario.load(Model("Late"), 0, 20 * MS)
     scenario.load(Model("Soon"), 0, 20 * MS)
     for k in range(5):
         scenario.predict(Model("Late"), (1_520 + 20 * k) * MS, 5 * MS)
         scenario.predict(Model("Soon"), (30 + 20 * k) * MS, 5 * MS)
-    write_export(scenario, tmp_path / "recording")
-    return tmp_path / "recording"
+    folder = tmp_path_factory.mktemp("plug-ins") / "recording"
+    write_export(scenario, folder)
+    return folder
 
 
 def test_without_packages_there_are_only_our_own(monkeypatch):
@@ -119,14 +123,13 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
 )
 def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, recording, capsys, value, code, reason):
     install("broken-package", "mine", value, code)
-    report = tracekit.analyze(recording)
-    failed = [check for check in report.checks if check.outcome == "error"]
-    assert [check.id for check in failed] == ["broken-package:mine"]
-    assert reason in failed[0].summary
-    assert "uninstall the package 'broken-package'" in failed[0].summary
-    assert report.summary.evaluated
-    assert main(["analyze", str(recording)]) == 2
-    assert "broken-package:mine" in capsys.readouterr().out
+    assert main(["analyze", str(recording), "--format", "json"]) == 2
+    report = json.loads(capsys.readouterr().out)
+    failed = [check for check in report["checks"] if check["outcome"] == "error"]
+    assert [check["id"] for check in failed] == ["broken-package:mine"]
+    assert reason in failed[0]["summary"]
+    assert "uninstall the package 'broken-package'" in failed[0]["summary"]
+    assert report["summary"]["evaluated"]
 
 
 EXITING = """
@@ -172,22 +175,21 @@ CHANGES = {
 }
 
 
-def judged(recording, **options):
+def judged(trace):
     """The report but for the checks of the plug-in."""
-    trace = tracekit.open_trace(recording)
-    from tracekit.api import judge
+    report = judge(trace, redact=False)
+    return report.models, report.aggregation, [check for check in report.checks if check.id not in ("mine", "whole")]
 
-    reports = [judge(trace, redact=False, **options) for _ in range(2)]
-    return [
-        (report.models, report.aggregation, [check for check in report.checks if check.id not in ("mine", "whole")])
-        for report in reports
-    ]
+
+@cache
+def judged_without_packages(recording):
+    all_detectors.cache_clear()
+    return judged(tracekit.open_trace(recording))
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, change):
-    all_detectors.cache_clear()
-    before, _ = judged(recording)
+    before = judged_without_packages(recording)
     code = (
         HEAD
         + "def change(trace):\n"
@@ -211,9 +213,9 @@ def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, 
         + "DETECTORS = [replace(WHOLE, id='whole', needs=(), detect=whole), replace(MODEL, id='mine', detect=detect)]\n"
     )
     install("changing", "mine", "changing:DETECTORS", {"changing.py": code})
-    first, second = judged(recording)
-    assert first == before
-    assert second == before
+    trace = tracekit.open_trace(recording)
+    assert judged(trace) == before
+    assert judged(trace) == before
 
 
 RAISES = {

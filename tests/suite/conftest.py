@@ -10,7 +10,7 @@ import pytest
 
 from suite.frame import SHARED, detector_ids, judge_many, load, module_of
 
-SAMPLED = 5
+SAMPLED = 10
 """Without `--every-case`, one in so many cases of each kind is judged: all of them take minutes."""
 
 
@@ -37,7 +37,7 @@ def chosen_places(request: pytest.FixtureRequest) -> Callable[[str, str], list[i
 
 
 def places(config: pytest.Config, module: str) -> list[int]:
-    """Places of the cases of a module that a run judges: of each kind the first and every fifth, or all of them."""
+    """Places of the cases of a module that a run judges: of each kind the first and every tenth, or all of them."""
     step = 1 if config.getoption("--every-case") else SAMPLED
     seen: Counter[str] = Counter()
     found = []

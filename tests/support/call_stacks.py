@@ -110,3 +110,19 @@ class Held:
 def source(*samples: Sample) -> SampleSource:
     """Where a trace reads these samples from."""
     return SampleSource(Held({"time-profile": [call_stacks(samples)]}))  # type: ignore[arg-type]
+
+
+def frames_at(table: CallStacks, sample: int) -> list[tuple[str | None, str | None, int, str]]:
+    """Image, function, offset and place of each frame of a sample."""
+    stack, frames = int(table.stack[sample]), table.frames
+    if stack < 0:
+        return []
+    return [
+        (
+            table.images[frames.image[each]].name if frames.image[each] >= 0 else None,
+            table.functions[frames.function[each]].name if frames.function[each] >= 0 else None,
+            int(frames.offset[each]),
+            f"{table.files[frames.file[each]]}:{frames.line[each]}" if frames.line[each] else "",
+        )
+        for each in table.order[table.starts[stack] : table.starts[stack + 1]].tolist()
+    ]

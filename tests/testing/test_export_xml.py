@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
+from support.context_rows import add_context
 from tracekit.testing.contents import table_list
 from tracekit.testing.export_xml import write_export, write_single_export
-from tracekit.testing.machines import WINDOW_SERVER, Process
+from tracekit.testing.machines import Process
 from tracekit.testing.rng import Draws
-from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
+from tracekit.testing.rows import Model, SignpostRow
 from tracekit.testing.scenario import CORE_ML, Scenario
 
 if TYPE_CHECKING:
@@ -30,14 +31,7 @@ def everything(**changes: object) -> Scenario:
     prediction.gpu(4_500_000, 3_000_000, buffers=2)
     whole = scenario.predict(Model("Pipeline", 2), 300 * MS, 20 * MS)
     whole.stage("Decoder", 1 * MS, 6 * MS).event("CPU", 0, 6 * MS)
-    scenario.gpu_work(5 * MS, 600_000, WINDOW_SERVER, frame=7)
-    scenario.gpu_work(6 * MS, 600_000, None, channel="Compute", label="")
-    scenario.derive_gpu_states()
-    scenario.thermal.append(StateRow(0, 2_000 * MS, "Fair"))
-    scenario.gpu_performance.append(StateRow(50 * MS, 70 * MS, "Maximum"))
-    scenario.hang(400 * MS, 120 * MS)
-    scenario.points.append(PointRow(7 * MS, "Shutter", "com.example.camera", "photo 1"))
-    scenario.signposts.append(SignpostRow(5 * MS, 60 * MS, "Frame", "com.example.camera", "render", "n=1"))
+    add_context(scenario)
     scenario.signposts.append(SignpostRow(6 * MS, 6 * MS, "Frame", "com.example.camera", "render"))
     return scenario
 

@@ -73,12 +73,12 @@ def code_info(trace: Trace, shown: Shown | None = None) -> CodeInfo | None:
     if sampled is None:
         return None
     stacks = sampled.stacks
-    own = is_any(stacks["owner"], APP) if len(stacks) else np.zeros(0, np.bool_)
+    is_app = is_any(stacks["owner"], APP) if len(stacks) else np.zeros(0, np.bool_)
     return CodeInfo(
         samples=len(sampled.samples),
         stacks=int(sampled.samples["stack"].notna().sum()),
         named=float(stacks["function"].notna().mean()) if len(stacks) else None,
-        source_lines=bool(own.any()) and bool(stacks["line"][own].notna().any()),
+        source_lines=bool(is_app.any()) and bool(stacks["line"][is_app].notna().any()),
         inferred=is_inferred(trace),
         call_sites=tuple(site for site in all_sites(trace) if _is_shown(site, shown)),
         notes=sampled.notes,
@@ -139,8 +139,8 @@ def merged(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
     for site in sites:
         by_place.setdefault((site.api, site.function, site.file, site.line), []).append(site)
         total[site.api] = total.get(site.api, 0) + (site.samples if site.calls is None else site.calls)
-    found = [_joined(group, total[group[0].api]) for group in by_place.values()]
-    return tuple(sorted(found, key=lambda site: (-site.share, site.first_ns)))
+    sites_by_place = [_joined(group, total[group[0].api]) for group in by_place.values()]
+    return tuple(sorted(sites_by_place, key=lambda site: (-site.share, site.first_ns)))
 
 
 def _joined(group: Sequence[CallSite], of: int) -> CallSite:
@@ -177,18 +177,18 @@ def main_work(site: CallSite) -> str:
     """The large parts of it, in few words. Where a program was compiled, getting it was hardly anything else."""
     busy = {each.what for each in site.busy}
     left_out = LoadPhase.PROGRAM if LoadPhase.COMPILING in busy else None
-    least = MAIN_SHARE if site.api == Api.LOAD else LEAST_SHARE
-    parts = [f"{each.what} {share}" for each, share in _shares(site, least) if each.what != left_out]
+    min_share = MAIN_SHARE if site.api == Api.LOAD else LEAST_SHARE
+    parts = [f"{each.what} {share}" for each, share in _shares(site, min_share) if each.what != left_out]
     if site.api == Api.LOAD and parts and LoadPhase.COMPILING not in busy:
         parts = ["nothing compiled", *parts]
     return ", ".join(parts)
 
 
-def _shares(site: CallSite, least: float) -> list[tuple[Busy, str]]:
+def _shares(site: CallSite, min_share: float) -> list[tuple[Busy, str]]:
     return [
         (each, format_percent(each.samples / site.samples))
         for each in site.busy
-        if each.samples >= least * site.samples
+        if each.samples >= min_share * site.samples
     ]
 
 

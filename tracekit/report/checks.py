@@ -40,26 +40,26 @@ def checks_from(judgments: Sequence[Judgment]) -> tuple[Check, ...]:
 def check_of(judgment: Judgment, extra_savings_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
     """The check that reports one answer of one detector."""
     detector, outcome, caveats = judgment
-    found = outcome if isinstance(outcome, Finding) else None
+    finding = outcome if isinstance(outcome, Finding) else None
     return Check(
         id=detector.id,
-        title=detector.finding_title if found else detector.title,
+        title=detector.finding_title if finding else detector.title,
         outcome=OUTCOME_NAMES[type(outcome)],
-        severity=str(severity_of(found.cost)) if found and not isinstance(detector, ModelFileDetector) else None,
+        severity=str(severity_of(finding.cost)) if finding and not isinstance(detector, ModelFileDetector) else None,
         pattern=str(detector.pattern),
         model=outcome.model,
         summary=_summary(outcome),
         why=detector.why,
-        fix=(found.fix or detector.fix).strip() if found else "",
+        fix=(finding.fix or detector.fix).strip() if finding else "",
         record=outcome.record if isinstance(outcome, InsufficientData) else "",
         caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
-        cost=found.cost if found else None,
+        cost=finding.cost if finding else None,
         extra_savings_ns=extra_savings_ns,
         related=related,
-        evidence=found.evidence if found else (),
-        evidence_total=max(found.evidence_total, len(found.evidence)) if found else 0,
-        call_sites=found.call_sites if found else (),
+        evidence=finding.evidence if finding else (),
+        evidence_total=max(finding.evidence_total, len(finding.evidence)) if finding else 0,
+        call_sites=finding.call_sites if finding else (),
         references=detector.references,
     )
 

@@ -202,18 +202,21 @@ def diagnose(report: Report) -> Diagnosis:
 def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:
     of_leaf = [check for check in checks if check.pattern == leaf.pattern]
     findings = [check for check in of_leaf if check.outcome == "finding"]
-    looked = [check for check in of_leaf if check.outcome == "passed"]
-    blind = [check for check in of_leaf if check.outcome in ("insufficient_data", "error")]
+    passed = [check for check in of_leaf if check.outcome == "passed"]
+    not_evaluated = [check for check in of_leaf if check.outcome in ("insufficient_data", "error")]
     if findings:
         about = (f"{check.model}: {check.summary}" if check.model else check.summary for check in findings)
         return _leaf_answer(leaf, Answer.SEEN, about, findings)
-    if looked:
-        shown = f"Recordings show {leaf.shows}: {_count(looked)} passed."
-        unseen = [f"{_count(blind)} not evaluated."] if blind else []
-        return _leaf_answer(leaf, Answer.NOT_SEEN, [shown, *unseen], looked)
-    if blind:
+    if passed:
+        looked_for = f"Recordings show {leaf.shows}: {_count(passed)} passed."
+        unseen = [f"{_count(not_evaluated)} not evaluated."] if not_evaluated else []
+        return _leaf_answer(leaf, Answer.NOT_SEEN, [looked_for, *unseen], passed)
+    if not_evaluated:
         return _leaf_answer(
-            leaf, Answer.UNKNOWN, dict.fromkeys(f"{check.summary} {check.record}" for check in blind), blind
+            leaf,
+            Answer.UNKNOWN,
+            dict.fromkeys(f"{check.summary} {check.record}" for check in not_evaluated),
+            not_evaluated,
         )
     if of_leaf:
         reasons = dict.fromkeys(

@@ -53,14 +53,14 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
 
 def _of_process(sampled: Samples, pid: int | None) -> BoolArray:
     """Samples of one process: shape (samples,)."""
-    own: BoolArray = (sampled.samples["pid"] == pid).fillna(value=False).to_numpy(dtype=bool)
-    return own
+    is_of_process: BoolArray = (sampled.samples["pid"] == pid).fillna(value=False).to_numpy(dtype=bool)
+    return is_of_process
 
 
 def fit_to_leave(tree: CallTree, trace: Trace, sampled: Samples, *, redact: bool) -> CallTree:
     """The tree with names that may leave the machine: those in it and no others, redacted and fit for a screen."""
     used, name = np.unique(tree.name, return_inverse=True)
-    texts = [each[place] for each in (tree.names, tree.images) for place in used.tolist()]
+    texts = [each[index] for each in (tree.names, tree.images) for index in used.tolist()]
     if redact:
         facts = private_facts(trace)
         # Programs are libraries of their own processes, of which samples know more than the other tables.
@@ -68,6 +68,6 @@ def fit_to_leave(tree: CallTree, trace: Trace, sampled: Samples, *, redact: bool
         facts = replace(facts, processes=tuple(sorted({*facts.processes, *running})))
         texts = redact_texts(texts, facts, model_names(trace))
     fit = tuple(map(visible, texts))
-    is_app = tuple(tree.is_app[place] for place in used.tolist())
+    is_app = tuple(tree.is_app[index] for index in used.tolist())
     names, images = fit[: len(used)], fit[len(used) :]
     return replace(tree, name=name.reshape(-1), names=names, images=images, is_app=is_app)

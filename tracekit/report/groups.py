@@ -122,12 +122,14 @@ def with_outcome(checks: Iterable[Check], outcome: str) -> tuple[Check, ...]:
 def names(checks: Sequence[Check], every: Iterable[Check]) -> tuple[str, ...]:
     """Each detector once; where `every`, the checks of the report, holds it for more models, with the only one of these
     or with how many they are: `an-id (Segmenter)`, `an-id (2 of 5 models)`."""
-    here, totals = (Counter(check.id for check in some if check.model is not None) for some in (checks, every))
+    counts, totals = (Counter(check.id for check in group if check.model is not None) for group in (checks, every))
     model = {check.id: check.model for check in checks}
 
     def about(name: str) -> str:
-        if not 0 < here[name] < totals[name]:
+        if not 0 < counts[name] < totals[name]:
             return ""
-        return f" ({model[name]})" if here[name] == 1 else f" ({here[name]:,} of {format_count(totals[name], 'model')})"
+        if counts[name] == 1:
+            return f" ({model[name]})"
+        return f" ({counts[name]:,} of {format_count(totals[name], 'model')})"
 
     return tuple(f"{name}{about(name)}" for name in dict.fromkeys(check.id for check in checks))

@@ -84,12 +84,12 @@ class PartsRow:
 
     def bar(self, cells: int) -> str:
         """The slices drawn in so many cells: whole cells first, the rest by largest remainder."""
-        wanted = [part.share * cells for part in self.slices]
-        given = [int(amount) for amount in wanted]
-        by_remainder = sorted(range(len(given)), key=lambda index: given[index] - wanted[index])
-        for index in by_remainder[: cells - sum(given)]:
-            given[index] += 1
-        return "".join(part.group.sign * size for part, size in zip(self.slices, given, strict=True))
+        exact = [part.share * cells for part in self.slices]
+        cells_of_parts = [int(amount) for amount in exact]
+        by_remainder = sorted(range(len(cells_of_parts)), key=lambda index: cells_of_parts[index] - exact[index])
+        for index in by_remainder[: cells - sum(cells_of_parts)]:
+            cells_of_parts[index] += 1
+        return "".join(part.group.sign * size for part, size in zip(self.slices, cells_of_parts, strict=True))
 
     @property
     def large(self) -> list[Slice]:

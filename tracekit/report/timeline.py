@@ -166,8 +166,8 @@ def _predictions(trace: Trace, events: Events) -> IntArray:
     frame: pd.DataFrame = getattr(trace, events.frame).iloc[events.index]
     predictions = frame["prediction"].fillna(-1).to_numpy(np.int64)
     if events.frame == "activity":
-        own = is_any(frame["kind"], Kind.PREDICTION) & is_any(frame["level"], Level.TOP)
-        return np.where(own, frame.index.to_numpy(np.int64), predictions)
+        is_prediction = is_any(frame["kind"], Kind.PREDICTION) & is_any(frame["level"], Level.TOP)
+        return np.where(is_prediction, frame.index.to_numpy(np.int64), predictions)
     return predictions
 
 
@@ -222,7 +222,7 @@ def _places(
 ) -> list[tuple[tuple[int, int], ...]]:
     """Lane and row of each interval of evidence."""
     wanted = {(entry.table, entry.row) for check in checks for entry in check.evidence}
-    found: dict[tuple[str, int], tuple[int, int]] = {}
+    located: dict[tuple[str, int], tuple[int, int]] = {}
     for number, (lane, positions) in enumerate(zip(lanes, kept, strict=True)):
         if lane.events is None or not positions.size:
             continue
@@ -234,8 +234,8 @@ def _places(
         codes = tables.codes.to_numpy()[lane.events.index[positions]]
         names = tables.categories.tolist()
         candidates = np.flatnonzero(np.isin(rows, [row for _, row in wanted]))
-        for place in candidates.tolist():
-            key = (str(names[codes[place]]), int(rows[place]))
+        for index in candidates.tolist():
+            key = (str(names[codes[index]]), int(rows[index]))
             if key in wanted:
-                found[key] = (number, place)
-    return [tuple(found.get((entry.table, entry.row), (-1, -1)) for entry in check.evidence) for check in checks]
+                located[key] = (number, index)
+    return [tuple(located.get((entry.table, entry.row), (-1, -1)) for entry in check.evidence) for check in checks]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support.call_stacks import frames_at
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.call_stacks import CallStacks
@@ -79,22 +80,6 @@ def stacks_of(
     bundle.replace |= {f"symbols/stores/{identity}.symbolsarchive": data for identity, data in archives.items()}
     (table,) = open_recording(bundle.write(folder / "run.trace")).call_stacks("time-profile")
     return table
-
-
-def frames_at(table: CallStacks, sample: int) -> list[tuple[str | None, str | None, int, str]]:
-    """Image, function, offset and place of each frame of a sample."""
-    stack, frames = int(table.stack[sample]), table.frames
-    if stack < 0:
-        return []
-    return [
-        (
-            table.images[frames.image[each]].name if frames.image[each] >= 0 else None,
-            table.functions[frames.function[each]].name if frames.function[each] >= 0 else None,
-            int(frames.offset[each]),
-            f"{table.files[frames.file[each]]}:{frames.line[each]}" if frames.line[each] else "",
-        )
-        for each in table.order[table.starts[stack] : table.starts[stack + 1]].tolist()
-    ]
 
 
 def dumped() -> dict[str, bytes]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.call_stacks import frames_at
 from tracekit.recording import open_recording
 from tracekit.recording.call_stacks import CallStacks
 
@@ -52,19 +53,6 @@ def read(folder: Path, kind: str, *stacks: str) -> CallStacks:
     (folder / "a.xml").write_text(f'<?xml version="1.0"?><trace-query-result>{node}</trace-query-result>')
     (table,) = open_recording(folder / "a.xml").call_stacks("time-profile")
     return table
-
-
-def frames_at(table: CallStacks, sample: int) -> list[tuple[str | None, str | None, int, str]]:
-    stack, frames = int(table.stack[sample]), table.frames
-    return [
-        (
-            table.images[frames.image[each]].name if frames.image[each] >= 0 else None,
-            table.functions[frames.function[each]].name if frames.function[each] >= 0 else None,
-            int(frames.offset[each]),
-            f"{table.files[frames.file[each]]}:{frames.line[each]}" if frames.line[each] else "",
-        )
-        for each in table.order[table.starts[stack] : table.starts[stack + 1]].tolist()
-    ]
 
 
 WHOLE = [

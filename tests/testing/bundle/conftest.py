@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.context_rows import add_context
 from tracekit.testing.bundle import write_bundle
 from tracekit.testing.machines import WINDOW_SERVER, Process
-from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
+from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
 MS = 1_000_000
@@ -189,14 +190,7 @@ def everything(**changes: object) -> Scenario:
         prediction.neural_engine(900_000, 3_500_000)
         prediction.gpu(4_500_000, 3_000_000, buffers=2)
     scenario.predict(Model("Pipeline", 2), 400 * MS, 20 * MS).stage("Decoder", 1 * MS, 6 * MS)
-    scenario.gpu_work(5 * MS, 600_000, WINDOW_SERVER, frame=7)
-    scenario.gpu_work(6 * MS, 600_000, None, channel="Compute", label="")
-    scenario.derive_gpu_states()
-    scenario.thermal.append(StateRow(0, 2_000 * MS, "Fair"))
-    scenario.gpu_performance.append(StateRow(50 * MS, 70 * MS, "Maximum"))
-    scenario.hang(400 * MS, 120 * MS)
-    scenario.points.append(PointRow(7 * MS, "Shutter", "com.example.camera", "photo 1"))
-    scenario.signposts.append(SignpostRow(5 * MS, 60 * MS, "Frame", "com.example.camera", "render", "n=1"))
+    add_context(scenario)
     return scenario
 
 

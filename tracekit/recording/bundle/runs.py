@@ -45,7 +45,7 @@ class BundleRun:
         self.files = files
         self.number = folder.number
         self.stores = read_stores(files, folder, requirements)
-        self._information = information or RunInformation()
+        self._information = information or RunInformation(Run(folder.number))
         self.values = RunValues(
             files,
             f"{folder.core}/uniquing",
@@ -72,7 +72,7 @@ class BundleRun:
         return damage + (command and f"; export it on a Mac with {command}")
 
     def _described(self, folder: RunFolder, notes: list[str]) -> Run:
-        information = self._information
+        recorded = self._information.run
         instruments = read_instruments(self.files, self.number)
         try:
             configuration = read_configuration(self.files, folder.core)
@@ -87,23 +87,18 @@ class BundleRun:
         if instruments.damaged:
             notes.append(f"instruments of run {self.number} whose files cannot be read: {instruments.damaged}")
         start, duration = self._span(instruments, notes)
-        device = information.device
+        device = recorded.device
         if device == Device():
             device = Device(platform=configuration.platform, os_version=configuration.os_version)
         target = self._target(configuration, notes)
-        return Run(
-            number=self.number,
+        return replace(
+            recorded,
             device=device,
-            host=information.host,
             target=target,
             start_date=iso_date(start),
             end_date=None if start is None or duration is None else iso_date(start + duration),
             duration_ns=duration,
-            end_reason=information.end_reason,
-            instruments_version=information.instruments_version,
-            template=instruments.template if information.template is None else information.template,
-            recording_mode=information.recording_mode,
-            time_limit=information.time_limit,
+            template=instruments.template if recorded.template is None else recorded.template,
             issues=issues,
             raw_stream=next(iter(raw_streams(self.files, self.number)), None),
             tables=tuple(self.entry(store) for store in self.stores),
@@ -114,7 +109,7 @@ class BundleRun:
 
         `form.template` has no checksum; what the instruments' files tell, which have one, holds against it.
         """
-        known = self._information.start_ns, self._information.duration_ns
+        known = self._information.start_ns, self._information.run.duration_ns
         clock = self._wall_clock()
         if _differ(known[0], instruments.start_ns, _ROUNDING_NS) or _differ(
             known[1], instruments.duration_ns, _ROUNDING_NS
@@ -135,7 +130,7 @@ class BundleRun:
 
     def _target(self, configuration: Configuration, notes: list[str]) -> Target:
         """What was recorded. As with the span, the configuration holds against `form.template`."""
-        target, pid = self._information.target, configuration.target_pid
+        target, pid = self._information.run.target, configuration.target_pid
         if target == Target():
             return Target(process=self._process(pid))
         if target.process is not None and _differ(target.process.pid, pid, 0):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive
 from tracekit.recording.bundle.values import TargetNames
-from tracekit.recording.contents import Device, Target
+from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.table import Process
 
 if TYPE_CHECKING:
@@ -28,18 +28,11 @@ NO_REFERENCE: Final = 0xFFFF_FFFF
 class RunInformation:
     """What the archive tells of one run."""
 
-    device: Device = field(default_factory=Device)
-    host: Device | None = None
-    target: Target = field(default_factory=Target)
+    run: Run
+    """Without dates, issues and tables."""
     names: TargetNames = field(default_factory=lambda: TargetNames({}, frozenset()))
     start_ns: int | None = None
     """ns since 1970."""
-    duration_ns: int | None = None
-    end_reason: str | None = None
-    instruments_version: str | None = None
-    template: str | None = None
-    recording_mode: str | None = None
-    time_limit: str | None = None
 
 
 def read_information(files: BundleFiles) -> dict[int, RunInformation]:
@@ -53,18 +46,19 @@ def read_information(files: BundleFiles) -> dict[int, RunInformation]:
     for number, reference in runs.items():
         run = archive.mapping(reference)
         if isinstance(number, int) and archive.value(run.get("runInfo")) is not None:
-            information[number] = _information(archive, run)
+            information[number] = _information(archive, number, run)
     return information
 
 
-def _information(archive: KeyedArchive, run: dict[object, object]) -> RunInformation:
+def _information(archive: KeyedArchive, number: int, run: dict[object, object]) -> RunInformation:
     info = archive.mapping(run.get("runInfo"))
 
     def text(key: str) -> str | None:
         return archive.text(info.get(key))
 
     status = text("_targetExitStatus")
-    return RunInformation(
+    recorded = Run(
+        number,
         device=_device(archive, info, "_target") or Device(),
         host=_device(archive, info, "_host"),
         target=Target(
@@ -72,8 +66,6 @@ def _information(archive: KeyedArchive, run: dict[object, object]) -> RunInforma
             arguments=text("_arguments"),
             termination_reason=None if status is None else f"exit({status})",
         ),
-        names=_names(archive, run),
-        start_ns=archive.number(run.get("startTime")),
         duration_ns=archive.number(run.get("runningTime")),
         end_reason=text("_endReason"),
         instruments_version=text("_instrumentVersion"),
@@ -81,6 +73,7 @@ def _information(archive: KeyedArchive, run: dict[object, object]) -> RunInforma
         recording_mode=text("_recordingMode"),
         time_limit=text("_timeLimit"),
     )
+    return RunInformation(recorded, _names(archive, run), archive.number(run.get("startTime")))
 
 
 def _device(archive: KeyedArchive, info: dict[object, object], side: str) -> Device | None:

@@ -51,14 +51,14 @@ def render_bug_report(report: Report, reproduction: Reproduction, limit: int = L
     safe = markdown.legible(report)
     groups = sorted(findings(safe.checks), key=lambda group: SEVERITIES.index(group.severity))
     parts: list[_Part] = []
-    for place, group in enumerate(groups):
+    for index, group in enumerate(groups):
         opened, *further = markdown.finding_sections(group, markdown.label(group, safe))
-        parts.append(_Part(opened, 1_000 + place))
-        parts += [_Part(section, 10_000 * step + place) for step, section in enumerate(further, 1)]
-    parts += [_Part(section, 5_000 + place) for place, section in enumerate(markdown.overview(safe))]
+        parts.append(_Part(opened, 1_000 + index))
+        parts += [_Part(section, 10_000 * step + index) for step, section in enumerate(further, 1)]
+    parts += [_Part(section, 5_000 + index) for index, section in enumerate(markdown.overview(safe))]
     parts += [_Part(section, 0) for section in _always(safe, reproduction)]
     tables = [section for section in markdown.folded(safe) if section.title != markdown.RECORDING]
-    parts += [_Part(section, 100_000 + place) for place, section in enumerate(tables)]
+    parts += [_Part(section, 100_000 + index) for index, section in enumerate(tables)]
     first = "\n\n".join(markdown.head(_cut(safe)))
     return _fitted(first, [part for part in parts if part.section.text], limit)
 

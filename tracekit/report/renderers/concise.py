@@ -74,8 +74,8 @@ def summary_line(report: Report) -> Text:
     totals, summary = count_checks(report.checks), report.summary
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
-        found = [finding for finding in report.findings if finding.id in STACKS_ALONE]
-        beside = f" · {format_count(len(found), 'finding')} from call stacks" if found else ""
+        from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
+        beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
         return Text(f"Inconclusive: {count} could not be evaluated{beside} · exit status 3", style="bold yellow")
     parts = [totals.found, _savings(report), _rest(totals)]
     clean = "yellow" if totals.failed else "green"

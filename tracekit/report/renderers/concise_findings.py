@@ -116,9 +116,9 @@ def _savings_and_interval(check: Check, layout: Layout) -> list[Text]:
         return layout.hanging(Text(" " * layout.indent + interval), layout.indent) if interval else []
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(check.cost.ns), style="bold")
     if check.cost.share:
-        whole = f"the {'model' if check.model else 'app'}'s {format_time(check.cost.ns / check.cost.share)}"
+        time_of_whole = f"the {'model' if check.model else 'app'}'s {format_time(check.cost.ns / check.cost.share)}"
         share = format_percent(check.cost.share)
-        text.append(f" ({share} of {check.cost.of})" if check.cost.of else f" of {whole} ({share})")
+        text.append(f" ({share} of {check.cost.of})" if check.cost.of else f" of {time_of_whole} ({share})")
     text.append(included_above(check.extra_savings_ns, check.cost.ns))
     for other in check.related:
         text.append(f"; {formatting.RELATIONS[other.relation]}: {other.id}", style="dim")

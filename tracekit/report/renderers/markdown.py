@@ -162,11 +162,11 @@ def _rows(group: Group) -> str:
     rows = []
     for check in shown:
         callers = [] if check.pattern == Pattern.RECORDING else check.call_sites[:CALL_SITES_SHOWN]
-        said = [check.summary, *(_capitalized(f"{called_from(site)}.") for site in callers)]
-        words = [*said, *(f"Note: {caveat}" for caveat in check.caveats), *_relations(check)]
+        sentences = [check.summary, *(_capitalized(f"{called_from(site)}.") for site in callers)]
+        details = [*sentences, *(f"Note: {caveat}" for caveat in check.caveats), *_relations(check)]
         name = code(check.model) if check.model else "recording"
         severity = [check.severity or ""] if several else []
-        rows.append([name, *severity, " ".join(map(sentence, words)), *_savings(check)])
+        rows.append([name, *severity, " ".join(map(sentence, details)), *_savings(check)])
     if len(group.checks) > 1 and group.extra_savings_ns is not None:
         total = f"**up to {format_estimate(group.extra_savings_ns)}**"
         blank = [""] if several else []

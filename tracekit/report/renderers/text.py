@@ -266,8 +266,8 @@ def _entry(entry: CoverageInfo, verbose: bool) -> Text:
     body.append(f"{state}{rows}", style="bold" if entry.state != "rows" else "")
     # Such conclusions only repeat the state.
     repeated = state in {"not recorded", "not exported"} or (entry.state == "empty" and not entry.advice)
-    said = " ".join(filter(None, ("" if repeated else entry.conclusion, entry.advice if verbose else "")))
-    return body.append(f"{'.' if repeated else ':'} {said}" if said else "")
+    explanation = " ".join(filter(None, ("" if repeated else entry.conclusion, entry.advice if verbose else "")))
+    return body.append(f"{'.' if repeated else ':'} {explanation}" if explanation else "")
 
 
 def _rest(report: Report, width: int, verbose: bool) -> list[RenderableType]:

@@ -34,21 +34,21 @@ def render_diagnosis(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
     """The tree in lines of at most `width` cells, with a line break at the end."""
     safe = map_strings(diagnosis, lambda _, text: glued(formatting.visible(text)))
     blocks: list[RenderableType] = [Text(safe.verdict, style="bold"), *map(paragraph, safe.recording)]
-    given: set[str] = set()
+    printed_reasons: set[str] = set()
     for branch in safe.branches:
         blocks.append(heading(branch.title))
         blocks += [paragraph(Text(fact, style="dim"), 2) for fact in branch.facts]
         for leaf in branch.leaves:
-            blocks += _leaf(leaf, given)
-            given.update(leaf.evidence)
+            blocks += _leaf(leaf, printed_reasons)
+            printed_reasons.update(leaf.evidence)
     return printed(blocks, min(max(width, NARROWEST), WIDEST), color)
 
 
-def _leaf(leaf: LeafAnswer, given: set[str]) -> list[RenderableType]:
+def _leaf(leaf: LeafAnswer, printed_reasons: set[str]) -> list[RenderableType]:
     """One question; a long reason that was given before is not given again."""
     mark, style = _MARKS[leaf.answer]
     title = Text.assemble((f"{mark} ", style), (leaf.pattern, "bold"), f": {leaf.answer}")
-    new = [line for line in leaf.evidence if line not in given or len(line) < REPEATED]
+    new = [line for line in leaf.evidence if line not in printed_reasons or len(line) < REPEATED]
     if len(new) < len(leaf.evidence):
         new.insert(0, "Same reason as above.")
     more = len(new) - SHOWN

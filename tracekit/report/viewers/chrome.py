@@ -53,9 +53,9 @@ def _events(tracks: Tracks) -> Iterator[bytes]:
                 yield _meta("thread_name", process, thread, name=f"{track.title} {row + 1}" if row else track.title)
                 yield _meta("thread_sort_index", process, thread, sort_index=thread)
                 for marker in track.markers if not row else ():
-                    place = {"ph": "i", "s": "t", "pid": process, "tid": thread, "cat": _CATEGORY}
+                    position = {"ph": "i", "s": "t", "pid": process, "tid": thread, "cat": _CATEGORY}
                     time = tracks.shift_ns / 1000
-                    yield _json({**place, "name": marker.text, "ts": time, "args": dict(marker.details)})
+                    yield _json({**position, "name": marker.text, "ts": time, "args": dict(marker.details)})
     yield from _slices(tracks, slice_rows(tracks), lines)
 
 
@@ -68,17 +68,17 @@ def _slices(tracks: Tracks, rows: SliceRows, lines: list[str]) -> Iterator[bytes
     for first in range(0, len(rows.starts), CHUNK):
         part = (column[first : first + CHUNK].tolist() for column in columns)
         for start, end, line, name, detail, work, flow, is_first, is_last in zip(*part, strict=True):
-            told = f'{details[detail]},"work":"{work:#x}"' if work else details[detail]
-            place, time = lines[line], _micros(start)
+            arguments = f'{details[detail]},"work":"{work:#x}"' if work else details[detail]
+            track, time = lines[line], _micros(start)
             yield (
-                f'{{"ph":"X",{place},"ts":{time},"dur":{_micros(end - start)},"cat":"{_CATEGORY}",'
-                f'"name":{names[name]},"args":{{{told}}}}}'
+                f'{{"ph":"X",{track},"ts":{time},"dur":{_micros(end - start)},"cat":"{_CATEGORY}",'
+                f'"name":{names[name]},"args":{{{arguments}}}}}'
             ).encode()
             if flow:
                 phase = "s" if is_first else "f" if is_last else "t"
                 binding = ',"bp":"e"' if is_last else ""
                 yield (
-                    f'{{"ph":"{phase}",{place},"ts":{time},"id":{flow},"cat":"{_CATEGORY}",'
+                    f'{{"ph":"{phase}",{track},"ts":{time},"id":{flow},"cat":"{_CATEGORY}",'
                     f'"name":"prediction"{binding}}}'
                 ).encode()
 

@@ -69,14 +69,14 @@ class _Writer:
         self._write_texts()
         self._write_clocks()
         # Viewers sort the outermost tracks by name and close them, so that all others stand in one.
-        whole = next(self._identities)
+        root = next(self._identities)
         ordering = self._messages.TrackDescriptor.EXPLICIT
-        self._write_descriptor(uuid=whole, name=self._tracks.title, child_ordering=ordering)
+        self._write_descriptor(uuid=root, name=self._tracks.title, child_ordering=ordering)
         for rank, track in enumerate(track for _, tracks in self._tracks.groups for track in tracks):
             if isinstance(track, SliceTrack):
-                self._write_rows(track, whole, rank)
+                self._write_rows(track, root, rank)
             else:
-                self._write_counter(track, whole, rank)
+                self._write_counter(track, root, rank)
         self._write_slices()
 
     def _packet(self) -> Any:
@@ -118,7 +118,7 @@ class _Writer:
         packet.track_descriptor.CopyFrom(self._messages.TrackDescriptor(**fields))
         self._builder.write_packet(packet)
 
-    def _write_rows(self, track: SliceTrack, whole: int, rank: int) -> None:
+    def _write_rows(self, track: SliceTrack, root: int, rank: int) -> None:
         """One track for each row, merged by viewers, and the markers on the first."""
         merging = self._messages.TrackDescriptor.SIBLING_MERGE_BEHAVIOR_BY_SIBLING_MERGE_KEY
         first = len(self._lines)
@@ -126,7 +126,7 @@ class _Writer:
             self._lines.append(next(self._identities))
             self._write_descriptor(
                 uuid=self._lines[-1],
-                parent_uuid=whole,
+                parent_uuid=root,
                 name=track.title,
                 sibling_order_rank=rank,
                 sibling_merge_behavior=merging,
@@ -139,7 +139,7 @@ class _Writer:
             packet.track_event.name = marker.text
             self._builder.write_packet(packet)
 
-    def _write_counter(self, track: CounterTrack, whole: int, rank: int) -> None:
+    def _write_counter(self, track: CounterTrack, root: int, rank: int) -> None:
         """A counter and its values."""
         identity = next(self._identities)
         counter = self._messages.CounterDescriptor(y_axis_share_key=track.unit)
@@ -148,7 +148,7 @@ class _Writer:
         else:
             counter.unit_name = track.unit
         self._write_descriptor(
-            uuid=identity, parent_uuid=whole, name=track.title, sibling_order_rank=rank, counter=counter
+            uuid=identity, parent_uuid=root, name=track.title, sibling_order_rank=rank, counter=counter
         )
         packet = self._event(self._messages.TrackEvent.TYPE_COUNTER)
         packet.track_event.track_uuid = identity

@@ -36,15 +36,15 @@ class SliceRows:
 
 def slice_rows(tracks: Tracks) -> SliceRows:
     """The slices of all tracks, with times as the file has them. O(n log n)."""
-    parts: list[tuple[IntArray, ...]] = []
+    columns_of_tracks: list[tuple[IntArray, ...]] = []
     first = 0
     for track in tracks.slices:
         order = np.lexsort((np.arange(len(track.rows)), track.rows))
         placed = (track.starts + tracks.shift_ns, track.ends + tracks.shift_ns, track.rows + first)
-        told = (track.names, track.details, track.works, track.flows)
-        parts.append(tuple(column[order] for column in (*placed, *told)))
+        contents = (track.names, track.details, track.works, track.flows)
+        columns_of_tracks.append(tuple(column[order] for column in (*placed, *contents)))
         first += track.row_count
-    starts, ends, lines, names, details, works, flows = map(np.concatenate, zip(*parts, strict=True))
+    starts, ends, lines, names, details, works, flows = map(np.concatenate, zip(*columns_of_tracks, strict=True))
     in_time = np.argsort(starts, kind="stable")
     joined = in_time[flows[in_time] > 0]
     flow_starts, flow_ends = np.zeros(len(starts), np.bool_), np.zeros(len(starts), np.bool_)

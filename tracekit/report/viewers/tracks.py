@@ -151,8 +151,8 @@ class _Texts:
 
 def _joined(timeline: Timeline) -> BoolArray:
     """Whether a prediction has rows beside its own, by index label with one more at the end for none."""
-    found = np.concatenate([lane.predictions for lane in timeline.lanes] or [np.empty(0, np.int64)])
-    counts = np.bincount(found + 1, minlength=1)
+    predictions = np.concatenate([lane.predictions for lane in timeline.lanes] or [np.empty(0, np.int64)])
+    counts = np.bincount(predictions + 1, minlength=1)
     counts[0] = 0
     # -1, for none, leads to the last element.
     joined: BoolArray = np.append(counts[1:], 0) > 1
@@ -164,9 +164,9 @@ def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray
     keys, codes = np.unique(np.stack((lane.labels, lane.models, lane.categories)), axis=1, return_inverse=True)
     names, details = [], []
     for label, model, category in keys.T.tolist():
-        parts = [timeline.texts[code] for code in (label, model) if code >= 0]
+        label_and_model = [timeline.texts[code] for code in (label, model) if code >= 0]
         title = LOOKS[Category(category)].title
-        names.append(texts.name(" · ".join(parts) or title))
+        names.append(texts.name(" · ".join(label_and_model) or title))
         named = (("model", timeline.texts[model]),) if model >= 0 else ()
         details.append(texts.detail((("kind", title), *named)))
     codes = codes.reshape(-1)
@@ -198,9 +198,9 @@ def _counters(timeline: Timeline) -> Iterator[CounterTrack]:
     starts, ends, models = lane.starts[called], lane.ends[called], lane.models[called]
     yield CounterTrack("In flight", "count", *depth_profile(starts, ends))
     for model in np.unique(models).tolist():
-        own = models == model
+        of_model = models == model
         title = f"Latency · {timeline.texts[model]}" if model >= 0 else "Latency"
-        yield CounterTrack(title, "ns", starts[own], (ends - starts)[own])
+        yield CounterTrack(title, "ns", starts[of_model], (ends - starts)[of_model])
 
 
 def _thermal(lane: DrawnLane) -> CounterTrack:
@@ -223,28 +223,30 @@ def _findings(report: Report, texts: _Texts) -> Iterator[SliceTrack]:
         columns = np.array(rows, np.int64).reshape(-1, 3)
         starts, ends, numbers = columns[:, 0], -columns[:, 1], columns[:, 2]
         title = visible(answers[0].title)
-        told = [_told(check) for check in answers]
+        details_of_checks = [_check_details(check) for check in answers]
         nothing = np.zeros(len(rows), np.int64)
         yield SliceTrack(
             title=f"Finding: {title}",
             markers=tuple(
-                Marker(title, details) for check, details in zip(answers, told, strict=True) if not check.evidence
+                Marker(title, details)
+                for check, details in zip(answers, details_of_checks, strict=True)
+                if not check.evidence
             ),
             starts=starts,
             ends=ends,
             names=np.full(len(rows), texts.name(title), np.int64),
-            details=np.array([texts.detail(details) for details in told], np.int64)[numbers],
+            details=np.array([texts.detail(details) for details in details_of_checks], np.int64)[numbers],
             works=nothing,
             flows=nothing,
             rows=_rows(starts, ends),
         )
 
 
-def _told(check: Check) -> Details:
+def _check_details(check: Check) -> Details:
     """What a finding says, in the words of the report."""
     listed = len(check.evidence)
     selection = f"{listed:,} longest of {check.evidence_total:,} intervals" if check.evidence_total > listed else ""
-    told: Sequence[tuple[str, str | None]] = (
+    details: Sequence[tuple[str, str | None]] = (
         ("check", check.id),
         ("severity", check.severity),
         ("model", check.model),
@@ -255,7 +257,7 @@ def _told(check: Check) -> Details:
         ("notes", "\n".join(check.caveats)),
         ("evidence", selection),
     )
-    return tuple((name, visible(text, multiline=True)) for name, text in told if text)
+    return tuple((name, visible(text, multiline=True)) for name, text in details if text)
 
 
 def _facts(report: Report, shift_ns: int) -> Details:

@@ -99,16 +99,18 @@ def _site(site: CallSite) -> list[Cell]:
 def _functions(flame: Flame) -> Html:
     """Functions of the app in the samples of running threads, and the place of the flame graph."""
     tree, total = flame.tree, len(flame.times)
-    inside, itself = in_functions(tree)
-    own = [index for index in np.argsort(-inside, kind="stable").tolist() if tree.is_app[index] and inside[index]]
+    samples, self_samples = in_functions(tree)
+    app_functions = [
+        index for index in np.argsort(-samples, kind="stable").tolist() if tree.is_app[index] and samples[index]
+    ]
     rows = [
         [
             Cell(code(tree.names[index])),
-            Cell(format_percent(inside[index] / total), inside[index] / total),
-            Cell(f"{inside[index]:,}", float(inside[index])),
-            Cell(f"{itself[index]:,}", float(itself[index])),
+            Cell(format_percent(samples[index] / total), samples[index] / total),
+            Cell(f"{samples[index]:,}", float(samples[index])),
+            Cell(f"{self_samples[index]:,}", float(self_samples[index])),
         ]
-        for index in own[:HEAVIEST]
+        for index in app_functions[:HEAVIEST]
     ]
     titles = ["function of the app", "share", "samples", "in itself"]
     words = f"{total:,} samples of running threads of the target. Waiting threads are not sampled."

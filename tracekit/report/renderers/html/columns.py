@@ -79,20 +79,20 @@ def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:
 def _planes(values: IntArray, pieces: list[bytes]) -> int:
     """Add a column; how many bytes each of its values has."""
     needed = max((int(values.max()).bit_length() + 7) // 8, 1)
-    pieces += [((values >> (8 * place)) & 0xFF).astype(np.uint8).tobytes() for place in range(needed)]
+    pieces += [((values >> (8 * byte)) & 0xFF).astype(np.uint8).tobytes() for byte in range(needed)]
     return needed
 
 
 def _findings(report: Report, timeline: Timeline) -> list[dict[str, Any]]:
     """Evidence by check: for each interval start, duration, lane and row."""
-    found: dict[str, dict[str, Any]] = {}
-    for check, places in zip(report.checks, timeline.evidence, strict=True):
+    by_check: dict[str, dict[str, Any]] = {}
+    for check, locations in zip(report.checks, timeline.evidence, strict=True):
         if check.outcome != "finding" or not check.evidence:
             continue
-        entry = found.setdefault(check.id, {"id": check.id, "title": check.title, "total": 0, "evidence": []})
+        entry = by_check.setdefault(check.id, {"id": check.id, "title": check.title, "total": 0, "evidence": []})
         entry["total"] += check.evidence_total
         entry["evidence"] += [
-            [each.start_ns, each.end_ns - each.start_ns, *place]
-            for each, place in zip(check.evidence, places, strict=True)
+            [each.start_ns, each.end_ns - each.start_ns, *location]
+            for each, location in zip(check.evidence, locations, strict=True)
         ]
-    return list(found.values())
+    return list(by_check.values())

@@ -67,15 +67,15 @@ def _savings_line(group: Group) -> Html:
     costs = [check.cost for check in group.checks if check.cost]
     parts: list[str] = [code(group.first.id)]
     if costs and group.extra_savings_ns is not None:
-        whole = sum(cost.ns for cost in costs)
-        spent = sum(cost.ns / cost.share for cost in costs if cost.share)
-        words: list[str] = ["est. savings up to ", tag("strong", format_estimate(whole))]
+        savings_ns = sum(cost.ns for cost in costs)
+        model_ns = sum(cost.ns / cost.share for cost in costs if cost.share)
+        words: list[str] = ["est. savings up to ", tag("strong", format_estimate(savings_ns))]
         if len(costs) == 1 and costs[0].of:
             words.append(f" ({format_percent(costs[0].share)} of {costs[0].of})")
-        elif spent and not any(cost.of for cost in costs):
+        elif model_ns and not any(cost.of for cost in costs):
             whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
-            words.append(f" of the {whose} {format_time(spent)} ({format_percent(whole / spent)})")
-        words.append(included_above(group.extra_savings_ns, whole))
+            words.append(f" of the {whose} {format_time(model_ns)} ({format_percent(savings_ns / model_ns)})")
+        words.append(included_above(group.extra_savings_ns, savings_ns))
         parts.append(joined(words))
     models = {check.model for check in group.checks if check.model}
     if len(models) > 1:

@@ -31,12 +31,12 @@ LOGARITHMIC = 8
 def parts_bar(slices: Sequence[Slice], words: str) -> Html:
     """A bar of the parts of a prediction's time."""
     rectangles = []
-    place = 0.0
+    x = 0.0
     for part in slices:
         width = part.share * 100
         title = tag("title", f"{part.group.name} {part.words}")
-        rectangles.append(_with(title, "rect", x=place, y=0, width=width, height=10, class_=group_class(part.group)))
-        place += width
+        rectangles.append(_with(title, "rect", x=x, y=0, width=width, height=10, class_=group_class(part.group)))
+        x += width
     return _svg(rectangles, "0 0 100 10", words, class_="parts")
 
 
@@ -82,9 +82,9 @@ class Scale:
         top = float(durations.max())
         if top > LOGARITHMIC * float(np.median(durations)) and durations.min() > 0:
             return Scale(float(durations.min()) / 1.1, top * 1.05, logarithmic=True)
-        least = float(durations.min())
+        bottom = float(durations.min())
         # Predictions of like latencies fill the picture; the axis says where it begins.
-        low = least - 0.15 * (top - least) if top / 2 < least < top else 0.0
+        low = bottom - 0.15 * (top - bottom) if top / 2 < bottom < top else 0.0
         return Scale(low, top + 0.05 * (top - low) or 1.0, logarithmic=False)
 
     def __call__(self, values: IntArray | FloatArray) -> FloatArray:
@@ -110,12 +110,12 @@ def distribution(calls: Calls) -> Html:
     cold = np.bincount(bins[calls.cold], minlength=BINS)
     top = int((warm + cold).max())
     bars = []
-    for place, (w, c) in enumerate(zip(warm.tolist(), cold.tolist(), strict=True)):
+    for bin_index, (w, c) in enumerate(zip(warm.tolist(), cold.tolist(), strict=True)):
         for count, below, kind in ((w, 0, "warm"), (c, w, "cold")):
             if count:
                 height = 100 * count / top
                 y = 100 - 100 * below / top - height
-                bars.append(tag("rect", x=place, y=y, width=0.9, height=height, class_=kind))
+                bars.append(tag("rect", x=bin_index, y=y, width=0.9, height=height, class_=kind))
     drawing = _svg(bars, f"0 0 {BINS} 100", f"Distribution of the latency of {calls.model}")
     ends = (format_time(scale.low), format_time(scale.value(0.5)), format_time(scale.high))
     return _figure("How long predictions took", drawing, f"{top:,}", "0", ends, scale)
@@ -150,9 +150,9 @@ def _ranges(x: FloatArray, y: FloatArray) -> list[Html]:
     order = np.lexsort((y, piece))
     values, edges = y[order], np.searchsorted(piece[order], np.arange(COLUMNS + 1))
     spans, middles = [], []
-    for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+    for column, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
         if high > low:
-            at = (place + 0.5) * 100 / COLUMNS
+            at = (column + 0.5) * 100 / COLUMNS
             spans.append(f"M{at:.2f} {values[low]:.2f}V{values[high - 1] + 0.4:.2f}")
             middles.append(f"M{at:.2f} {values[(low + high) // 2]:.2f}h0")
     return [tag("path", d="".join(spans), class_="span"), tag("path", d="".join(middles), class_="dots warm")]

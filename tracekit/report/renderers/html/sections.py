@@ -75,10 +75,10 @@ def models_section(report: Report) -> Html | None:
 
 
 def _model(model: ModelSummary) -> list[Cell]:
-    numbers, whole = model.prediction, model.breakdown
+    numbers, breakdown = model.prediction, model.breakdown
     bar: str = formatting.ABSENT
-    if whole is not None and whole.total_ns:
-        row = parts_row(model.name, whole)
+    if breakdown is not None and breakdown.total_ns:
+        row = parts_row(model.name, breakdown)
         bar = joined([parts_bar(row.slices, row.headline), tag("small", row.headline)])
     mean, tail = (numbers.mean_ns, numbers.p95_ns) if numbers else (None, None)
     rate = model.fps.at_mean if model.fps else None

@@ -142,10 +142,10 @@ def over_time_table(models: Sequence[ModelSummary]) -> Html | None:
     rows = time_rows(models)
     if not rows:
         return None
-    held = [place for place in range(len(COLUMNS)) if any(row.cells[place] for row in rows)]
-    body = [[Cell(code(row.name)), *(Cell(row.cells[place]) for place in held)] for row in rows]
+    with_values = [column for column in range(len(COLUMNS)) if any(row.cells[column] for row in rows)]
+    body = [[Cell(code(row.name)), *(Cell(row.cells[column]) for column in with_values)] for row in rows]
     trends = [joined([code(row.name), ": ", row.trend]) for row in rows if row.trend]
-    grid = table(["model", *(COLUMNS[place] for place in held)], body, name="Predictions over time")
+    grid = table(["model", *(COLUMNS[column] for column in with_values)], body, name="Predictions over time")
     return joined([grid, listed(trends), listed([NOTE, formatting.ABSENT_NOTE], class_="notes")])
 
 
