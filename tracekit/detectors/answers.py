@@ -42,7 +42,8 @@ def finding(
     """
     if affected is None:
         affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
-    return Finding(model, summary, metrics, cost, evidence_of(rows), len(rows), affected, call_sites)
+    marked = Intervals.from_rows(rows)
+    return Finding(model, summary, metrics, cost, evidence_of(rows), len(rows), affected, call_sites, marked)
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:

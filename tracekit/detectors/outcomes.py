@@ -101,6 +101,8 @@ class Finding:
     may be longer than the cost: then the cost is spread evenly over it. Needed wherever there is a cost."""
     call_sites: tuple[CallSite, ...] = ()
     """Code of the app that is behind it (`tracekit.analysis.code.sites_of`)."""
+    marked: Intervals = field(default_factory=Intervals.none)
+    """The times of all its evidence, where `evidence` is a selection: for those who draw it. Empty where unknown."""
 
     @property
     def models(self) -> frozenset[str] | None:

@@ -15,6 +15,7 @@ from tracekit.detectors.outcomes import (
     severity_of,
 )
 from tracekit.detectors.ranking import rank
+from tracekit.intervals import Intervals
 from tracekit.report.report import Check
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def _check(judgment: Judgment, extra_savings_ns: int | None = None, related: tup
         evidence_total=max(found.evidence_total, len(found.evidence)) if found else 0,
         call_sites=found.call_sites if found else (),
         references=detector.references,
+        marked=found.marked if found else Intervals.none(),
     )
 
 

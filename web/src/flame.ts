@@ -13,6 +13,13 @@ import type { View } from "./view";
 export interface Part {
   words: string;
   spans: View[];
+  /** Counts only what is in functions of this library. */
+  library?: string;
+}
+
+function isSame(a: Part, b: Part): boolean {
+  const [first, second] = [a.spans[0], b.spans[0]];
+  return a.words === b.words && first?.start === second?.start && first?.end === second?.end;
 }
 
 const ROW = 17;
@@ -28,7 +35,9 @@ export class FlameGraph {
   private readonly about = el("p", { class: "about" });
   private readonly back = button("Whole tree", () => this.enter(-1));
   private theme: Theme;
-  private part: Part = { words: "", spans: [] };
+  private readonly choice = el("select", { "aria-label": "Samples in the flame graph" });
+  private chosen: Part = { words: "", spans: [] };
+  private part = this.chosen;
   private inside: Float64Array = new Float64Array(0);
   private drawn: Box[] = [];
   private root = -1;
@@ -38,10 +47,16 @@ export class FlameGraph {
     host: HTMLElement,
     private readonly flame: Flame,
     private readonly source: string,
+    /** What may be shown beside what is chosen on the timeline. */
+    private readonly models: Part[],
   ) {
     this.theme = themeOf([]);
     this.viewport.append(this.canvas);
-    host.replaceChildren(el("h3", {}, "Flame graph"), this.title, this.viewport, this.about);
+    const titles = ["as on the timeline", ...models.map((model) => model.words)];
+    this.choice.append(...titles.map((title, place) => el("option", { value: place }, title)));
+    this.choice.addEventListener("change", () => this.count(this.models[Number(this.choice.value) - 1] ?? this.chosen));
+    const tools = el("p", { class: "tools" }, "Samples ", this.choice);
+    host.replaceChildren(el("h3", {}, "Flame graph"), models.length ? tools : "", this.title, this.viewport, this.about);
     this.canvas.addEventListener("pointermove", (event) => this.describe(this.at(event)));
     this.canvas.addEventListener("pointerleave", () => this.describe(null));
     this.canvas.addEventListener("click", (event) => {
@@ -52,10 +67,17 @@ export class FlameGraph {
     new ResizeObserver(() => this.draw()).observe(this.viewport);
   }
 
-  /** Counts the samples of another part of time. */
+  /** Counts the samples of another part of time that was chosen on the timeline. */
   show(part: Part): void {
+    if (isSame(part, this.chosen)) return;
+    this.chosen = part;
+    this.choice.value = "0";
+    this.count(part);
+  }
+
+  private count(part: Part): void {
     this.part = part;
-    this.inside = weights(this.flame, part.spans);
+    this.inside = weights(this.flame, part.spans, part.library);
     this.enter(-1);
   }
 

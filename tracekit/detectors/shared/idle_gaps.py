@@ -264,7 +264,8 @@ def pause_finding(
         f"{words}, as a share of the time from the first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
-    return Finding(view.name, summary, metrics, cost, _evidence_of_pauses(view, idle), len(pauses), pauses, sites)
+    evidence = _evidence_of_pauses(view, idle)
+    return Finding(view.name, summary, metrics, cost, evidence, len(pauses), pauses, sites, pauses)
 
 
 def _evidence_of_pauses(view: ModelView, idle: Idle) -> tuple[Evidence, ...]:

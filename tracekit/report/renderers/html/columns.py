@@ -17,10 +17,12 @@ from tracekit.lanes.categories import LOOKS
 from tracekit.report.formatting import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tracekit.arrays import IntArray
     from tracekit.report.flame import Flame
-    from tracekit.report.report import Report
-    from tracekit.report.timeline import DrawnLane, Timeline
+    from tracekit.report.report import Check, Report
+    from tracekit.report.timeline import DrawnLane, Marked, Timeline
 
 LEVEL = 6
 """Of deflation: higher ones take several times as long and save a few percent."""
@@ -37,8 +39,8 @@ def payload(report: Report, timeline: Timeline) -> tuple[str, str]:
         "categories": [[category.name.lower(), look.title] for category, look in LOOKS.items()],
         "texts": timeline.texts,
         "lanes": lanes,
-        "findings": _findings(report, timeline),
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
+        "findings": _findings(report, timeline, pieces),
     }
     text = json.dumps(meta, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
     return text, b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
@@ -78,21 +80,38 @@ def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:
 
 def _planes(values: IntArray, pieces: list[bytes]) -> int:
     """Add a column; how many bytes each of its values has."""
-    needed = max((int(values.max()).bit_length() + 7) // 8, 1)
+    needed = max((int(values.max(initial=0)).bit_length() + 7) // 8, 1)
     pieces += [((values >> (8 * place)) & 0xFF).astype(np.uint8).tobytes() for place in range(needed)]
     return needed
 
 
-def _findings(report: Report, timeline: Timeline) -> list[dict[str, Any]]:
-    """Evidence by check: for each interval start, duration, lane and row."""
-    found: dict[str, dict[str, Any]] = {}
-    for check, places in zip(report.checks, timeline.evidence, strict=True):
-        if check.outcome != "finding" or not check.evidence:
-            continue
-        entry = found.setdefault(check.id, {"id": check.id, "title": check.title, "total": 0, "evidence": []})
-        entry["total"] += check.evidence_total
-        entry["evidence"] += [
-            [each.start_ns, each.end_ns - each.start_ns, *place]
-            for each, place in zip(check.evidence, places, strict=True)
-        ]
-    return list(found.values())
+def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[dict[str, Any]]:
+    """What is said of the evidence of each check that found something; its columns are added to the pieces."""
+    found: dict[str, list[tuple[Check, Marked]]] = {}
+    for check, marked in zip(report.checks, timeline.evidence, strict=True):
+        if check.outcome == "finding" and len(marked.starts):
+            found.setdefault(check.id, []).append((check, marked))
+    heads = []
+    for name, entries in found.items():
+        total = sum(check.evidence_total for check, _ in entries)
+        heads.append({"id": name, "title": entries[0][0].title, "total": total} | _evidence(entries, pieces))
+    return heads
+
+
+def _evidence(entries: Sequence[tuple[Check, Marked]], pieces: list[bytes]) -> dict[str, Any]:
+    """Rows of lanes as lane, number of rows and their gaps; what is on no lane by its times."""
+    lanes, rows, starts, ends = (
+        np.concatenate([getattr(marked, name) for _, marked in entries]) for name in ("lanes", "rows", "starts", "ends")
+    )
+    on = [(lane, np.sort(rows[lanes == lane])) for lane in np.unique(lanes[lanes >= 0]).tolist()]
+    gaps = [np.diff(own, prepend=0) for _, own in on]
+    loose = np.flatnonzero(lanes < 0)
+    loose = loose[np.argsort(starts[loose], kind="stable")]
+    first = int(starts[loose[0]]) if loose.size else 0
+    columns = (
+        np.concatenate([*gaps, np.zeros(0, np.int64)]),
+        np.diff(starts[loose], prepend=first),
+        ends[loose] - starts[loose],
+    )
+    head = {"lanes": [[lane, len(own)] for lane, own in on], "loose": len(loose), "first": first}
+    return head | {"planes": [_planes(values, pieces) for values in columns]}
