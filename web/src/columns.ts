@@ -35,8 +35,6 @@ export interface Finding {
   /** -1 where the interval is on no lane; so are rows. */
   lanes: Int32Array;
   rows: Int32Array;
-  /** Places of the intervals, the longest first. */
-  order: Uint32Array;
 }
 
 export interface Meta {
@@ -150,16 +148,22 @@ function findingOf(head: FindingHead, all: Rows[], reader: Reader): Finding {
   }
   starts.set(begins, at);
   for (let i = 0; i < head.loose; i++) ends[at + i] = begins[i] + lengths[i];
-  const byStart = new Uint32Array(count).map((_, i) => i).sort((a, b) => starts[a] - starts[b] || a - b);
+  // Those of one lane are sorted already.
+  const byStart = new Uint32Array(count).map((_, i) => i);
+  if (head.lanes.length + Math.min(head.loose, 1) > 1) byStart.sort((a, b) => starts[a] - starts[b] || a - b);
   const sorted = {
     starts: Float64Array.from(byStart, (i) => starts[i]),
     ends: Float64Array.from(byStart, (i) => ends[i]),
     lanes: Int32Array.from(byStart, (i) => lanes[i]),
     rows: Int32Array.from(byStart, (i) => rows[i]),
   };
-  const length = (i: number): number => sorted.ends[i] - sorted.starts[i];
-  const order = new Uint32Array(count).map((_, i) => i).sort((a, b) => length(b) - length(a) || a - b);
-  return { id: head.id, title: head.title, total: head.total, ...sorted, order };
+  return { id: head.id, title: head.title, total: head.total, ...sorted };
+}
+
+/** Places of the intervals, the longest first. O(n log n). */
+export function byLength({ starts, ends }: Finding): Uint32Array {
+  const length = (i: number): number => ends[i] - starts[i];
+  return new Uint32Array(starts.length).map((_, i) => i).sort((a, b) => length(b) - length(a) || a - b);
 }
 
 function laneOf(lane: LaneHead, reader: Reader): Rows {

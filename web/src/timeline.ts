@@ -1,6 +1,6 @@
 // The timeline: its state, its controls, and what each of them does.
 
-import type { Finding, Meta, Rows } from "./columns";
+import { byLength, type Finding, type Meta, type Rows } from "./columns";
 import { callsOf, inFlight } from "./counters";
 import { context, sized } from "./canvas";
 import { button, el } from "./dom";
@@ -37,6 +37,7 @@ export class Timeline {
   private readonly finding = el("select", { "aria-label": "Mark the evidence of a finding" });
   private readonly inView = el("details", { class: "in-view" }, el("summary", {}, "Events in view as a table"));
   private grouping: Grouping = "lanes";
+  private order: Uint32Array = new Uint32Array(0);
   private evidenceAt = 0;
   private isPending = false;
   private printing = 0;
@@ -468,6 +469,7 @@ export class Timeline {
     this.scene.finding = finding;
     this.finding.value = finding?.id ?? "";
     this.evidenceAt = 0;
+    this.order = finding ? byLength(finding) : new Uint32Array(0);
     this.stepper.replaceChildren();
     if (finding) {
       const words =
@@ -489,12 +491,12 @@ export class Timeline {
   private stepEvidence(by: number): void {
     const { finding } = this.scene;
     if (!finding) return;
-    this.evidenceAt = (this.evidenceAt + by + finding.order.length) % finding.order.length;
+    this.evidenceAt = (this.evidenceAt + by + this.order.length) % this.order.length;
     this.showEvidence(finding);
   }
 
   private showEvidence(finding: Finding): void {
-    const at = finding.order[this.evidenceAt];
+    const at = this.order[this.evidenceAt];
     const [lane, row] = [finding.lanes[at], finding.rows[at]];
     if (lane >= 0) this.select({ lane, row });
     this.show(around({ start: finding.starts[at], end: finding.ends[at] }, this.bounds, 4));

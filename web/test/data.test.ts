@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boxes, weights } from "../src/calltree";
-import { CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
+import { byLength, CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
 import { callsOf, inFlight, largest, latencies } from "../src/counters";
 import { parsed, written } from "../src/fragment";
 import { lanesOf } from "../src/lanes";
@@ -48,11 +48,11 @@ test("columns come back out of their planes", () => {
   assert.deepEqual([...tree!.times, ...tree!.leaves, ...tree!.parents, ...tree!.names], [500, 700, 1, 0, -1, 0, 3, 4]);
   const wanted = { ...rows(), models: Int32Array.of(2, 3, -1) };
   assert.deepEqual(found, wanted);
-  const { starts, ends, lanes, rows: places, order } = findings[0];
+  const { starts, ends, lanes, rows: places } = findings[0];
   assert.deepEqual([...starts], [1_000, 4_000, 6_000]);
   assert.deepEqual([...ends], [2_000, 4_050, 7_000]);
   assert.deepEqual([[...lanes], [...places]], [[0, -1, 0], [0, -1, 2]]);
-  assert.deepEqual([...order], [0, 2, 1]);
+  assert.deepEqual([...byLength(findings[0])], [0, 2, 1]);
   assert.throws(() => decoded({ ...meta, flame: null, findings: [] }, Uint8Array.of(...bytes, 1)), /damaged/);
 });
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from tracekit.api import Analysis, analysis_of
-from tracekit.report.renderers.html.columns import payload
+from tracekit.report.renderers.html import render_html
+from tracekit.report.renderers.html.columns import fitted, payload
 
 NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags")
 
@@ -74,6 +75,22 @@ def test_all_evidence_is_marked(analysis: Analysis) -> None:
     # All loads but the first of each of the five models.
     assert len(set(np.cumsum(gaps).tolist())) == size == 368
     assert all("Load" in label for label in labels)
+
+
+def test_lanes_that_are_too_much_for_a_page_say_so(analysis: Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
+    timeline = analysis.timeline()
+    sizes = {lane.title: len(lane.starts) for lane in timeline.lanes}
+    core_ml = sizes["Activity"] + sizes["Data"] + sizes["Compute"]
+    monkeypatch.setattr("tracekit.report.renderers.html.columns.MOST_ROWS", core_ml)
+    kept = fitted(timeline)
+    assert {lane.title for lane in kept.lanes if len(lane.starts)} == {"Activity", "Data", "Compute"}
+    told = {lane.title: lane.words for lane in kept.lanes if sizes[lane.title] and not len(lane.starts)}
+    assert told["Neural Engine"] == f"{sizes['Neural Engine']:,} events, too many for a page; tracekit view draws them"
+    monkeypatch.setattr("tracekit.report.renderers.html.columns.MOST_ROWS", sizes["Data"])
+    (finding,) = json.loads(payload(analysis.report, fitted(timeline))[0])["findings"]
+    # The loads are on no lane any more, and marked all the same.
+    assert (finding["lanes"], finding["loose"]) == ([], 368)
+    assert "too many for a page" in render_html(analysis.report, timeline)
 
 
 def test_no_text_can_end_the_script_that_holds_it(analysis: Analysis) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tracekit.lanes.categories import LOOKS
 from tracekit.report.formatting import visible
+from tracekit.trace.events import Lane
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +28,40 @@ if TYPE_CHECKING:
 
 LEVEL = 6
 """Of deflation: higher ones take several times as long and save a few percent."""
+
+MOST_ROWS = 2_000_000
+"""Rows that a page holds: 12 MB, and 250 MB of the browser's memory, measured."""
+
+KEPT_LONGEST = (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE)
+"""Lanes that are left out last."""
+
+
+def fitted(timeline: Timeline) -> Timeline:
+    """The timeline without the lanes that are too much for a page, which say so: those of the hardware and the system
+    first, the ones with most rows before the others."""
+    sizes = {number: len(lane.starts) for number, lane in enumerate(timeline.lanes)}
+    left_out: set[int] = set()
+    order = sorted(sizes, key=lambda number: (timeline.lanes[number].id in KEPT_LONGEST, -sizes[number]))
+    for number in order:
+        if sum(sizes.values()) <= MOST_ROWS:
+            break
+        left_out.add(number)
+        sizes[number] = 0
+    if not left_out:
+        return timeline
+    lanes = tuple(_left_out(lane) if number in left_out else lane for number, lane in enumerate(timeline.lanes))
+    evidence = []
+    for marked in timeline.evidence:
+        gone = np.isin(marked.lanes, sorted(left_out))
+        evidence.append(replace(marked, lanes=np.where(gone, -1, marked.lanes), rows=np.where(gone, -1, marked.rows)))
+    return replace(timeline, lanes=lanes, evidence=tuple(evidence))
+
+
+def _left_out(lane: DrawnLane) -> DrawnLane:
+    words = f"{len(lane.starts):,} events, too many for a page; tracekit view draws them"
+    arrays = (field.name for field in fields(lane) if isinstance(getattr(lane, field.name), np.ndarray))
+    empty: dict[str, Any] = {name: np.empty(0, np.int64) for name in arrays}
+    return replace(lane, words=words, depth=0, **empty)
 
 
 def payload(report: Report, timeline: Timeline) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tracekit.report import formatting
 from tracekit.report.renderers.concise import context_line, summary_line
 from tracekit.report.renderers.html.call_sites import code_section
-from tracekit.report.renderers.html.columns import payload
+from tracekit.report.renderers.html.columns import fitted, payload
 from tracekit.report.renderers.html.findings import findings_section, not_evaluated_section
 from tracekit.report.renderers.html.markup import Html, joined, tag
 from tracekit.report.renderers.html.sections import (
@@ -43,7 +43,8 @@ def render_html(report: Report, timeline: Timeline | None = None) -> str:
     """The page, with a line break at the end; without a `timeline` it has no lanes."""
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
     script = _asset("report.js") if timeline is not None else ""
-    style = _asset("report.css") + _height(timeline)
+    drawn = None if timeline is None else fitted(timeline)
+    style = _asset("report.css") + _height(drawn)
     head = [
         Html('<meta charset="utf-8">'),
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(script, style)),
@@ -54,10 +55,10 @@ def render_html(report: Report, timeline: Timeline | None = None) -> str:
         tag("title", f"{safe.recording.source}: {safe.summary.verdict}"),
         tag("style", Html(style)),
     ]
-    sections = _sections(safe, timeline)
+    sections = _sections(safe, timeline, drawn)
     body = [_top(safe, sections), tag("main", *sections.values()), _foot(safe)]
-    if timeline is not None:
-        meta, columns = payload(safe, timeline)
+    if drawn is not None:
+        meta, columns = payload(safe, drawn)
         body += [
             tag("script", Html(meta), type="application/json", id="lanes-meta"),
             tag("script", Html(columns), type="text/plain", id="lanes-columns"),
@@ -66,12 +67,12 @@ def render_html(report: Report, timeline: Timeline | None = None) -> str:
     return f'<!doctype html>\n<html lang="en">{tag("head", *head)}\n{tag("body", *body)}</html>\n'
 
 
-def _sections(report: Report, timeline: Timeline | None) -> dict[str, Html]:
-    """The sections that the page has, by id, in their order."""
+def _sections(report: Report, timeline: Timeline | None, drawn: Timeline | None) -> dict[str, Html]:
+    """The sections that the page has, by id, in their order. Of the timeline what fits is `drawn`."""
     sections = {
         "findings": findings_section(report),
         "models": models_section(report),
-        "timeline": _lanes(timeline) if timeline is not None else None,
+        "timeline": _lanes(drawn) if drawn is not None else None,
         "latency": latency_section(report, timeline),
         "code": code_section(report, timeline),
         "checks": not_evaluated_section(report),
