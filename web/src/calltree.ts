@@ -41,6 +41,25 @@ function merged(spans: readonly View[]): View[] {
   return found;
 }
 
+/** Samples in functions whose name or library holds a text, each once. The text is in lower case. O(nodes). */
+export function samplesIn(flame: Flame, inside: Float64Array, text: string): number {
+  const under = new Uint8Array(inside.length);
+  let sum = 0;
+  for (let node = 0; node < inside.length; node++) {
+    const parent = flame.parents[node];
+    under[node] = parent >= 0 && under[parent] ? 1 : 0;
+    if (under[node] || !holds(flame, node, text)) continue;
+    under[node] = 1;
+    sum += inside[node];
+  }
+  return sum;
+}
+
+export function holds(flame: Flame, node: number, text: string): boolean {
+  const [name, library] = flame.functions[flame.names[node]];
+  return `${name} [${library}]`.toLowerCase().includes(text);
+}
+
 /** A node with its place: level from the top, and shares of the width. */
 export interface Box {
   node: number;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxes, weights } from "../src/calltree";
+import { boxes, samplesIn, weights } from "../src/calltree";
 import { byLength, CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
 import { callsOf, inFlight, largest, latencies } from "../src/counters";
 import { parsed, written } from "../src/fragment";
@@ -167,6 +167,8 @@ test("the call tree counts the samples of some times, each once", () => {
   assert.deepEqual(boxes(flame, inside, 2, 0.01).map(({ node, right }) => [node, right]), [[2, 1]]);
   assert.deepEqual(boxes(flame, weights(flame, []), -1, 0.01), []);
   const named = { ...flame, functions: ["App", "CoreML", "App", "App"].map((name) => ["f", name, 0] as [string, string, number]) };
+  const all = weights(named, [{ start: 0, end: 100 }]);
+  assert.deepEqual(["coreml", "f [app]", "none"].map((text) => samplesIn(named, all, text)), [1, 5, 0]);
   assert.deepEqual([...weights(named, [{ start: 0, end: 100 }], "CoreML")], [1, 1, 0, 0]);
 });
 

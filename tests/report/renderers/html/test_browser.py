@@ -208,7 +208,7 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: A
 
 
 def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analysis, steps: dict[str, Any]) -> None:
-    of_evidence, of_range, about, of_function, back, of_model = steps["flame"]
+    of_evidence, of_range, about, of_function, back, of_model, found = steps["flame"]
     check = next(check for check in analysis.report.checks if check.outcome == "finding")
     times = stacks().times.tolist()
     spans = list(zip(check.marked.starts, check.marked.ends, strict=True))
@@ -218,6 +218,7 @@ def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analy
     assert of_range == back == "10 samples, the range"
     assert about == "run [App]: 10 samples, 100%"
     assert of_function == "10 samples in run, the range Whole tree"
+    assert found == "5 samples, 50%"
     # Every second sample is in Core ML.
     activity = analysis.trace.activity
     calls = list(zip(activity["start_ns"], activity["start_ns"] + activity["duration_ns"], strict=True))
