@@ -23,7 +23,7 @@ import numpy as np
 from tracekit.api import analysis_of
 from tracekit.lanes.categories import Category
 from tracekit.report.renderers.html import render_html
-from tracekit.report.timeline import CALL, DrawnLane, Timeline
+from tracekit.report.timeline import CALL, DrawnLane, Marked, Timeline
 
 ROOT = Path(__file__).parents[1]
 MODELS = 4
@@ -57,8 +57,9 @@ def timeline(intervals: int) -> Timeline:
         first, last, category, label, of_model = (np.concatenate(each) for each in zip(*columns, strict=True))
         order = np.argsort(first, kind="stable")
         flags = np.full(len(order), CALL if identity == "activity" else 0)
+        none = np.full(len(order), -1)
         values = (first, last, category, label, np.zeros(len(order), np.int64), of_model)
-        lanes.append(DrawnLane(identity, title, section, "", False, *(each[order] for each in values), flags, 2))
+        lanes.append(DrawnLane(identity, title, section, "", False, *(each[order] for each in values), flags, none, 2))
     return Timeline(0, int(starts[-1]) + 10_000_000, tuple(lanes), tuple(texts), ())
 
 
@@ -72,8 +73,11 @@ def main() -> None:
         raise SystemExit("needs Chromium, and `npm ci` in web/")
     report = analysis_of(ROOT / "sample_traces/style_transfer_reload.trace").report
     lanes = timeline(arguments.intervals)
-    lanes = replace(lanes, evidence=((),) * len(report.checks))
-    report = replace(report, checks=tuple(replace(check, evidence=()) for check in report.checks))
+    # The first finding has every row of a lane as its evidence, the others none.
+    data = lanes.lanes[1]
+    none = np.empty(0, np.int64)
+    marks = Marked(data.starts, data.ends, np.ones(len(data.starts), np.int64), np.arange(len(data.starts)))
+    lanes = replace(lanes, evidence=(marks, *(Marked(none, none, none, none),) * (len(report.checks) - 1)))
     begin = time.perf_counter()
     page = render_html(report, lanes)
     spent = time.perf_counter() - begin

@@ -11,7 +11,9 @@ import pytest
 
 from tracekit.testing import Machine, Model, Process, Scenario, write_bundle, write_export
 from tracekit.testing.cells import Column, TableContent
+from tracekit.testing.machines import Thread
 from tracekit.testing.rows import PointRow, SignpostRow, StateRow
+from tracekit.testing.stacks import LOAD, Frame, SampleRow, Stack, c_function
 from tracekit.tui import export as copied
 from tracekit.tui.opening import Request, judged, read
 from tracekit.tui.state import EventFilter
@@ -53,6 +55,15 @@ PROFILE = f"""<?xml version="1.0"?><trace-query-result>
 <binary id="32" name="HushDaemon" UUID="Y" arch="arm64" load-addr="0x300000000"
  path="/Users/HushDaemonUser/HushDaemon"/></frame></backtrace></tagged-backtrace></row></node></trace-query-result>"""
 """Two samples: of the target and of another process."""
+
+STACK = Stack(
+    (
+        LOAD,
+        Frame("", "HushFunction", "_HushFunction", file="/Users/HushSourceUser/HushSources/load.swift", line=31),
+        c_function("/Users/HushLibraryUser/HushFolder/libHushFunction.dylib", "begin"),
+    )
+)
+"""Of every sample in the bundles."""
 
 SETTINGS = """
 [check.findings]
@@ -97,6 +108,8 @@ def planted(start_date: str) -> Scenario:
         prediction.neural_engine(10 * MS, 8 * MS)
         scenario.other_neural_engine(end + 30 * MS, 5 * MS, "HushForeign_main__Op0_AneInference Prediction")
         scenario.gpu_work(start, 4 * MS, DAEMON, label="HushLabel:Render")
+        for process in (TARGET, DAEMON):
+            scenario.samples.append(SampleRow(start + 5 * MS, Thread(40 + process.pid, process, "HushWorker"), STACK))
     scenario.hang(100 * MS, 400 * MS)
     scenario.thermal.append(StateRow(0, 4_000 * MS, "Nominal"))
     scenario.signposts.append(SignpostRow(MS, 9 * MS, "HushInterval", "com.HushSubsystem", "HushCategory", "HushSaid"))
@@ -148,6 +161,8 @@ def leaks(text: str) -> set[str]:
 
 def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: dict[str, Path]) -> None:
     assert b"HushValue" in (recordings["bundle"] / "form.template").read_bytes()
+    symbols = b"".join(path.read_bytes() for path in recordings["bundle"].glob("symbols/stores/*"))
+    assert b"HushSourceUser" in symbols
     kept = tracekit("analyze", recordings["export"], "--json", "--no-redact", "--no-config").out
     assert {"HushOwner", "HushArgument", "HushDaemon"} <= leaks(kept)
     assert leaks(tracekit("stacks", recordings["export"], "--no-redact").out) == {"HushDaemon"}
@@ -165,6 +180,9 @@ BOTH_FORMS = {
     "tables": ("--format", "json"),
     "check": ("--format", "github", *(part for end in ("txt", "md", "json", "xml") for part in ("-o", f"out.{end}"))),
     "bugreport": ("-o", "out.zip", "--no-config"),
+    "export --format perfetto": ("-o", "out.pftrace"),
+    "export --format chrome": ("-o", "out.json"),
+    "stacks --format speedscope": (),
 }
 """All that a command writes comes from one run of it, since reading takes the time."""
 ONE_FORM = [
@@ -174,7 +192,6 @@ ONE_FORM = [
     ("tables",),
     ("stacks",),
     ("stacks", "--format", "collapsed"),
-    ("stacks", "--format", "speedscope"),
     ("diagnose", "--no-config", "--format", "json"),
     ("bugreport", "--no-config", "--list"),
 ]
@@ -188,7 +205,8 @@ def told(printed: str, folder: Path) -> dict[str, str]:
             with zipfile.ZipFile(path) as packed:
                 texts |= {name: packed.read(name).decode() for name in packed.namelist()}
         else:
-            texts[path.name] = path.read_text(encoding="utf-8")
+            # The texts in a binary file are whole.
+            texts[path.name] = path.read_bytes().decode("utf-8", "replace")
     return texts
 
 
@@ -199,12 +217,18 @@ def test_no_command_tells_a_secret(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     flags = [*BOTH_FORMS[command], *(["--config", recordings["config"]] if command == "check" else [])]
-    result = tracekit(command, recordings[form], *flags)
+    if "perfetto" in command:
+        pytest.importorskip("perfetto")
+    name, *options = command.split()
+    result = tracekit(name, recordings[form], *options, *flags)
     # The check fails, since its limit is far below the latency.
     assert result.status == (1 if command == "check" else 0)
     texts = told(result.out + result.err, tmp_path)
-    assert len(texts) == {"analyze": 5, "check": 5, "bugreport": 6}.get(command, 1)
-    assert {name: leaks(text) for name, text in texts.items()} == {name: set() for name in texts}
+    written = {"analyze": 4, "check": 4, "bugreport": 5, "export": 1}.get(name, 0)
+    assert len(texts) == 1 + written
+    assert {place: leaks(text) for place, text in texts.items()} == {place: set() for place in texts}
+    if "stacks" in command or "html" in str(flags):
+        assert any("HushFunction" in text for text in texts.values())
 
 
 def test_functions_go_on_request(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:

@@ -43,8 +43,10 @@ def finding(
     """
     if affected is None:
         affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
-    numbers = row_numbers(rows)
-    return Finding(model, summary, metrics, cost, evidence_of(rows), len(rows), affected, call_sites, numbers)
+    numbers, marked = row_numbers(rows), Intervals.from_rows(rows)
+    return Finding(
+        model, summary, metrics, cost, evidence_of(rows), len(rows), affected, call_sites, rows=numbers, marked=marked
+    )
 
 
 def row_numbers(rows: pd.DataFrame) -> dict[str, IntArray]:

@@ -26,6 +26,8 @@ from tracekit.intervals import Intervals
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tracekit.arrays import IntArray
+
 Part = TypeVar("Part")
 
 _ROUNDING = 1e-6
@@ -103,17 +105,24 @@ def _check_evidence(finding: Finding) -> None:
             _check_whole(getattr(entry, name), f"{name} of evidence")
     if any(entry.end_ns < entry.start_ns for entry in finding.evidence):
         raise ValueError("evidence ends before it starts")
+    starts, ends = _intervals(finding.marked, "marked")
+    if (starts > ends).any():
+        raise ValueError("marked intervals end before they start")
+
+
+def _intervals(value: object, name: str) -> tuple[IntArray, IntArray]:
+    if type(value) is not Intervals:
+        raise TypeError(f"{name} is of type {type(value).__name__}, not Intervals")
+    starts, ends = value.starts, value.ends
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu" for part in (starts, ends)):
+        raise TypeError(f"{name} intervals must be two int64 arrays of the same length")
+    if starts.shape != ends.shape:
+        raise TypeError(f"{name} intervals must be two int64 arrays of the same length")
+    return starts, ends
 
 
 def _check_cost(finding: Finding) -> None:
-    affected = finding.affected
-    if type(affected) is not Intervals:
-        raise TypeError(f"affected is of type {type(affected).__name__}, not Intervals")
-    starts, ends = affected.starts, affected.ends
-    if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu" for part in (starts, ends)):
-        raise TypeError("affected intervals must be two int64 arrays of the same length")
-    if starts.shape != ends.shape:
-        raise TypeError("affected intervals must be two int64 arrays of the same length")
+    starts, ends = _intervals(finding.affected, "affected")
     if (starts >= ends).any() or (starts[1:] < ends[:-1]).any():
         raise ValueError("affected intervals are empty, not sorted, or overlap")
     if finding.cost is None:

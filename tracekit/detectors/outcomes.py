@@ -114,6 +114,8 @@ class Finding:
     """Row numbers of all of its evidence, by table; empty where no more is known than `evidence`."""
     fix: str = ""
     """Markdown: how exactly this one is fixed, where that can be said; else what the detector says in general."""
+    marked: Intervals = field(default_factory=_no_time)
+    """The times of all its evidence, where `evidence` is a selection: for those who draw it. Empty where unknown."""
 
     @property
     def models(self) -> frozenset[str] | None:

@@ -15,6 +15,7 @@ from tracekit.detectors.outcomes import (
     Passed,
     severity_of,
 )
+from tracekit.intervals import Intervals
 from tracekit.report.report import Check
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def check_of(judgment: Judgment, extra_savings_ns: int | None = None, related: t
         evidence_total=max(finding.evidence_total, len(finding.evidence)) if finding else 0,
         call_sites=finding.call_sites if finding else (),
         references=detector.references,
+        marked=finding.marked if finding else Intervals.none(),
     )
 
 

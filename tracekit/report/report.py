@@ -6,10 +6,11 @@ raises `SCHEMA_VERSION`. All times are ns; None means "not recorded" or "not eno
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from tracekit.characters import visible
+from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from tracekit.report.call_sites import CodeInfo
 
 SCHEMA_VERSION = 2
+
+DRAWN: Final = {"drawn": True}
+"""Metadata of a field that is for those who draw the recording alone, and not written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,8 @@ class Check:
     """Code of the app that is behind it, the place with most calls first. Empty unless the outcome is `finding`, and
     where no call stacks were recorded."""
     references: tuple[Reference, ...]
+    marked: Intervals = field(default_factory=Intervals.none, compare=False, repr=False, metadata=DRAWN)
+    """The times of all evidence, for the timeline; empty where a plug-in tells only of those in `evidence`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.characters import visible
@@ -23,9 +24,7 @@ from tracekit.trace.filter import model_names
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pandas as pd
+    from collections.abc import Callable, Iterator, Sequence
 
     from tracekit.arrays import BoolArray, CodeArray, IntArray
     from tracekit.lanes.events import Events
@@ -68,6 +67,18 @@ class DrawnLane:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Marked:
+    """Evidence on the lanes. All arrays have shape (n,); sorted by start."""
+
+    starts: IntArray
+    ends: IntArray
+    lanes: IntArray
+    """Position of the lane, -1 where the interval is on none."""
+    rows: IntArray
+    """Position of the row in its lane."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Timeline:
     """All lanes of one recording, grouped as in Instruments."""
 
@@ -77,8 +88,8 @@ class Timeline:
     lanes: tuple[DrawnLane, ...]
     texts: tuple[str, ...]
     """Labels and names of models, redacted and fit for a screen."""
-    evidence: tuple[tuple[tuple[int, int], ...], ...]
-    """For each check of the report, for each interval of its evidence: lane and row, -1 where it is on no lane."""
+    evidence: tuple[Marked, ...]
+    """For each check of the report: where all of its evidence lies."""
     flame: Flame | None = None
     """What running threads of the target were doing; None where the recording does not tell."""
 
@@ -109,7 +120,7 @@ def timeline_of(
         end_ns=max(trace.run.duration_ns or 0, 1, *ends) if ends else trace.run.duration_ns or 1,
         lanes=drawn,
         texts=words.texts(),
-        evidence=tuple(_places(trace, checks, lanes, kept)),
+        evidence=tuple(_marked(trace, checks, lanes, kept, drawn)),
         flame=flame_of(trace, shown=shown, redact=redact) if functions else None,
     )
 
@@ -215,6 +226,39 @@ class _Words:
         for code in used.tolist():
             table[code] = self._codes.setdefault(visible(cleaned[texts[code]]), len(self._codes))
         return table[codes]
+
+
+def _marked(
+    trace: Trace,
+    checks: Sequence[Check],
+    lanes: Sequence[LaneRows],
+    kept: Sequence[IntArray],
+    drawn: Sequence[DrawnLane],
+) -> Iterator[Marked]:
+    """All evidence of each check, on the lanes that those intervals of it are on whose row is known. O(n log n)."""
+    for check, places in zip(checks, _places(trace, checks, lanes, kept), strict=True):
+        listed = np.array([(entry.start_ns, entry.end_ns) for entry in check.evidence], np.int64).reshape(-1, 2)
+        known = len(check.marked) > len(listed)
+        starts, ends = (check.marked.starts, check.marked.ends) if known else listed.T
+        order = np.lexsort((ends, starts))
+        starts, ends = starts[order].astype(np.int64), ends[order].astype(np.int64)
+        where = np.full(len(starts), -1, np.int64)
+        rows = np.full(len(starts), -1, np.int64)
+        for number in sorted({lane for lane, _ in places if lane >= 0}):
+            found = _rows_at(drawn[number], starts, ends)
+            own = (where < 0) & (found >= 0)
+            where[own], rows[own] = number, found[own]
+        yield Marked(starts, ends, where, rows)
+
+
+def _rows_at(lane: DrawnLane, starts: IntArray, ends: IntArray) -> IntArray:
+    """For each interval the row of the lane with these very times, each row once; -1 for none."""
+    some = np.isin(lane.starts, starts)
+    rows = pd.DataFrame({"start": lane.starts[some], "end": lane.ends[some], "row": np.flatnonzero(some)})
+    wanted = pd.DataFrame({"start": starts, "end": ends})
+    for frame in (rows, wanted):
+        frame["nth"] = frame.groupby(["start", "end"]).cumcount()
+    return wanted.merge(rows, how="left", on=["start", "end", "nth"])["row"].fillna(-1).to_numpy(np.int64)
 
 
 def _places(

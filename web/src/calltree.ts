@@ -4,17 +4,30 @@ import type { Flame } from "./columns";
 import { upperBound } from "./intervals";
 import type { View } from "./view";
 
-/** Samples in each node, however deep they end, of those that lie in one of the spans. O(samples + nodes). */
-export function weights(flame: Flame, spans: readonly View[]): Float64Array {
+/** Samples in each node, however deep they end, of those that lie in one of the spans and, where a library is named, are
+ * in a function of it. O(samples + nodes). */
+export function weights(flame: Flame, spans: readonly View[], library = ""): Float64Array {
   const inside = new Float64Array(flame.parents.length);
+  const counts = within(flame, library);
   for (const { start, end } of merged(spans)) {
     const high = upperBound(flame.times, end - 0.5);
-    for (let i = upperBound(flame.times, start - 0.5); i < high; i++) inside[flame.leaves[i]]++;
+    for (let i = upperBound(flame.times, start - 0.5); i < high; i++) inside[flame.leaves[i]] += counts[flame.leaves[i]];
   }
   for (let node = inside.length - 1; node >= 0; node--) {
     if (flame.parents[node] >= 0) inside[flame.parents[node]] += inside[node];
   }
   return inside;
+}
+
+/** 1 for each node that is in a function of a library, however far out; for all where none is named. */
+function within(flame: Flame, library: string): Uint8Array {
+  const found = new Uint8Array(flame.parents.length);
+  for (let node = 0; node < found.length; node++) {
+    const parent = flame.parents[node];
+    const isOwn = !library || flame.functions[flame.names[node]][1] === library;
+    found[node] = isOwn || (parent >= 0 && found[parent]) ? 1 : 0;
+  }
+  return found;
 }
 
 /** The same time without overlaps, sorted. */
@@ -26,6 +39,25 @@ function merged(spans: readonly View[]): View[] {
     else found.push({ start, end });
   }
   return found;
+}
+
+/** Samples in functions whose name or library holds a text, each once. The text is in lower case. O(nodes). */
+export function samplesIn(flame: Flame, inside: Float64Array, text: string): number {
+  const under = new Uint8Array(inside.length);
+  let sum = 0;
+  for (let node = 0; node < inside.length; node++) {
+    const parent = flame.parents[node];
+    under[node] = parent >= 0 && under[parent] ? 1 : 0;
+    if (under[node] || !holds(flame, node, text)) continue;
+    under[node] = 1;
+    sum += inside[node];
+  }
+  return sum;
+}
+
+export function holds(flame: Flame, node: number, text: string): boolean {
+  const [name, library] = flame.functions[flame.names[node]];
+  return `${name} [${library}]`.toLowerCase().includes(text);
 }
 
 /** A node with its place: level from the top, and shares of the width. */

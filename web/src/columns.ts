@@ -12,14 +12,29 @@ export interface LaneHead {
   planes?: number[];
 }
 
-/** Start, duration, lane and row of an interval of evidence; lane and row are -1 where it is on no lane. */
-export type Evidence = [number, number, number, number];
+/** A finding as the page holds it. */
+export interface FindingHead {
+  id: string;
+  title: string;
+  total: number;
+  /** Lane, and how many of its rows are evidence. */
+  lanes: [number, number][];
+  /** Intervals that are on no lane, and the start of the first. */
+  loose: number;
+  first: number;
+  planes: number[];
+}
 
+/** A finding with its evidence, sorted by start. All arrays have one value for each interval. */
 export interface Finding {
   id: string;
   title: string;
   total: number;
-  evidence: Evidence[];
+  starts: Float64Array;
+  ends: Float64Array;
+  /** -1 where the interval is on no lane; so are rows. */
+  lanes: Int32Array;
+  rows: Int32Array;
 }
 
 export interface Meta {
@@ -29,7 +44,7 @@ export interface Meta {
   categories: [string, string][];
   texts: string[];
   lanes: LaneHead[];
-  findings: Finding[];
+  findings: FindingHead[];
   flame: FlameHead | null;
 }
 
@@ -96,13 +111,59 @@ class Reader {
   }
 }
 
-/** The rows of all lanes, in their order, and the call stacks, out of the bytes of all columns. */
-export function decoded(meta: Pick<Meta, "lanes" | "flame">, bytes: Uint8Array): { rows: Rows[]; flame: Flame | null } {
+export interface Decoded {
+  rows: Rows[];
+  flame: Flame | null;
+  findings: Finding[];
+}
+
+/** The rows of all lanes, in their order, the call stacks and the evidence, out of the bytes of all columns. */
+export function decoded(meta: Pick<Meta, "lanes" | "flame" | "findings">, bytes: Uint8Array): Decoded {
   const reader = new Reader(bytes);
   const rows = meta.lanes.map((lane) => laneOf(lane, reader));
   const flame = meta.flame ? flameOf(meta.flame, reader) : null;
+  const findings = meta.findings.map((finding) => findingOf(finding, rows, reader));
   reader.end();
-  return { rows, flame };
+  return { rows, flame, findings };
+}
+
+function findingOf(head: FindingHead, all: Rows[], reader: Reader): Finding {
+  const drawn = head.lanes.reduce((sum, [, count]) => sum + count, 0);
+  const count = drawn + head.loose;
+  const gaps = reader.column(new Int32Array(drawn), head.planes[0]);
+  const begins = reader.column(new Float64Array(head.loose), head.planes[1]);
+  const lengths = reader.column(new Float64Array(head.loose), head.planes[2]);
+  addUp(begins, head.first);
+  const [starts, ends] = [new Float64Array(count), new Float64Array(count)];
+  const [lanes, rows] = [new Int32Array(count).fill(-1), new Int32Array(count).fill(-1)];
+  let at = 0;
+  for (const [lane, size] of head.lanes) {
+    for (let row = 0, i = 0; i < size; i++, at++) {
+      row += gaps[at];
+      lanes[at] = lane;
+      rows[at] = row;
+      starts[at] = all[lane].starts[row];
+      ends[at] = all[lane].ends[row];
+    }
+  }
+  starts.set(begins, at);
+  for (let i = 0; i < head.loose; i++) ends[at + i] = begins[i] + lengths[i];
+  // Those of one lane are sorted already.
+  const byStart = new Uint32Array(count).map((_, i) => i);
+  if (head.lanes.length + Math.min(head.loose, 1) > 1) byStart.sort((a, b) => starts[a] - starts[b] || a - b);
+  const sorted = {
+    starts: Float64Array.from(byStart, (i) => starts[i]),
+    ends: Float64Array.from(byStart, (i) => ends[i]),
+    lanes: Int32Array.from(byStart, (i) => lanes[i]),
+    rows: Int32Array.from(byStart, (i) => rows[i]),
+  };
+  return { id: head.id, title: head.title, total: head.total, ...sorted };
+}
+
+/** Places of the intervals, the longest first. O(n log n). */
+export function byLength({ starts, ends }: Finding): Uint32Array {
+  const length = (i: number): number => ends[i] - starts[i];
+  return new Uint32Array(starts.length).map((_, i) => i).sort((a, b) => length(b) - length(a) || a - b);
 }
 
 function laneOf(lane: LaneHead, reader: Reader): Rows {

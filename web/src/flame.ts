@@ -1,11 +1,11 @@
 // The flame graph: what running threads were doing in the part of time that a reader looks at.
 
-import { type Box, boxes, weights } from "./calltree";
+import { type Box, boxes, holds, samplesIn, weights } from "./calltree";
 import { context, sized } from "./canvas";
 import type { Flame } from "./columns";
 import { button, el } from "./dom";
 import { fitted } from "./painter";
-import { type Theme, themeOf } from "./theme";
+import { inkOn, type Theme, themeOf } from "./theme";
 import { count, counted } from "./units";
 import type { View } from "./view";
 
@@ -13,6 +13,13 @@ import type { View } from "./view";
 export interface Part {
   words: string;
   spans: View[];
+  /** Counts only what is in functions of this library. */
+  library?: string;
+}
+
+function isSame(a: Part, b: Part): boolean {
+  const [first, second] = [a.spans[0], b.spans[0]];
+  return a.words === b.words && first?.start === second?.start && first?.end === second?.end;
 }
 
 const ROW = 17;
@@ -28,7 +35,11 @@ export class FlameGraph {
   private readonly about = el("p", { class: "about" });
   private readonly back = button("Whole tree", () => this.enter(-1));
   private theme: Theme;
-  private part: Part = { words: "", spans: [] };
+  private readonly choice = el("select", { "aria-label": "Samples in the flame graph" });
+  private readonly query = el("input", { type: "search", placeholder: "Find functions", "aria-label": "Find functions" });
+  private readonly found = el("span", { class: "dim", role: "status" });
+  private chosen: Part = { words: "", spans: [] };
+  private part = this.chosen;
   private inside: Float64Array = new Float64Array(0);
   private drawn: Box[] = [];
   private root = -1;
@@ -38,10 +49,18 @@ export class FlameGraph {
     host: HTMLElement,
     private readonly flame: Flame,
     private readonly source: string,
+    /** What may be shown beside what is chosen on the timeline. */
+    private readonly models: Part[],
   ) {
     this.theme = themeOf([]);
     this.viewport.append(this.canvas);
-    host.replaceChildren(el("h3", {}, "Flame graph"), this.title, this.viewport, this.about);
+    const titles = ["as on the timeline", ...models.map((model) => model.words)];
+    this.choice.append(...titles.map((title, place) => el("option", { value: place }, title)));
+    this.choice.addEventListener("change", () => this.count(this.models[Number(this.choice.value) - 1] ?? this.chosen));
+    this.query.addEventListener("input", () => this.find());
+    const choice = models.length ? el("span", { class: "group" }, "Samples ", this.choice) : null;
+    const tools = el("div", { class: "tools" }, choice, el("span", { class: "group" }, this.query, this.found));
+    host.replaceChildren(el("h3", {}, "Flame graph"), tools, this.title, this.viewport, this.about);
     this.canvas.addEventListener("pointermove", (event) => this.describe(this.at(event)));
     this.canvas.addEventListener("pointerleave", () => this.describe(null));
     this.canvas.addEventListener("click", (event) => {
@@ -52,10 +71,17 @@ export class FlameGraph {
     new ResizeObserver(() => this.draw()).observe(this.viewport);
   }
 
-  /** Counts the samples of another part of time. */
+  /** Counts the samples of another part of time that was chosen on the timeline. */
   show(part: Part): void {
+    if (isSame(part, this.chosen)) return;
+    this.chosen = part;
+    this.choice.value = "0";
+    this.count(part);
+  }
+
+  private count(part: Part): void {
     this.part = part;
-    this.inside = weights(this.flame, part.spans);
+    this.inside = weights(this.flame, part.spans, part.library);
     this.enter(-1);
   }
 
@@ -77,11 +103,25 @@ export class FlameGraph {
     const where = node < 0 ? "" : ` in ${this.name(node)}`;
     this.title.replaceChildren(`${counted(samples, "sample")}${where}, ${this.part.words} `);
     if (node >= 0) this.title.append(this.back);
+    this.find();
+  }
+
+  private get sought(): string {
+    return this.query.value.trim().toLowerCase();
+  }
+
+  /** Colors the functions that are searched for, and says how many samples are in them. */
+  private find(): void {
+    const samples = this.sought ? samplesIn(this.flame, this.inside, this.sought) : 0;
+    this.found.textContent = this.sought ? `${counted(samples, "sample")}, ${Math.round((samples / Math.max(this.whole(), 1)) * 100)}%` : "";
     this.draw();
   }
 
   private total(): number {
-    if (this.root >= 0) return this.inside[this.root];
+    return this.root >= 0 ? this.inside[this.root] : this.whole();
+  }
+
+  private whole(): number {
     return this.inside.reduce((sum, samples, node) => (this.flame.parents[node] < 0 ? sum + samples : sum), 0);
   }
 
@@ -108,10 +148,11 @@ export class FlameGraph {
   private box(drawing: CanvasRenderingContext2D, { node, level, left, right }: Box, width: number): void {
     const isOwn = this.flame.functions[this.flame.names[node]][2] === 1;
     const [x, size] = [left * width, Math.max((right - left) * width - 1, 0.5)];
-    drawing.fillStyle = isOwn ? this.theme.calls : this.theme.line;
+    const isFound = this.sought !== "" && holds(this.flame, node, this.sought);
+    drawing.fillStyle = isFound ? this.theme.mark : isOwn ? this.theme.calls : this.theme.line;
     drawing.fillRect(x, level * ROW, size, ROW - 1);
     const text = size > 30 ? fitted(drawing, this.name(node), size - 6) : "";
-    drawing.fillStyle = isOwn ? this.theme.callsInk : this.theme.text;
+    drawing.fillStyle = isFound ? inkOn(this.theme.mark) : isOwn ? this.theme.callsInk : this.theme.text;
     if (text) drawing.fillText(text, x + 4, level * ROW + ROW / 2);
   }
 

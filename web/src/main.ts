@@ -1,10 +1,10 @@
 // Adds to a page that is complete without it: sorting, links to the lanes, the lanes themselves, light and dark, print.
 
-import { decoded, inflated, type Meta } from "./columns";
+import { decoded, inflated, type Meta, type Rows } from "./columns";
 import { button, el } from "./dom";
 import { written } from "./fragment";
 import { prepare } from "./tables";
-import { FlameGraph } from "./flame";
+import { FlameGraph, type Part } from "./flame";
 import { Timeline } from "./timeline";
 
 /** Width of the lanes on paper, in pixels of the page. */
@@ -61,6 +61,20 @@ function printing(): void {
   });
 }
 
+/** What each model was busy with: samples in Core ML during its loads and predictions, as `tracekit stacks --model`. */
+function partsOfModels(meta: Meta, all: Rows[]): Part[] {
+  const rows = all[meta.lanes.findIndex((lane) => lane.id === "activity")];
+  if (!rows) return [];
+  const parts = new Map<number, Part>();
+  rows.models.forEach((model, i) => {
+    if (model < 0) return;
+    const part = parts.get(model) ?? { words: `in Core ML, for ${meta.texts[model]}`, spans: [], library: "CoreML" };
+    parts.set(model, part);
+    part.spans.push({ start: rows.starts[i], end: rows.ends[i] });
+  });
+  return [...parts.values()].sort((a, b) => (a.words < b.words ? -1 : 1));
+}
+
 async function lanes(): Promise<void> {
   const host = document.getElementById("lanes");
   const meta = document.getElementById("lanes-meta");
@@ -71,12 +85,12 @@ async function lanes(): Promise<void> {
     return;
   }
   const described = JSON.parse(meta.textContent ?? "") as Meta;
-  const { rows, flame } = decoded(described, await inflated(columns.textContent ?? ""));
+  const { rows, flame, findings } = decoded(described, await inflated(columns.textContent ?? ""));
   // What the texts held is in the arrays now.
   columns.remove();
   const place = document.getElementById("flame");
-  const graph = flame && place ? new FlameGraph(place, flame, described.source) : null;
-  drawn.push(new Timeline(host, described, rows, (part) => graph?.show(part)));
+  const graph = flame && place ? new FlameGraph(place, flame, described.source, partsOfModels(described, rows)) : null;
+  drawn.push(new Timeline(host, described, rows, findings, (part) => graph?.show(part)));
   if (graph) drawn.push(graph);
   host.dataset.ready = "";
 }

@@ -60,10 +60,15 @@ export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, d
   context.globalAlpha = 1;
   context.fillStyle = theme.mark;
   const marks = [
-    ...(scene.finding?.evidence ?? []).map(([start]) => start),
     ...scene.matches.slice(0, 5_000).map((match) => scene.all[match.lane].starts[match.row]),
   ];
   for (const time of marks) context.fillRect(xOf(bounds, width, time), 2, 2, 7);
+  let last = -1;
+  for (const time of scene.finding?.starts ?? []) {
+    const x = Math.round(xOf(bounds, width, time));
+    if (x !== last) context.fillRect(x, 2, 2, 7);
+    last = x;
+  }
   const [left, right] = [xOf(bounds, width, scene.view.start), xOf(bounds, width, scene.view.end)];
   context.fillStyle = theme.ground;
   context.globalAlpha = 0.65;

@@ -13,6 +13,7 @@ import { ticks, type View, xOf } from "./view";
 export interface Scene {
   meta: Meta;
   all: Rows[];
+  findings: Finding[];
   lanes: Lane[];
   places: Places;
   calls: Calls;
@@ -194,19 +195,36 @@ function matches(context: CanvasRenderingContext2D, scene: Scene): void {
   }
 }
 
-/** Bands over all lanes where evidence lies, and its own bars outlined. */
+/** Bands over all lanes where evidence lies, those on neighboring pixels as one, and its own bars outlined. */
 function evidence(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { finding, view } = scene;
+  if (!finding) return;
   const width = scene.width - scene.gutter;
-  for (const [start, length, place, row] of scene.finding?.evidence ?? []) {
-    if (start > scene.view.end || start + length < scene.view.start) continue;
-    const left = xOf(scene.view, width, start);
-    const size = Math.max((length / (scene.view.end - scene.view.start)) * width, 2);
+  const { starts, ends, lanes, rows } = finding;
+  const band = (left: number, right: number): void => {
     context.globalAlpha = 0.12;
-    context.fillStyle = scene.theme.mark;
-    context.fillRect(left, RULER, size, scene.height);
+    context.fillRect(left, RULER, right - left, scene.height);
     context.globalAlpha = 1;
-    context.fillRect(left, RULER - 4, size, 4);
-    if (place >= 0) outline(context, scene, { lane: place, row }, scene.theme.mark, 2);
+    context.fillRect(left, RULER - 4, right - left, 4);
+  };
+  context.fillStyle = scene.theme.mark;
+  const seen: number[] = [];
+  let [left, right] = [NaN, NaN];
+  for (let i = 0; i < starts.length && starts[i] <= view.end; i++) {
+    if (ends[i] < view.start) continue;
+    seen.push(i);
+    const from = Math.max(xOf(view, width, starts[i]), -4);
+    const to = Math.min(Math.max(xOf(view, width, ends[i]), from + 2), width + 4);
+    if (from <= right + 1) right = Math.max(right, to);
+    else {
+      if (left < right) band(left, right);
+      [left, right] = [from, to];
+    }
+  }
+  if (left < right) band(left, right);
+  if (seen.length > OUTLINED) return;
+  for (const i of seen) {
+    if (lanes[i] >= 0) outline(context, scene, { lane: lanes[i], row: rows[i] }, scene.theme.mark, 2);
   }
 }
 

@@ -14,6 +14,7 @@ const LINES = 12;
 export interface Data {
   meta: Meta;
   all: Rows[];
+  findings: Finding[];
 }
 
 export function describeRow(data: Data, match: Match): HTMLElement {
@@ -32,7 +33,7 @@ export function describeRow(data: Data, match: Match): HTMLElement {
   const rank = rankOf(rows, at);
   if (rank.count > 1) facts.push(["rank", `${count(rank.place)} of ${count(rank.count)} by duration`]);
   if (rows.flags[at] & CALL) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
-  const found = evidenceFor(data.meta.findings, match);
+  const found = evidenceFor(data.findings, match);
   return el(
     "div",
     { class: "selected" },
@@ -57,9 +58,7 @@ export function rankOf(rows: Rows, at: number): { place: number; count: number }
 }
 
 function evidenceFor(findings: readonly Finding[], match: Match): Finding[] {
-  return findings.filter((finding) =>
-    finding.evidence.some(([, , lane, row]) => lane === match.lane && row === match.row),
-  );
+  return findings.filter(({ lanes, rows }) => rows.some((row, i) => row === match.row && lanes[i] === match.lane));
 }
 
 export function describeRange(data: Data, range: View): HTMLElement {

@@ -1,6 +1,6 @@
 // The timeline: its state, its controls, and what each of them does.
 
-import type { Finding, Meta, Rows } from "./columns";
+import { byLength, type Finding, type Meta, type Rows } from "./columns";
 import { callsOf, inFlight } from "./counters";
 import { context, sized } from "./canvas";
 import { button, el } from "./dom";
@@ -15,7 +15,7 @@ import { describeRange, describeRow, describeView } from "./panel";
 import { type Match, search } from "./search";
 import type { Part } from "./flame";
 import { themeOf } from "./theme";
-import { counted, duration, moment } from "./units";
+import { count, counted, duration, moment } from "./units";
 import { around, panned, timeAt, type View, within, xOf, zoomed } from "./view";
 
 const TALLEST = 620;
@@ -37,6 +37,7 @@ export class Timeline {
   private readonly finding = el("select", { "aria-label": "Mark the evidence of a finding" });
   private readonly inView = el("details", { class: "in-view" }, el("summary", {}, "Events in view as a table"));
   private grouping: Grouping = "lanes";
+  private order: Uint32Array = new Uint32Array(0);
   private evidenceAt = 0;
   private isPending = false;
   private printing = 0;
@@ -45,6 +46,7 @@ export class Timeline {
     private readonly host: HTMLElement,
     private readonly meta: Meta,
     private readonly all: Rows[],
+    private readonly findings: Finding[],
     /** Told which times a reader looks at: a range, else the evidence of a finding, else all. */
     private readonly chosen: (part: Part) => void,
   ) {
@@ -59,6 +61,7 @@ export class Timeline {
     this.scene = {
       meta,
       all,
+      findings,
       ...lanesOf(meta.lanes, all, meta.texts, "lanes"),
       calls,
       flight: inFlight(calls),
@@ -93,10 +96,10 @@ export class Timeline {
       ...groupings.map(([value, title]) => el("option", { value }, title)),
     );
     this.finding.append(
-      el("option", { value: "" }, this.meta.findings.length ? "Mark evidence \u2026" : "No evidence"),
-      ...this.meta.findings.map((finding) => el("option", { value: finding.id }, finding.id)),
+      el("option", { value: "" }, this.findings.length ? "Mark evidence \u2026" : "No evidence"),
+      ...this.findings.map((finding) => el("option", { value: finding.id }, finding.id)),
     );
-    this.finding.disabled = !this.meta.findings.length;
+    this.finding.disabled = !this.findings.length;
     this.finding.addEventListener("change", () => this.mark(this.finding.value, true));
     this.query.addEventListener("input", () => this.find(this.query.value));
     this.query.addEventListener("keydown", (event) => {
@@ -417,7 +420,7 @@ export class Timeline {
     const { range, finding } = this.scene;
     if (range) this.chosen({ words: "the range", spans: [range] });
     else if (finding) {
-      const spans = finding.evidence.map(([start, length]) => ({ start, end: start + length }));
+      const spans = Array.from(finding.starts, (start, i) => ({ start, end: finding.ends[i] }));
       this.chosen({ words: `the evidence of ${finding.id}`, spans });
     } else this.chosen({ words: "the whole recording", spans: [this.bounds] });
   }
@@ -462,15 +465,16 @@ export class Timeline {
 
   /** Marks all evidence of a finding and shows the interval that weighs most. */
   private mark(id: string, isShown: boolean): void {
-    const finding = this.meta.findings.find((each) => each.id === id) ?? null;
+    const finding = this.findings.find((each) => each.id === id) ?? null;
     this.scene.finding = finding;
     this.finding.value = finding?.id ?? "";
     this.evidenceAt = 0;
+    this.order = finding ? byLength(finding) : new Uint32Array(0);
     this.stepper.replaceChildren();
     if (finding) {
       const words =
-        finding.evidence.length < finding.total
-          ? `the ${finding.evidence.length} that weigh most of ${counted(finding.total, "interval")}`
+        finding.starts.length < finding.total
+          ? `the ${count(finding.starts.length)} that weigh most of ${counted(finding.total, "interval")}`
           : counted(finding.total, "interval");
       this.stepper.append(
         button("\u2190", () => this.stepEvidence(-1), "Previous interval of evidence (,)"),
@@ -487,14 +491,15 @@ export class Timeline {
   private stepEvidence(by: number): void {
     const { finding } = this.scene;
     if (!finding) return;
-    this.evidenceAt = (this.evidenceAt + by + finding.evidence.length) % finding.evidence.length;
+    this.evidenceAt = (this.evidenceAt + by + this.order.length) % this.order.length;
     this.showEvidence(finding);
   }
 
   private showEvidence(finding: Finding): void {
-    const [start, length, lane, row] = finding.evidence[this.evidenceAt];
+    const at = this.order[this.evidenceAt];
+    const [lane, row] = [finding.lanes[at], finding.rows[at]];
     if (lane >= 0) this.select({ lane, row });
-    this.show(around({ start, end: start + length }, this.bounds, 4));
+    this.show(around({ start: finding.starts[at], end: finding.ends[at] }, this.bounds, 4));
     if (lane >= 0) this.reveal({ lane, row });
   }
 

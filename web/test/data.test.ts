@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxes, weights } from "../src/calltree";
-import { CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
+import { boxes, samplesIn, weights } from "../src/calltree";
+import { byLength, CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
 import { callsOf, inFlight, largest, latencies } from "../src/counters";
 import { parsed, written } from "../src/fragment";
 import { lanesOf } from "../src/lanes";
@@ -40,13 +40,20 @@ test("columns come back out of their planes", () => {
     ...[3, 1, 0],
   );
   const flame = { first: 500, samples: 2, nodes: 2, planes: [1, 1, 1, 1], functions: [] };
-  const meta = { lanes: [{ ...HEAD, first: 1_000, planes }], flame };
+  const finding = { id: "x", title: "X", total: 9, lanes: [[0, 2]] as [number, number][], loose: 1, first: 4_000 };
+  const meta = { lanes: [{ ...HEAD, first: 1_000, planes }], flame, findings: [{ ...finding, planes: [1, 1, 1] }] };
   const stacks = [...[0, 200], ...[1, 0], ...[0, 1], ...[3, 4]];
-  const { rows: [found], flame: tree } = decoded(meta, Uint8Array.of(...bytes, ...stacks));
+  const evidence = [...[0, 2], 0, 50]; // rows 0 and 2, and 50 ns from 4000 on
+  const { rows: [found], flame: tree, findings } = decoded(meta, Uint8Array.of(...bytes, ...stacks, ...evidence));
   assert.deepEqual([...tree!.times, ...tree!.leaves, ...tree!.parents, ...tree!.names], [500, 700, 1, 0, -1, 0, 3, 4]);
   const wanted = { ...rows(), models: Int32Array.of(2, 3, -1) };
   assert.deepEqual(found, wanted);
-  assert.throws(() => decoded({ ...meta, flame: null }, Uint8Array.of(...bytes, 1)), /damaged/);
+  const { starts, ends, lanes, rows: places } = findings[0];
+  assert.deepEqual([...starts], [1_000, 4_000, 6_000]);
+  assert.deepEqual([...ends], [2_000, 4_050, 7_000]);
+  assert.deepEqual([[...lanes], [...places]], [[0, -1, 0], [0, -1, 2]]);
+  assert.deepEqual([...byLength(findings[0])], [0, 2, 1]);
+  assert.throws(() => decoded({ ...meta, flame: null, findings: [] }, Uint8Array.of(...bytes, 1)), /damaged/);
 });
 
 test("lanes are grouped as in the recording, by event and by model", () => {
@@ -159,6 +166,10 @@ test("the call tree counts the samples of some times, each once", () => {
   ]);
   assert.deepEqual(boxes(flame, inside, 2, 0.01).map(({ node, right }) => [node, right]), [[2, 1]]);
   assert.deepEqual(boxes(flame, weights(flame, []), -1, 0.01), []);
+  const named = { ...flame, functions: ["App", "CoreML", "App", "App"].map((name) => ["f", name, 0] as [string, string, number]) };
+  const all = weights(named, [{ start: 0, end: 100 }]);
+  assert.deepEqual(["coreml", "f [app]", "none"].map((text) => samplesIn(named, all, text)), [1, 5, 0]);
+  assert.deepEqual([...weights(named, [{ start: 0, end: 100 }], "CoreML")], [1, 1, 0, 0]);
 });
 
 test("text on a color is black or white, whichever is read more easily", () => {

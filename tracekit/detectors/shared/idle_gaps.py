@@ -270,7 +270,7 @@ def pause_finding(
     following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns, side="left")]
     evidence = _evidence_of_pauses(idle, following)
     numbers = row_numbers(following)
-    return Finding(view.name, summary, metrics, cost, evidence, len(pauses), pauses, sites, numbers)
+    return Finding(view.name, summary, metrics, cost, evidence, len(pauses), pauses, sites, rows=numbers, marked=pauses)
 
 
 def _evidence_of_pauses(idle: Idle, following: pd.DataFrame) -> tuple[Evidence, ...]:

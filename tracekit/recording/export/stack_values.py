@@ -57,6 +57,10 @@ class Stack:
 
     frames: tuple[Frame, ...]
 
+    def __hash__(self) -> int:
+        # Stacks share their frames: what a frame refers to is not hashed again in each of them.
+        return hash(tuple([(frame.name, frame.address) for frame in self.frames]))
+
 
 class StackValues(Values):
     """As `Values`; the distinct values include `Stack`, and the parts that it is made of."""

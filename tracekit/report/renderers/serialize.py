@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import escaped
-from tracekit.report.report import SCHEMA_VERSION, Report
+from tracekit.report.report import DRAWN, SCHEMA_VERSION, Report
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -61,5 +61,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.metadata != DRAWN}
     raise TypeError(f"a report cannot hold a {type(value).__name__}")

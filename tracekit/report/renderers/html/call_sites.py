@@ -45,7 +45,8 @@ def callers(group: Group) -> Html | None:
     if group.first.pattern == Pattern.RECORDING:
         return None
     sites = merged(site for check in group.checks for site in check.call_sites)
-    return listed((called_from(site) for site in sites[:IN_FINDING]), class_="callers")
+    sentences = [f"{words[:1].upper()}{words[1:]}." for words in map(called_from, sites[:IN_FINDING])]
+    return tag("p", sentences[0]) if len(sentences) == 1 else listed(sentences)
 
 
 def code_section(report: Report, timeline: Timeline | None) -> Html | None:

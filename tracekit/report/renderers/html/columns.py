@@ -9,21 +9,59 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tracekit.lanes.categories import LOOKS
 from tracekit.report.formatting import visible
+from tracekit.trace.events import Lane
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tracekit.arrays import IntArray
     from tracekit.report.flame import Flame
-    from tracekit.report.report import Report
-    from tracekit.report.timeline import DrawnLane, Timeline
+    from tracekit.report.report import Check, Report
+    from tracekit.report.timeline import DrawnLane, Marked, Timeline
 
 LEVEL = 6
 """Of deflation: higher ones take several times as long and save a few percent."""
+
+MOST_ROWS = 2_000_000
+"""Rows that a page holds: 12 MB, and 250 MB of the browser's memory, measured."""
+
+KEPT_LONGEST = (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE)
+"""Lanes that are left out last."""
+
+
+def fitted(timeline: Timeline) -> Timeline:
+    """The timeline without the lanes that are too much for a page, which say so: those of the hardware and the system
+    first, the ones with most rows before the others."""
+    sizes = {number: len(lane.starts) for number, lane in enumerate(timeline.lanes)}
+    left_out: set[int] = set()
+    order = sorted(sizes, key=lambda number: (timeline.lanes[number].id in KEPT_LONGEST, -sizes[number]))
+    for number in order:
+        if sum(sizes.values()) <= MOST_ROWS:
+            break
+        left_out.add(number)
+        sizes[number] = 0
+    if not left_out:
+        return timeline
+    lanes = tuple(_left_out(lane) if number in left_out else lane for number, lane in enumerate(timeline.lanes))
+    evidence = []
+    for marked in timeline.evidence:
+        gone = np.isin(marked.lanes, sorted(left_out))
+        evidence.append(replace(marked, lanes=np.where(gone, -1, marked.lanes), rows=np.where(gone, -1, marked.rows)))
+    return replace(timeline, lanes=lanes, evidence=tuple(evidence))
+
+
+def _left_out(lane: DrawnLane) -> DrawnLane:
+    words = f"{len(lane.starts):,} events, too many for a page; tracekit view draws them"
+    arrays = (field.name for field in fields(lane) if isinstance(getattr(lane, field.name), np.ndarray))
+    empty: dict[str, Any] = {name: np.empty(0, np.int64) for name in arrays}
+    return replace(lane, words=words, depth=0, **empty)
 
 
 def payload(report: Report, timeline: Timeline) -> tuple[str, str]:
@@ -37,8 +75,8 @@ def payload(report: Report, timeline: Timeline) -> tuple[str, str]:
         "categories": [[category.name.lower(), look.title] for category, look in LOOKS.items()],
         "texts": timeline.texts,
         "lanes": lanes,
-        "findings": _findings(report, timeline),
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
+        "findings": _findings(report, timeline, pieces),
     }
     text = json.dumps(meta, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
     return text, b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
@@ -78,21 +116,38 @@ def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:
 
 def _planes(values: IntArray, pieces: list[bytes]) -> int:
     """Add a column; how many bytes each of its values has."""
-    needed = max((int(values.max()).bit_length() + 7) // 8, 1)
-    pieces += [((values >> (8 * byte)) & 0xFF).astype(np.uint8).tobytes() for byte in range(needed)]
+    needed = max((int(values.max(initial=0)).bit_length() + 7) // 8, 1)
+    pieces += [((values >> (8 * place)) & 0xFF).astype(np.uint8).tobytes() for place in range(needed)]
     return needed
 
 
-def _findings(report: Report, timeline: Timeline) -> list[dict[str, Any]]:
-    """Evidence by check: for each interval start, duration, lane and row."""
-    by_check: dict[str, dict[str, Any]] = {}
-    for check, locations in zip(report.checks, timeline.evidence, strict=True):
-        if check.outcome != "finding" or not check.evidence:
-            continue
-        entry = by_check.setdefault(check.id, {"id": check.id, "title": check.title, "total": 0, "evidence": []})
-        entry["total"] += check.evidence_total
-        entry["evidence"] += [
-            [each.start_ns, each.end_ns - each.start_ns, *location]
-            for each, location in zip(check.evidence, locations, strict=True)
-        ]
-    return list(by_check.values())
+def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[dict[str, Any]]:
+    """What is said of the evidence of each check that found something; its columns are added to the pieces."""
+    found: dict[str, list[tuple[Check, Marked]]] = {}
+    for check, marked in zip(report.checks, timeline.evidence, strict=True):
+        if check.outcome == "finding" and len(marked.starts):
+            found.setdefault(check.id, []).append((check, marked))
+    heads = []
+    for name, entries in found.items():
+        total = sum(check.evidence_total for check, _ in entries)
+        heads.append({"id": name, "title": entries[0][0].title, "total": total} | _evidence(entries, pieces))
+    return heads
+
+
+def _evidence(entries: Sequence[tuple[Check, Marked]], pieces: list[bytes]) -> dict[str, Any]:
+    """Rows of lanes as lane, number of rows and their gaps; what is on no lane by its times."""
+    lanes, rows, starts, ends = (
+        np.concatenate([getattr(marked, name) for _, marked in entries]) for name in ("lanes", "rows", "starts", "ends")
+    )
+    on = [(lane, np.sort(rows[lanes == lane])) for lane in np.unique(lanes[lanes >= 0]).tolist()]
+    gaps = [np.diff(own, prepend=0) for _, own in on]
+    loose = np.flatnonzero(lanes < 0)
+    loose = loose[np.argsort(starts[loose], kind="stable")]
+    first = int(starts[loose[0]]) if loose.size else 0
+    columns = (
+        np.concatenate([*gaps, np.zeros(0, np.int64)]),
+        np.diff(starts[loose], prepend=first),
+        ends[loose] - starts[loose],
+    )
+    head = {"lanes": [[lane, len(own)] for lane, own in on], "loose": len(loose), "first": first}
+    return head | {"planes": [_planes(values, pieces) for values in columns]}

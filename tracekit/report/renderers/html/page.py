@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.report import formatting
 from tracekit.report.renderers.concise import context_line, summary_line
 from tracekit.report.renderers.html.call_sites import code_section
-from tracekit.report.renderers.html.columns import payload
+from tracekit.report.renderers.html.columns import fitted, payload
 from tracekit.report.renderers.html.document import asset, document
 from tracekit.report.renderers.html.findings import findings_section, not_evaluated_section
 from tracekit.report.renderers.html.markup import Html, joined, tag
@@ -36,25 +36,26 @@ ROWS, TALLEST_PX = 4, 620
 def render_html(report: Report, timeline: Timeline | None = None) -> str:
     """The page, with a line break at the end; without a `timeline` it has no lanes."""
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
-    sections = _sections(safe, timeline)
+    drawn = None if timeline is None else fitted(timeline)
+    sections = _sections(safe, timeline, drawn)
     body = [_top(safe, sections), tag("main", *sections.values()), _foot(safe)]
-    if timeline is not None:
-        body += lanes_data(safe, timeline)
+    if drawn is not None:
+        body += lanes_data(safe, drawn)
     return document(
         f"{safe.recording.source}: {safe.summary.verdict}",
         f"{safe.tool.name} {safe.tool.version}",
         body,
         script=asset("report.js") if timeline is not None else "",
-        style=place_of_lanes(timeline),
+        style=place_of_lanes(drawn),
     )
 
 
-def _sections(report: Report, timeline: Timeline | None) -> dict[str, Html]:
-    """The sections that the page has, by id, in their order."""
+def _sections(report: Report, timeline: Timeline | None, drawn: Timeline | None) -> dict[str, Html]:
+    """The sections that the page has, by id, in their order. Of the timeline what fits is `drawn`."""
     sections = {
         "findings": findings_section(report),
         "models": models_section(report),
-        "timeline": _lanes(timeline) if timeline is not None else None,
+        "timeline": _lanes(drawn) if drawn is not None else None,
         "latency": latency_section(report, timeline),
         "code": code_section(report, timeline),
         "checks": not_evaluated_section(report),
