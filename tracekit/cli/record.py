@@ -78,7 +78,7 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     from tracekit.recording.xctrace.watching import Patience
     from tracekit.signals import stop_signals
 
-    request = _request(arguments)
+    request = request_of(arguments)
     tool = find_tool()
     if tool is None:
         if sys.platform == "darwin":
@@ -117,7 +117,7 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     return ExitStatus.DONE
 
 
-def _request(arguments: Namespace) -> Request:
+def request_of(arguments: Namespace) -> Request:
     """What the arguments ask for. Raises `UsageError` where they contradict each other."""
     from datetime import datetime
 
