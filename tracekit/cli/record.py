@@ -83,7 +83,10 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     if tool is None:
         if sys.platform == "darwin":
             raise TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
-        raise TracekitError(f"recording needs a Mac with Xcode; run this there: {request.shell_command()}")
+        typed = replace(
+            request, device="NAME" if request.device == "" else request.device, no_prompt=arguments.no_prompt
+        )
+        raise TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
     _check_output(request.output)
     narrator = Narrator()
     if request.device is not None:

@@ -228,10 +228,13 @@ def test_what_xctrace_prints_is_passed_on(run) -> None:
     assert listener.passed_on == ["xctrace[123:456] a warning of some library"]
 
 
-def test_a_bundle_that_only_xctrace_reads_is_judged_by_its_table_of_contents(run, standin, sample_bundle: Path) -> None:
-    bundle = sample_bundle.rename(sample_bundle.with_name("prepared.trace"))
-    standin(bundle=str(bundle))
-    assert run() == ()
+@pytest.mark.parametrize(("mode", "asked"), [("", 0), ("partly", 1)])
+def test_a_bundle_that_only_xctrace_reads_is_opened_by_it_where_it_is_in_doubt(
+    run, standin, standin_log, sample_bundle: Path, mode: str, asked: int
+) -> None:
+    standin(bundle=str(sample_bundle.rename(sample_bundle.with_name("prepared.trace"))))
+    run(mode)
+    assert [words[2] for words in standin_log()] == ["record", *["export"] * asked]
 
 
 @needs_proc

@@ -59,6 +59,12 @@ def run_issues(errors: str) -> tuple[RunIssue, ...]:
     return tuple(issues)
 
 
+def ended_well(output: str) -> bool:
+    """Whether the tool says that it recorded and saved without errors."""
+    lines = output.splitlines()
+    return any(line.startswith(_SAVED) for line in lines) and not any(line.startswith(SAVING[1]) for line in lines)
+
+
 def is_news(line: str) -> bool:
     """Whether a line is to be passed on: it is neither told in our own words nor one of the run issues, which are told
     in the end."""
