@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from support.processes import needs_proc, wait_until_none
+from tracekit.cli.recording import Narrator
+from tracekit.recording.xctrace.watching import Phase
 from tracekit.testing import Draws, Model, Scenario, write_bundle
 from tracekit.testing.apps import MS
 from tracekit.testing.recorder import neural_engine, start_recording
@@ -151,6 +153,14 @@ def test_the_default_recording_of_a_clean_app_has_no_check_left_out(record, stan
     assert result.out.startswith("run.trace · ")
     assert "No findings" in result.out
     assert "NOT EVALUATED" not in result.out
+
+
+def test_without_a_terminal_a_long_wait_is_told_every_minute(capsys) -> None:
+    narrator = Narrator()
+    for phase in (Phase.RECORDING, Phase.SAVING):
+        for seconds in (0.0, 59.9, 60.0, 60.1, 119.0, 120.0):
+            narrator.count(phase, seconds)
+    assert capsys.readouterr().err == "tracekit: saving for 1 min so far\ntracekit: saving for 2 min so far\n"
 
 
 def test_no_report_follows_a_failed_recording(record) -> None:
