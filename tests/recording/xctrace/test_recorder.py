@@ -132,6 +132,14 @@ def test_a_failed_recording_ends_with_one_sentence(run, request_: Request, mode:
     assert ("an incomplete recording remains at" in str(caught.value), request_.output.exists()) == (left, left)
 
 
+def test_an_app_that_is_still_starting_is_looked_for_once_more(run, standin, standin_log, tmp_path: Path) -> None:
+    standin(times="1", state=str(tmp_path / "count"))
+    listener = Listener()
+    assert run("no-name", listener) == ()
+    assert listener.told[0] == "xctrace did not find the app, which may still be starting; trying once more"
+    assert len(standin_log()) == 2
+
+
 def test_a_disk_with_hardly_any_space_is_called_full(run, monkeypatch) -> None:
     usage = shutil.disk_usage(".")._replace(free=3_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
