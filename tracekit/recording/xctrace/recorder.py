@@ -105,7 +105,7 @@ def _judged(
 ) -> tuple[str, ...]:
     """As `judge`. rest: what `xctrace` printed last, which is passed on unless the error says it."""
     try:
-        warnings = judge(tool, request, completed, ended_because)
+        warnings = judge(tool, request.output, completed, ended_because, on_device=request.on_device)
     except TracekitError as error:
         for line in rest:
             if line.strip().rstrip(".") not in str(error):

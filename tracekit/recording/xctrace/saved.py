@@ -13,7 +13,6 @@ from tracekit.recording.xctrace.exporter import Exporter
 from tracekit.recording.xctrace.messages import ENDED_WITH_TARGET, advice_for, ended_well, run_issues, why_failed
 
 if TYPE_CHECKING:
-    from tracekit.recording.xctrace.recorder import Request
     from tracekit.recording.xctrace.running import Completed
     from tracekit.recording.xctrace.tool import Tool
 
@@ -23,14 +22,15 @@ _FULL_BYTES: Final = 50_000_000
 """A disk with less space is called full (heuristic): the smallest recordings need a few megabytes."""
 
 
-def judge(tool: Tool, request: Request, completed: Completed, ended_because: str | None) -> tuple[str, ...]:
+def judge(
+    tool: Tool, bundle: Path, completed: Completed, ended_because: str | None, *, on_device: bool
+) -> tuple[str, ...]:
     """Warnings of a recording that succeeded: its bundle opens and holds what was recorded.
 
-    ended_because: why tracekit ended `xctrace`, as a clause; None where it ended by itself. Raises `TracekitError` with
-    what went wrong where the bundle is not usable.
+    ended_because: why tracekit ended `xctrace`, as a clause; None where it ended by itself. on_device: whether the
+    recording is not of this Mac. Raises `TracekitError` with what went wrong where the bundle is not usable.
     """
-    issues, on_device = run_issues(completed.errors), request.on_device
-    bundle = request.output
+    issues = run_issues(completed.errors)
     says_so = ended_because is None and completed.status in (0, ENDED_WITH_TARGET) and ended_well(completed.output)
     problem = _problem(tool, bundle, says_so)
     if problem is not None:
