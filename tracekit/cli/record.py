@@ -166,7 +166,7 @@ def _resolved(launch: tuple[str, ...]) -> tuple[str, ...]:
 def _check_output(output: Path) -> None:
     """Raise an error for a path that cannot be written."""
     if output.exists():
-        raise UsageError(f"cannot write {output}: it already exists; choose another name with -o")
+        raise UsageError(f"cannot write {output}: it already exists; delete it, or choose another name with -o")
     if not output.parent.is_dir():
         raise UsageError(f"cannot write {output}: no such folder: {output.parent}")
 

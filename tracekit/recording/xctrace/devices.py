@@ -28,13 +28,18 @@ def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDev
     ways: tuple[Callable[[ListedDevice], bool], ...] = (
         lambda each: each.identifier.lower() == wanted.lower(),
         lambda each: each.name == wanted,
-        lambda each: wanted.lower() in each.name.lower(),
+        lambda each: _typed(wanted) in _typed(each.name),
     )
     for way in ways:
         found = sorted(filter(way, devices), key=_preference)
         if found:
             return [each for each in found if _preference(each) == _preference(found[0])]
     raise unknown("device", wanted, dict.fromkeys(each.name for each in devices))
+
+
+def _typed(name: str) -> str:
+    """A name as people type it: iOS puts a typographic apostrophe into names such as "Kim's iPhone"."""
+    return name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").lower()
 
 
 def _preference(device: ListedDevice) -> int:
