@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from tracekit.cli.parser import build_parser
+from tracekit.cli.record import request_of
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,3 +35,19 @@ def test_every_linked_file_exists():
 
 def test_the_two_commands_stand_at_the_top():
     assert README.index("make demo") < README.index("make test") < README.index("$ tracekit")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/recording.md"])
+def test_recordings_as_shown_have_what_every_check_needs(page: str):
+    text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [
+        shlex.split(line, comments=True)
+        for line in text.splitlines()
+        if re.match(r"(tracekit|xcrun xctrace) record ", line)
+    ]
+    assert {words[0] for words in lines} == {"tracekit", "xcrun"}
+    for line in lines:
+        words = request_of(build_parser().parse_args(line[1:])).arguments() if line[0] == "tracekit" else line
+        assert words[words.index("--template") + 1] == "Core ML"
+        added = {words[at + 1] for at, word in enumerate(words) if word == "--instrument"}
+        assert added == {"Hangs", "Thermal State"}

@@ -158,20 +158,23 @@ def test_a_missing_package_is_named(tracekit, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "family"),
+    ("printed", "family", "hangs"),
     [
-        ("14.3.1 (14E300c)", 14),
-        ("16.0 (16F6)", 16),
-        ("16.0 (17E202)", 26),
-        ("26.0 (17C529)", 26),
-        ("16.0 (27A5194q)", 27),
-        ("27.0", None),
+        ("14.3.1 (14E300c)", 14, False),
+        ("16.0 (16F6)", 16, False),
+        ("26.0 (17C529)", 26, False),
+        ("16.0 (17E202)", 26, True),
+        ("16.0 (17F113)", 26, True),
+        ("16.0 (27A5194q)", 27, True),
+        ("27.0 (27A266a)", 27, True),
+        ("27.2 (27B5019j)", 27, False),
+        ("27.0", None, False),
     ],
 )
-def test_the_build_decides_which_xcode_it_is(standin, printed: str, family: int | None) -> None:
+def test_the_build_decides_which_xcode_it_is(standin, printed: str, family: int | None, hangs: bool) -> None:
     standin(version=f"xctrace version {printed}")
     version = tool.read_version(tool.Tool(("xctrace",)))
-    assert (version.text, version.family) == (printed, family)
+    assert (version.text, version.family, version.hangs_on_simulators) == (printed, family, hangs)
 
 
 def test_a_version_of_another_form_is_kept_as_it_is(standin) -> None:

@@ -159,14 +159,17 @@ def codesign() -> None:
 def happens(what: str) -> str | None:
     """The failure to imitate for this table, if its turn has come."""
     failure = SETTINGS.get("export")
-    if failure is None or SETTINGS.get("only", what) != what:
-        return None
-    if "times" in SETTINGS:
-        state = Path(SETTINGS["state"])
-        count = int(state.read_text()) if state.exists() else 0
-        state.write_text(str(count + 1))
-        return failure if count < int(SETTINGS["times"]) else None
-    return failure
+    return failure if failure and SETTINGS.get("only", what) == what and turn_has_come() else None
+
+
+def turn_has_come() -> bool:
+    """Whether it did not happen often enough yet."""
+    if "times" not in SETTINGS:
+        return True
+    state = Path(SETTINGS["state"])
+    count = int(state.read_text()) if state.exists() else 0
+    state.write_text(str(count + 1))
+    return count < int(SETTINGS["times"])
 
 
 def export(given: dict[str, list[str]]) -> None:
@@ -271,7 +274,7 @@ def ask(stopped: list[int]) -> None:
 
 def refuse_target(modes: set[str], given: dict[str, list[str]]) -> None:
     target = given.get("--attach", [""])[0]
-    if "no-name" in modes:
+    if "no-name" in modes and turn_has_come():
         leave(19, errors=f"Cannot find process matching name: {target}\n")
     if "no-pid" in modes:
         leave(21, errors=f"Cannot find process for provided pid: {target}\n")

@@ -48,8 +48,9 @@ COMMAND = Command(
     name="doctor",
     summary="check this machine's setup",
     description=(
-        "Check the Python packages and, on a Mac, Xcode, xctrace, templates and devices, and whether an app can be "
-        "recorded. Exits with status 2 if a requirement is missing. Recording needs a Mac; analysis does not."
+        "Check the Python packages and, on a Mac, Xcode, xctrace, templates, instruments and devices, and whether an "
+        "app can be recorded. Exits with status 2 if a requirement is missing. Recording needs a Mac, analysis does "
+        "not."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -115,15 +115,16 @@ def narrate(text: str, *, multiline: bool = False) -> None:
         _discard(sys.stderr)
 
 
-def narrate_in_place(text: str) -> None:
-    """Show a line on the terminal that the next one replaces; an empty one removes it. Nothing for other output."""
+def narrate_in_place(text: str) -> bool:
+    """Show a line on the terminal that the next one replaces; an empty one removes it. False where there is none."""
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        return
+        return False
     try:
         sys.stderr.write(f"\r{visible(text)}\x1b[K")
         sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)
+    return True
 
 
 def is_interactive() -> bool:

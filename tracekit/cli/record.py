@@ -78,12 +78,15 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     from tracekit.recording.xctrace.watching import Patience
     from tracekit.signals import stop_signals
 
-    request = _request(arguments)
+    request = request_of(arguments)
     tool = find_tool()
     if tool is None:
         if sys.platform == "darwin":
             raise TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
-        raise TracekitError(f"recording needs a Mac with Xcode; run this there: {request.shell_command()}")
+        typed = replace(
+            request, device="NAME" if request.device == "" else request.device, no_prompt=arguments.no_prompt
+        )
+        raise TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
     _check_output(request.output)
     narrator = Narrator()
     if request.device is not None:
@@ -117,7 +120,7 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     return ExitStatus.DONE
 
 
-def _request(arguments: Namespace) -> Request:
+def request_of(arguments: Namespace) -> Request:
     """What the arguments ask for. Raises `UsageError` where they contradict each other."""
     from datetime import datetime
 
@@ -163,7 +166,7 @@ def _resolved(launch: tuple[str, ...]) -> tuple[str, ...]:
 def _check_output(output: Path) -> None:
     """Raise an error for a path that cannot be written."""
     if output.exists():
-        raise UsageError(f"cannot write {output}: it already exists; choose another name with -o")
+        raise UsageError(f"cannot write {output}: it already exists; delete it, or choose another name with -o")
     if not output.parent.is_dir():
         raise UsageError(f"cannot write {output}: no such folder: {output.parent}")
 

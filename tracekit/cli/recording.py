@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 class Narrator:
-    """Tells standard error what becomes of a recording; on a terminal, also how long it takes."""
+    """Tells standard error what becomes of a recording, and how long it takes: on a terminal every second, else each
+    minute of waiting."""
 
     def __init__(self) -> None:
         self._shown = ""
+        self._minutes = 0
 
     def tell(self, text: str) -> None:
         """A clause of our own."""
@@ -33,18 +35,24 @@ class Narrator:
         narrate(f"xctrace: {text.strip()}")
 
     def count(self, phase: Phase, seconds: float) -> None:
-        """Show the time on a line that the next one replaces."""
+        """How long the phase lasts so far."""
         minutes, rest = divmod(int(seconds), 60)
-        self._show(f"  {phase.value} {minutes}:{rest:02}")
+        if not self._show(f"  {phase.value} {minutes}:{rest:02}") and minutes != self._minutes:
+            self._minutes = minutes
+            if minutes and phase.value != "recording":
+                narrate(f"tracekit: {phase.value} for {minutes} min so far")
 
     def close(self) -> None:
         """Remove the line with the time."""
         self._show("")
 
-    def _show(self, text: str) -> None:
-        if text != self._shown:
-            narrate_in_place(text)
-            self._shown = text
+    def _show(self, text: str) -> bool:
+        """Show a line in place of the last one. False where that cannot be."""
+        if text == self._shown:
+            return True
+        shown = narrate_in_place(text)
+        self._shown = text if shown else ""
+        return shown
 
 
 def choose_device(tool: Tool, wanted: str) -> ListedDevice:
@@ -67,7 +75,8 @@ def _picked(devices: Sequence[ListedDevice], wanted: str) -> ListedDevice:
     listed = [f"{each.name} ({', '.join(filter(None, (each.os_version, each.kind)))})" for each in devices]
     if not is_interactive():
         which = f"several devices match '{wanted}'" if wanted else "--device needs a value where there is no terminal"
-        raise UsageError(f"{which}; use the name or the UDID of one: {', '.join(listed)}")
+        choices = ", ".join(f"{text} {each.identifier}" for text, each in zip(listed, devices, strict=True))
+        raise UsageError(f"{which}; use the name or the UDID of one: {choices}")
     for number, line in enumerate(listed, 1):
         narrate(f"{number:3}  {line}")
     narrate(f"tracekit: which device? type a number from 1 to {len(devices)} (Enter: 1, {devices[0].name})")

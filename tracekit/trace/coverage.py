@@ -32,8 +32,8 @@ _CAUSE = (
     "started after the work, if another process was recorded, or if the log archive is damaged"
 )
 _REMEDY = (
-    "sign the target with com.apple.security.get-task-allow, check that the right process is recorded, and start "
-    "recording before the model loads (to sign it: `codesign -f -s - --entitlements entitlements.plist TARGET`)"
+    "sign the target with get-task-allow, as Xcode signs development builds (`tracekit doctor --target APP` checks "
+    "it), check that the right process is recorded, and start recording before the model loads"
 )
 
 

@@ -132,6 +132,14 @@ def test_a_failed_recording_ends_with_one_sentence(run, request_: Request, mode:
     assert ("an incomplete recording remains at" in str(caught.value), request_.output.exists()) == (left, left)
 
 
+def test_an_app_that_is_still_starting_is_looked_for_once_more(run, standin, standin_log, tmp_path: Path) -> None:
+    standin(times="1", state=str(tmp_path / "count"))
+    listener = Listener()
+    assert run("no-name", listener) == ()
+    assert listener.told[0] == "xctrace did not find the app, which may still be starting; trying once more"
+    assert len(standin_log()) == 2
+
+
 def test_a_disk_with_hardly_any_space_is_called_full(run, monkeypatch) -> None:
     usage = shutil.disk_usage(".")._replace(free=3_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
@@ -228,10 +236,13 @@ def test_what_xctrace_prints_is_passed_on(run) -> None:
     assert listener.passed_on == ["xctrace[123:456] a warning of some library"]
 
 
-def test_a_bundle_that_only_xctrace_reads_is_judged_by_its_table_of_contents(run, standin, sample_bundle: Path) -> None:
-    bundle = sample_bundle.rename(sample_bundle.with_name("prepared.trace"))
-    standin(bundle=str(bundle))
-    assert run() == ()
+@pytest.mark.parametrize(("mode", "asked"), [("", 0), ("partly", 1)])
+def test_a_bundle_that_only_xctrace_reads_is_opened_by_it_where_it_is_in_doubt(
+    run, standin, standin_log, sample_bundle: Path, mode: str, asked: int
+) -> None:
+    standin(bundle=str(sample_bundle.rename(sample_bundle.with_name("prepared.trace"))))
+    run(mode)
+    assert [words[2] for words in standin_log()] == ["record", *["export"] * asked]
 
 
 @needs_proc

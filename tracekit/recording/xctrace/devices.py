@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tracekit.recording.xctrace.tool import ListedDevice, Version
 
 USE_DEVICE: Final = "record on a device, or select another version of Xcode with xcode-select"
+GO_ONLINE: Final = "connect and unlock it, trust this Mac, and turn on Developer Mode in its settings"
 
 
 def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDevice]:
@@ -27,13 +28,18 @@ def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDev
     ways: tuple[Callable[[ListedDevice], bool], ...] = (
         lambda each: each.identifier.lower() == wanted.lower(),
         lambda each: each.name == wanted,
-        lambda each: wanted.lower() in each.name.lower(),
+        lambda each: _typed(wanted) in _typed(each.name),
     )
     for way in ways:
         found = sorted(filter(way, devices), key=_preference)
         if found:
             return [each for each in found if _preference(each) == _preference(found[0])]
     raise unknown("device", wanted, dict.fromkeys(each.name for each in devices))
+
+
+def _typed(name: str) -> str:
+    """A name as people type it: iOS puts a typographic apostrophe into names such as "Kim's iPhone"."""
+    return name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").lower()
 
 
 def _preference(device: ListedDevice) -> int:
@@ -43,10 +49,7 @@ def _preference(device: ListedDevice) -> int:
 def check_device(device: ListedDevice, version: Callable[[], Version]) -> None:
     """Raise `UsageError` for a device that cannot be recorded on. The version is asked for only where it matters."""
     if device.is_offline:
-        raise UsageError(
-            f"{device.name} is offline; connect and unlock it, trust this Mac, turn on Developer Mode in its settings, "
-            "and run the command again"
-        )
+        raise UsageError(f"{device.name} is offline; {GO_ONLINE}")
     if device.is_simulator and version().hangs_on_simulators:
         raise UsageError(
             f"cannot record {device.name}: xctrace of Xcode 26.4 to 27.0 hangs on simulators; {USE_DEVICE}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
-from tracekit.recording.xctrace.devices import USE_DEVICE
+from tracekit.recording.xctrace.devices import GO_ONLINE, USE_DEVICE
 from tracekit.recording.xctrace.messages import ADDED
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.signing import how_to_sign, read_signature
@@ -166,7 +166,8 @@ def _devices(tool: Tool, private: bool, version: Version) -> Iterator[Check]:
             format_count(count, kind) if kind in _NOUNS else kind if kind == "this Mac" else f"{count} {kind}"
             for kind, count in counts.items()
         ]
-    yield Check("devices", "ok", ", ".join(shown) or "none")
+    can_go_online = f"to record on one that is offline, {GO_ONLINE}" if any(each.is_offline for each in devices) else ""
+    yield Check("devices", "ok", ", ".join(shown) or "none", can_go_online)
     if any(each.is_simulator for each in devices) and version.hangs_on_simulators:
         yield Check("simulators", "optional", "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs", USE_DEVICE)
 

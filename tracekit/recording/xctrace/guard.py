@@ -78,7 +78,9 @@ class _Guarded:
         number = signal.SIGKILL if self._told_to_end else signal.SIGTERM
         self._told_to_end = True
         self._deadline = time.monotonic() + self._patience
-        os.killpg(0, number)
+        # macOS refuses where a member of the group is another user's.
+        with suppress(PermissionError):
+            os.killpg(0, number)
 
 
 if __name__ == "__main__":

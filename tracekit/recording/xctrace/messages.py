@@ -26,6 +26,8 @@ _TOLD: Final = ("Starting recording with", RUNNING, "Reached specified time limi
 _SAVED: Final = "Output file saved as: "
 ENDED_WITH_TARGET: Final = 54
 """Exit code of launched targets, although the recording is complete."""
+NOT_FOUND: Final = 19
+"""Exit code where no process has the name."""
 _ISSUES: Final = "Run issues were detected"
 _ISSUE: Final = re.compile(r"^(\t?)\* \[(Error|Warning)\] (.*)$")
 _NOT_ALLOWED: Final = ("get-task-allow", "Permission to debug", "Failed to gain authorization", "Failed to attach")
@@ -59,6 +61,12 @@ def run_issues(errors: str) -> tuple[RunIssue, ...]:
     return tuple(issues)
 
 
+def ended_well(output: str) -> bool:
+    """Whether the tool says that it recorded and saved without errors."""
+    lines = output.splitlines()
+    return any(line.startswith(_SAVED) for line in lines) and not any(line.startswith(SAVING[1]) for line in lines)
+
+
 def is_news(line: str) -> bool:
     """Whether a line is to be passed on: it is neither told in our own words nor one of the run issues, which are told
     in the end."""
@@ -84,7 +92,7 @@ def why_failed(completed: Completed, issues: Sequence[RunIssue], *, on_device: b
     """One clause: what went wrong, and what to do. problem: what is wrong with the bundle."""
     elsewhere = "" if on_device else "; for an app on an iPhone, add --device"
     known = {
-        19: f"start the app first, or pass its process ID (an app that is still starting is not found){elsewhere}",
+        NOT_FOUND: f"start the app first, or pass its process ID{elsewhere}",
         21: f"the process may have ended; check its ID with `ps`{elsewhere}",
         56: "list them with `xcrun xctrace list instruments` (templates such as System Trace are not instruments); "
         "--only-template leaves out Hangs and Thermal State",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
+from tracekit.recording.xctrace.messages import NOT_FOUND
 from tracekit.recording.xctrace.running import Job
 from tracekit.recording.xctrace.saved import judge
 from tracekit.recording.xctrace.watching import Patience, Watch
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tracekit.recording.xctrace.running import Completed
     from tracekit.recording.xctrace.tool import Tool
     from tracekit.recording.xctrace.watching import Listener
+    from tracekit.signals import StopSignals
 
 TIME_LIMIT: Final = re.compile(r"(\d+)(ms|s|m|h)", re.ASCII)
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -73,19 +75,29 @@ def record(tool: Tool, request: Request, listener: Listener, patience: Patience 
     signal does in other places of the program follows when it is saved.
     """
     patience = patience or Patience()
-    command = [*tool.command, *request.arguments()]
     with stop_signals() as received:
-        with closing(Job(command, keep_stdin=not request.no_prompt, grace_s=patience.saving)) as job:
-            watch = Watch(job, listener, received, patience)
-            try:
-                ended_because = watch.until_ended(request.limit_s(), answered=not request.no_prompt)
-            finally:
-                job.end()
-            completed = job.completed()
+        watch, completed, ended_because = _run(tool, request, listener, patience, received)
+        if completed.status == NOT_FOUND and ended_because is None:
+            listener.tell("xctrace did not find the app, which may still be starting; trying once more")
+            watch, completed, ended_because = _run(tool, request, listener, patience, received)
         if not watch.has_run and not (request.output / "form.template").exists():
             # What never ran left nothing of value, which would be in the way of the next attempt.
             shutil.rmtree(request.output, ignore_errors=True)
         return _judged(tool, request, completed, ended_because, watch.rest(), listener)
+
+
+def _run(
+    tool: Tool, request: Request, listener: Listener, patience: Patience, received: StopSignals
+) -> tuple[Watch, Completed, str | None]:
+    """One call of `xctrace`: who followed it, what it did, and why it was ended, if it was."""
+    command = [*tool.command, *request.arguments()]
+    with closing(Job(command, keep_stdin=not request.no_prompt, grace_s=patience.saving)) as job:
+        watch = Watch(job, listener, received, patience)
+        try:
+            ended_because = watch.until_ended(request.limit_s(), answered=not request.no_prompt)
+        finally:
+            job.end()
+        return watch, job.completed(), ended_because
 
 
 def _judged(
@@ -93,7 +105,7 @@ def _judged(
 ) -> tuple[str, ...]:
     """As `judge`. rest: what `xctrace` printed last, which is passed on unless the error says it."""
     try:
-        warnings = judge(tool, request, completed, ended_because)
+        warnings = judge(tool, request.output, completed, ended_because, on_device=request.on_device)
     except TracekitError as error:
         for line in rest:
             if line.strip().rstrip(".") not in str(error):

@@ -53,18 +53,18 @@ class Written:
     @property
     def begun(self) -> str:
         """The line that has no end yet, such as a question."""
-        return self._content()[self._read :].rpartition(b"\n")[2].decode("utf-8", "replace")
+        return self._content(self._read).rpartition(b"\n")[2].decode("utf-8", "replace")
 
     def new_lines(self) -> list[str]:
         """Whole lines since the last call."""
-        content = self._content()[self._read :]
+        content = self._content(self._read)
         complete_lines = content[: content.rfind(b"\n") + 1]
         self._read += len(complete_lines)
         return complete_lines.decode("utf-8", "replace").splitlines()
 
-    def _content(self) -> bytes:
+    def _content(self, start: int = 0) -> bytes:
         # The place in the file is shared with the command, so it must not be moved.
-        return os.pread(self._file.fileno(), os.fstat(self._file.fileno()).st_size, 0)
+        return os.pread(self._file.fileno(), os.fstat(self._file.fileno()).st_size - start, start)
 
 
 class Job:

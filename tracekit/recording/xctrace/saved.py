@@ -10,27 +10,29 @@ from typing import TYPE_CHECKING, Final
 from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace.exporter import Exporter
-from tracekit.recording.xctrace.messages import ENDED_WITH_TARGET, advice_for, run_issues, why_failed
+from tracekit.recording.xctrace.messages import ENDED_WITH_TARGET, advice_for, ended_well, run_issues, why_failed
 
 if TYPE_CHECKING:
-    from tracekit.recording.contents import Run
-    from tracekit.recording.xctrace.recorder import Request
     from tracekit.recording.xctrace.running import Completed
     from tracekit.recording.xctrace.tool import Tool
 
+_TOC_S: Final = 60.0
+"""For the table of contents, which takes `xctrace` 15 s to begin. Nobody can interrupt it."""
 _FULL_BYTES: Final = 50_000_000
 """A disk with less space is called full (heuristic): the smallest recordings need a few megabytes."""
 
 
-def judge(tool: Tool, request: Request, completed: Completed, ended_because: str | None) -> tuple[str, ...]:
+def judge(
+    tool: Tool, bundle: Path, completed: Completed, ended_because: str | None, *, on_device: bool
+) -> tuple[str, ...]:
     """Warnings of a recording that succeeded: its bundle opens and holds what was recorded.
 
-    ended_because: why tracekit ended `xctrace`, as a clause; None where it ended by itself. Raises `TracekitError` with
-    what went wrong where the bundle is not usable.
+    ended_because: why tracekit ended `xctrace`, as a clause; None where it ended by itself. on_device: whether the
+    recording is not of this Mac. Raises `TracekitError` with what went wrong where the bundle is not usable.
     """
-    issues, on_device = run_issues(completed.errors), request.on_device
-    bundle = request.output
-    problem = _problem(tool, bundle)
+    issues = run_issues(completed.errors)
+    says_so = ended_because is None and completed.status in (0, ENDED_WITH_TARGET) and ended_well(completed.output)
+    problem = _problem(tool, bundle, says_so)
     if problem is not None:
         full = _disk_words(bundle, completed.errors)
         why = ended_because or why_failed(completed, issues, on_device=on_device, problem=problem)
@@ -45,33 +47,31 @@ def judge(tool: Tool, request: Request, completed: Completed, ended_because: str
     return (*warnings, advice) if advice else tuple(warnings)
 
 
-def _problem(tool: Tool, bundle: Path) -> str | None:
-    """What makes a bundle unusable, as a clause; None for a usable one."""
+def _problem(tool: Tool, bundle: Path, says_so: bool) -> str | None:
+    """What makes a bundle unusable, as a clause; None for a usable one. says_so: whether `xctrace` says that it is
+    usable, which is good enough for one that cannot be read natively."""
     if not bundle.exists():
         return "xctrace wrote nothing"
     if not (bundle / "form.template").is_file():
         return "the bundle was not finished (it has no form.template)"
     try:
-        run = _last_run(tool, bundle)
-    except TracekitError as error:
-        return f"the bundle cannot be opened: {error}"
+        run = open_directly([bundle]).run
+    except UnreadableRecording:
+        if says_so:
+            return None
+        try:
+            with tempfile.TemporaryDirectory(prefix="tracekit-") as between:
+                run = Exporter(tool, bundle, _TOC_S).contents(Path(between)).runs[-1]
+        except TracekitError as error:
+            return f"the bundle cannot be opened: {error}"
     has_rows = any(entry.rows for entry in run.tables)
     return None if run.duration_ns or has_rows else "nothing was recorded"
-
-
-def _last_run(tool: Tool, bundle: Path) -> Run:
-    """Natively, since asking `xctrace` takes many seconds; by `xctrace` what cannot be read so."""
-    try:
-        return open_directly([bundle]).run
-    except UnreadableRecording:
-        with tempfile.TemporaryDirectory(prefix="tracekit-") as between:
-            return Exporter(tool, bundle).contents(Path(between)).runs[-1]
 
 
 def _disk_words(bundle: Path, errors: str) -> str | None:
     """What to say where the disk is full; None where it is not."""
     free = shutil.disk_usage(bundle.absolute().parent).free
-    if "No space left on device" not in errors and free >= _FULL_BYTES:
+    if "No space left on device" not in errors and (free >= _FULL_BYTES or not bundle.exists()):
         return None
     left = f" ({free / 1e6:,.0f} MB left)" if free < _FULL_BYTES else ""
     return f"the disk is full{left}; free some space and record again"

@@ -31,8 +31,9 @@ class Phase(Enum):
 class Patience:
     """How long to wait for what, in seconds."""
 
-    start: float = 120.0
-    """From the call until the recording runs. No limit once `xctrace` has printed what a person may have to answer."""
+    start: float = 300.0
+    """From the call until the recording runs: a device that is new to the Mac is prepared first. No limit once
+    `xctrace` has printed what a person may have to answer."""
     over_limit: float = 60.0
     """Beyond the time limit, which simulators were seen to ignore, until it is stopped."""
     stop: float = 10.0
