@@ -7,18 +7,6 @@ import json
 import pytest
 
 
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
-
-    def write(text):
-        (tmp_path / "tracekit.toml").write_text(text)
-        return tmp_path
-
-    return write
-
-
 def test_a_baseline_is_saved_shown_and_checked(tracekit, samples, project):
     project('[check]\nbaseline = "perf.json"\n')
     saved = tracekit("baseline", "save", "perf.json", samples / "sharpen_float16.trace")
