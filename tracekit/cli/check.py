@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="OLD=NEW",
         help="compare model OLD of the baseline with model NEW (repeatable)",
     )
-    allowed = parser.add_argument_group("what may be")
+    allowed = parser.add_argument_group("exceptions")
     allowed.add_argument(
         "--allow-environment-change", action="store_true", help="compare even if device, system or template differ"
     )
@@ -53,7 +53,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_reader_arguments(parser)
     add_config_arguments(parser)
-    parser.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
+    parser.add_argument(
+        "--format",
+        choices=(*FORMATS, "md"),
+        default="text",
+        metavar="FORMAT",
+        help=f"what to print: {', '.join(FORMATS)} (default: text)",
+    )
     parser.add_argument(
         "-o",
         "--output",
