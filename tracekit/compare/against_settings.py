@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 
 def limit_items(recordings: Sequence[Measurements], settings: CheckSettings) -> list[Item]:
-    """An item for each limit and model. O(limits · models)."""
-    items = []
-    for limit in settings.limits:
-        matching = [name for name in names_of(recordings) if matches(name, limit.pattern)]
+    """An item for each limit and model; none without models, which is worth one sentence of its own.
+
+    O(limits · models).
+    """
+    items: list[Item] = []
+    names = names_of(recordings)
+    for limit in settings.limits if names else ():
+        matching = [name for name in names if matches(name, limit.pattern)]
         if not matching:
             text = f"the limit applies to no model: none matches '{limit.pattern}'"
             items.append(Item(Verdict.UNUSABLE, limit.name, None, text, None, limit.setting))

@@ -33,6 +33,8 @@ class Figure:
     """Predictions that a latency of one recording rests on; None for anything else."""
     recordings: int
     """Recordings in which it was measured."""
+    warm: bool = True
+    """Whether a latency is that of warm predictions: of those after a load where there are no others."""
 
 
 def names_of(recordings: Sequence[Measurements]) -> list[str]:
@@ -47,11 +49,12 @@ def figure(name: str, model: str, recordings: Sequence[Measurements]) -> Figure 
     if not measured:
         return None
     values = [value for _, value in measured]
+    is_warm = name not in MIN_COUNTS or all(entry.warm.any() for entry, _ in measured)
     if len(values) > 1:
-        return Figure(float(np.median(values)), min(values), max(values), None, len(values))
+        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm)
     warm = _warm(measured[0][0])
     low, high = median_interval(warm) if name == "p50" else (None, None)
-    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1)
+    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm)
 
 
 def _warm(model: ModelMeasurements) -> np.ndarray:
@@ -105,6 +108,8 @@ def with_basis(name: str, measured: Figure) -> str:
         facts.append(format_count(measured.predictions, "prediction"))
     if measured.recordings > 1:
         facts.append(format_count(measured.recordings, "recording"))
+    if not measured.warm:
+        facts.append("each after a load")
     if measured.low is not None and measured.high is not None:
         kind = "" if measured.recordings > 1 else "95% interval "
         facts.append(f"{kind}{said(name, measured.low)} to {said(name, measured.high)}")

@@ -86,15 +86,17 @@ def check(
     """
     allowed, floors = allowed or Allowed(), floors or Floors()
     items = [Item(Verdict.UNUSABLE, "input", None, text, text) for text in unreadable]
-    items += _inputs(recordings, settings, allowed, baseline)
-    items += suppression_items(recordings, settings, today)
-    if recordings:
-        items += limit_items(recordings, settings)
-        items += finding_items(recordings, settings, today)
     comparison = None
     if baseline is not None and recordings:
         comparison = compare_with_baseline(baseline, recordings, renames or {}, floors)
-        items += environment_items(comparison, allowed=allowed.environment_change)
+        # What makes all the rest doubtful comes first.
+        items = [*environment_items(comparison, allowed=allowed.environment_change), *items]
+    items += _inputs(recordings, settings, allowed, baseline)
+    if recordings:
+        items += limit_items(recordings, settings)
+        items += finding_items(recordings, settings, today)
+    items += suppression_items(recordings, settings, today)
+    if baseline is not None and comparison is not None:
         items += method_items(baseline)
         items += model_items(comparison, floors, allowed.missing)
         items += new_finding_items(comparison, baseline, settings, today)
