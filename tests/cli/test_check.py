@@ -135,3 +135,22 @@ def test_a_recording_that_cannot_be_read_makes_it_unusable_and_the_others_are_ch
     assert result.status == 2
     assert result.out.count("unusable  ") == 2
     assert "12.44 ms" in result.out
+
+
+def test_what_is_written_names_no_user(tracekit, samples, project):
+    folder = project("")
+    result = tracekit(
+        "check",
+        "/Users/anna/nosuch.trace",
+        "--baseline",
+        "/Users/anna/perf.json",
+        "-o",
+        "a.json",
+        "--format",
+        "markdown",
+    )
+    assert result.status == 2
+    bad = tracekit("check", "/Users/anna/nosuch.trace", samples / "sharpen_8bit.trace", "-o", "b.json")
+    texts = (result.out, bad.out, (folder / "a.json").read_text(), (folder / "b.json").read_text())
+    assert not [text for text in texts if "anna" in text]
+    assert "/Users/…/perf.json" in result.out

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.compare.latency import median_interval
-from tracekit.compare.limits import SHARES, TIMES
+from tracekit.compare.limits import NAMES, SHARES, TIMES
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tracekit.compare.measurements import Measurements, ModelMeasurements
 
@@ -37,14 +37,34 @@ class Figure:
     """Whether a latency is that of warm predictions: of those after a load where there are no others."""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelFigures:
+    """What was measured of a model."""
+
+    model: str
+    figures: Mapping[str, Figure]
+    """By the name of their limit, in the order of `tracekit.compare.limits.NAMES`."""
+
+
 def names_of(recordings: Sequence[Measurements]) -> list[str]:
     """Models of recordings, each once, in their order."""
     return list(dict.fromkeys(model.name for recording in recordings for model in recording.models))
 
 
-def figure(name: str, model: str, recordings: Sequence[Measurements]) -> Figure | None:
-    """The figure `name`, one of `tracekit.compare.limits.NAMES`, of a model; None where none of them measured it."""
-    entries = [entry for recording in recordings if (entry := recording.model(model)) is not None]
+def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
+    """What was measured of each model, in the order of the recordings. O(recordings · models + predictions)."""
+    entries: dict[str, list[ModelMeasurements]] = {}
+    for recording in recordings:
+        for model in recording.models:
+            entries.setdefault(model.name, []).append(model)
+    return tuple(
+        ModelFigures(name, {limit: one for limit in NAMES if (one := _figure(limit, of_model)) is not None})
+        for name, of_model in entries.items()
+    )
+
+
+def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
+    """One figure of a model; None where no recording measured it."""
     measured = [(entry, value) for entry in entries if (value := _measured(name, entry)) is not None]
     if not measured:
         return None

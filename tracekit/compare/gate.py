@@ -13,9 +13,8 @@ from tracekit.compare.against_baseline import (
     new_finding_items,
 )
 from tracekit.compare.against_settings import finding_items, limit_items, suppression_items
-from tracekit.compare.figures import figure, names_of
+from tracekit.compare.figures import ModelFigures, figures_of
 from tracekit.compare.floors import Floors
-from tracekit.compare.limits import NAMES
 from tracekit.compare.verdict import Item, Verdict
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.comparison import Comparison
-    from tracekit.compare.figures import Figure
     from tracekit.compare.limits import CheckSettings
     from tracekit.compare.measurements import Measurements
 
@@ -42,15 +40,6 @@ class Allowed:
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFigures:
-    """What was measured of a model."""
-
-    model: str
-    figures: Mapping[str, Figure]
-    """By the name of their limit, in the order of `tracekit.compare.limits.NAMES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +74,7 @@ def check(
     Raises `UsageError` where `compare` does.
     """
     allowed, floors = allowed or Allowed(), floors or Floors()
+    models = figures_of(recordings)
     items = [Item(Verdict.UNUSABLE, "input", None, text, text) for text in unreadable]
     comparison = None
     if baseline is not None and recordings:
@@ -93,19 +83,14 @@ def check(
         items = [*environment_items(comparison, allowed=allowed.environment_change), *items]
     items += _inputs(recordings, settings, allowed, baseline)
     if recordings:
-        items += limit_items(recordings, settings)
+        items += limit_items(models, settings)
         items += finding_items(recordings, settings, today)
     items += suppression_items(recordings, settings, today)
     if baseline is not None and comparison is not None:
         items += method_items(baseline)
         items += model_items(comparison, floors, allowed.missing)
         items += new_finding_items(comparison, baseline, settings, today)
-    return gate_of(items, comparison, tuple(_figures(name, recordings) for name in names_of(recordings)))
-
-
-def _figures(model: str, recordings: Sequence[Measurements]) -> ModelFigures:
-    measured = ((name, figure(name, model, recordings)) for name in NAMES)
-    return ModelFigures(model, {name: one for name, one in measured if one is not None})
+    return gate_of(items, comparison, models)
 
 
 def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models: tuple[ModelFigures, ...] = ()) -> Gate:
