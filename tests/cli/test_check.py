@@ -92,9 +92,18 @@ def test_an_output_that_cannot_be_written_keeps_no_other_from_it(tracekit, sampl
 def test_an_error_in_tracekit_leaves_the_outputs_and_says_so(tracekit, samples, project, monkeypatch):
     folder = project('[check.limits."*"]\np50 = "20ms"\n')
     monkeypatch.setattr("tracekit.cli.check.measured", lambda *_: 1 / 0)
-    result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.md")
+    result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.md", "-o", "a.sarif")
     assert result.status == 2
     assert "internal error" in (folder / "a.md").read_text()
+    assert "internal error" in (folder / "a.sarif").read_text()
+
+
+def test_without_its_baseline_limits_are_still_checked(tracekit, samples, project):
+    project('[check]\nbaseline = "perf.json"\n[check.limits."*"]\np50 = "10ms"\n')
+    result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
+    assert result.status == 2
+    assert "::error file=tracekit.toml,line=2,title=baseline::cannot read the baseline" in result.out
+    assert "::error file=tracekit.toml,line=4,title=SharpenFilter p50::12.44 ms" in result.out
 
 
 def test_a_renamed_model_is_compared_where_it_is_said(tracekit, samples, project):

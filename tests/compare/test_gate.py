@@ -12,7 +12,7 @@ from tracekit.compare.baseline import baseline_of
 from tracekit.compare.floors import Floors
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.limits import CheckSettings, Limit, Suppression
-from tracekit.compare.verdict import Verdict
+from tracekit.compare.verdict import Item, Verdict
 
 TODAY = date(2026, 11, 22)
 
@@ -247,7 +247,8 @@ def test_latencies_of_predictions_that_all_follow_a_load_are_said_to_be_that(mea
 def test_another_environment_is_said_first(measured):
     recording = measured("sharpen_8bit")
     other = replace(recording, environment=replace(recording.environment, device="Mac"), models=())
-    gate = verdict([other], limits(("*", "p50", 1)), baseline_of([recording]), unreadable=["x.trace: no such file"])
+    problem = Item(Verdict.UNUSABLE, "input", None, "x.trace: no such file")
+    gate = verdict([other], limits(("*", "p50", 1)), baseline_of([recording]), problems=[problem])
     assert [item.subject for item in gate.items[:4]] == ["environment", "input", "input", "baseline"]
 
 

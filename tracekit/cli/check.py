@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.gate import Gate
     from tracekit.compare.measurements import Measurements
+    from tracekit.compare.verdict import Item
     from tracekit.config import Config
 
 FORMATS = ("text", "markdown", "json", "junit", "sarif", "benchmark", "bencher", "github")
@@ -96,12 +97,12 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
         config = Config() if path is None else load_config(path, all_detectors())
     except TracekitError as error:
         return _unusable("settings", str(error))
+    recordings, problems = _measured(arguments, path)
+    baseline, missing = None, False
     try:
         baseline, missing = _baseline(arguments, config)
-        renames = dict(map(_rename, arguments.rename))
     except TracekitError as error:
-        return _unusable("baseline", str(error))
-    recordings, unreadable = _measured(arguments, path)
+        problems.append(_problem("baseline", str(error)))
     try:
         return check(
             recordings,
@@ -109,33 +110,39 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),
-            renames=renames,
+            renames=dict(map(_rename, arguments.rename)),
             floors=config.floors,
-            unreadable=unreadable,
+            problems=problems,
         )
     except TracekitError as error:
         return _unusable("input", str(error))
 
 
-def _measured(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[str]]:
-    """Recordings that could be read, and why the others could not."""
-    from tracekit.report.choice import plain
-
-    recordings, unreadable = [], []
+def _measured(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[Item]]:
+    """Recordings that could be read, and items about the others."""
+    recordings, problems = [], []
     for path in arguments.path:
         try:
             recordings += measured([path], arguments, config)
         except TracekitError as error:
-            unreadable.append(plain(str(error)))
-    return recordings, unreadable
+            problems.append(_problem("input", str(error)))
+    return recordings, problems
+
+
+def _problem(subject: str, text: str) -> Item:
+    """An item about what cannot be used. What leaves the machine names no user."""
+    from tracekit.compare.verdict import Item, Verdict
+    from tracekit.report.choice import plain
+
+    words = plain(text)
+    setting = ("baseline",) if subject == "baseline" else ()
+    return Item(Verdict.UNUSABLE, subject, None, words, words, setting)
 
 
 def _unusable(subject: str, text: str) -> Gate:
     from tracekit.compare.gate import gate_of
-    from tracekit.compare.verdict import Item, Verdict
-    from tracekit.report.choice import plain
 
-    return gate_of([Item(Verdict.UNUSABLE, subject, None, plain(text))])
+    return gate_of([_problem(subject, text)])
 
 
 def _baseline(arguments: Namespace, config: Config) -> tuple[Baseline | None, bool]:

@@ -66,22 +66,25 @@ def check(
     allowed: Allowed | None = None,
     renames: Mapping[str, str] | None = None,
     floors: Floors | None = None,
-    unreadable: Sequence[str] = (),
+    problems: Sequence[Item] = (),
 ) -> Gate:
     """Check recordings of one build. `renames` maps names of models in the baseline to those in the recordings;
-    `unreadable` has a sentence for each recording of the build that could not be read.
+    `problems` are items about recordings and a baseline that could not be read.
 
     Raises `UsageError` where `compare` does.
     """
     allowed, floors = allowed or Allowed(), floors or Floors()
     models = figures_of(recordings)
-    items = [Item(Verdict.UNUSABLE, "input", None, text, text) for text in unreadable]
+    items = list(problems)
     comparison = None
     if baseline is not None and recordings:
         comparison = compare_with_baseline(baseline, recordings, renames or {}, floors)
         # What makes all the rest doubtful comes first.
         items = [*environment_items(comparison, allowed=allowed.environment_change), *items]
-    items += _inputs(recordings, settings, allowed, baseline)
+    items += _inputs(recordings, allowed)
+    if not items and not settings.limits and not settings.findings and baseline is None:
+        text = "nothing to check against: set [check.limits] or [check.findings], or give --baseline"
+        items.append(Item(Verdict.UNUSABLE, "settings", None, text))
     if recordings:
         items += limit_items(models, settings)
         items += finding_items(recordings, settings, today)
@@ -101,9 +104,7 @@ def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models:
     return Gate(Verdict.PASSED if verdict is Verdict.NOT_COUNTED else verdict, ordered, comparison, models)
 
 
-def _inputs(
-    recordings: Sequence[Measurements], settings: CheckSettings, allowed: Allowed, baseline: Baseline | None
-) -> list[Item]:
+def _inputs(recordings: Sequence[Measurements], allowed: Allowed) -> list[Item]:
     items = []
     for recording in recordings:
         if not any(model.predictions for model in recording.models):
@@ -112,7 +113,4 @@ def _inputs(
     if allowed.no_baseline:
         text = "there is no baseline yet, so nothing was compared; save one with 'tracekit baseline save'"
         items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
-    elif not settings.limits and not settings.findings and baseline is None:
-        text = "nothing to check against: set [check.limits] or [check.findings], or give --baseline"
-        items.append(Item(Verdict.UNUSABLE, "settings", None, text))
     return items
