@@ -256,3 +256,9 @@ def test_the_note_about_many_models_is_not_said_where_they_are_corrected_for(mea
     baseline = baseline_of([measured("style_transfer_fixed")])
     gate = verdict([measured("style_transfer_reload")], baseline=baseline)
     assert not [note for note in gate.comparison.notes if "by itself, at 95%" in note]
+
+
+def test_without_a_recording_nothing_passes():
+    for settings in (CheckSettings(), limits(("*", "p50", 1e9)), CheckSettings(findings={"low": 9})):
+        for allowed in (Allowed(), Allowed(True, ("*",), True)):
+            assert verdict([], settings, allowed=allowed).verdict is Verdict.UNUSABLE

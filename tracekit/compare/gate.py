@@ -76,6 +76,8 @@ def check(
     allowed, floors = allowed or Allowed(), floors or Floors()
     models = figures_of(recordings)
     items = list(problems)
+    if not recordings and not problems:
+        items.append(Item(Verdict.UNUSABLE, "input", None, "no recording, so nothing was checked"))
     comparison = None
     if baseline is not None and recordings:
         comparison = compare_with_baseline(baseline, recordings, renames or {}, floors)
