@@ -128,3 +128,16 @@ def clean(samples: Path) -> Path:
 def blind(samples: Path) -> Path:
     """The sample in which nothing can be judged."""
     return samples / "not_instrumented.trace"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Makes an empty repository the current folder and writes its settings; gives the folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+
+    def write(text: str) -> Path:
+        (tmp_path / "tracekit.toml").write_text(text)
+        return tmp_path
+
+    return write

@@ -7,18 +7,6 @@ import json
 import pytest
 
 
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
-
-    def write(text):
-        (tmp_path / "tracekit.toml").write_text(text)
-        return tmp_path
-
-    return write
-
-
 def test_a_baseline_is_saved_shown_and_checked(tracekit, samples, project):
     project('[check]\nbaseline = "perf.json"\n')
     saved = tracekit("baseline", "save", "perf.json", samples / "sharpen_float16.trace")
@@ -104,9 +92,18 @@ def test_an_output_that_cannot_be_written_keeps_no_other_from_it(tracekit, sampl
 def test_an_error_in_tracekit_leaves_the_outputs_and_says_so(tracekit, samples, project, monkeypatch):
     folder = project('[check.limits."*"]\np50 = "20ms"\n')
     monkeypatch.setattr("tracekit.cli.check.measure_all", lambda *_: 1 / 0)
-    result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.md")
+    result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.md", "-o", "a.sarif")
     assert result.status == 2
     assert "internal error" in (folder / "a.md").read_text()
+    assert "internal error" in (folder / "a.sarif").read_text()
+
+
+def test_without_its_baseline_limits_are_still_checked(tracekit, samples, project):
+    project('[check]\nbaseline = "perf.json"\n[check.limits."*"]\np50 = "10ms"\n')
+    result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
+    assert result.status == 2
+    assert "::error file=tracekit.toml,line=2,title=baseline::cannot read the baseline" in result.out
+    assert "::error file=tracekit.toml,line=4,title=SharpenFilter p50::12.44 ms" in result.out
 
 
 def test_a_renamed_model_is_compared_where_it_is_said(tracekit, samples, project):
@@ -147,3 +144,22 @@ def test_a_recording_that_cannot_be_read_makes_it_unusable_and_the_others_are_ch
     assert result.status == 2
     assert result.out.count("unusable  ") == 2
     assert "12.44 ms" in result.out
+
+
+def test_what_is_written_names_no_user(tracekit, samples, project):
+    folder = project("")
+    result = tracekit(
+        "check",
+        "/Users/anna/nosuch.trace",
+        "--baseline",
+        "/Users/anna/perf.json",
+        "-o",
+        "a.json",
+        "--format",
+        "markdown",
+    )
+    assert result.status == 2
+    bad = tracekit("check", "/Users/anna/nosuch.trace", samples / "sharpen_8bit.trace", "-o", "b.json")
+    texts = (result.out, bad.out, (folder / "a.json").read_text(), (folder / "b.json").read_text())
+    assert not [text for text in texts if "anna" in text]
+    assert "/Users/…/perf.json" in result.out

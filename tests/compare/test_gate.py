@@ -12,7 +12,7 @@ from tracekit.compare.baseline import baseline_of
 from tracekit.compare.floors import Floors
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.limits import CheckSettings, Limit, Suppression
-from tracekit.compare.verdict import Verdict
+from tracekit.compare.verdict import Item, Verdict
 
 TODAY = date(2026, 11, 22)
 
@@ -237,3 +237,28 @@ def test_of_several_recordings_the_median_counts_and_the_range_is_said(measured)
     gate = verdict([shifted(recording, factor) for factor in (0.9, 1.0, 1.5)], limits(("*", "p50", 13e6)))
     assert gate.verdict is Verdict.PASSED
     assert "12.44 ms (3 recordings, 11.20 ms to 18.66 ms)" in gate.items[0].text
+
+
+def test_latencies_of_predictions_that_all_follow_a_load_are_said_to_be_that(measured):
+    gate = verdict([measured("style_transfer_reload")], limits(("Mosaic", "p50", 20e6)))
+    assert "(77 predictions, each after a load, 95% interval" in gate.items[0].text
+
+
+def test_another_environment_is_said_first(measured):
+    recording = measured("sharpen_8bit")
+    other = replace(recording, environment=replace(recording.environment, device="Mac"), models=())
+    problem = Item(Verdict.UNUSABLE, "input", None, "x.trace: no such file")
+    gate = verdict([other], limits(("*", "p50", 1)), baseline_of([recording]), problems=[problem])
+    assert [item.subject for item in gate.items[:4]] == ["environment", "input", "input", "baseline"]
+
+
+def test_the_note_about_many_models_is_not_said_where_they_are_corrected_for(measured):
+    baseline = baseline_of([measured("style_transfer_fixed")])
+    gate = verdict([measured("style_transfer_reload")], baseline=baseline)
+    assert not [note for note in gate.comparison.notes if "by itself, at 95%" in note]
+
+
+def test_without_a_recording_nothing_passes():
+    for settings in (CheckSettings(), limits(("*", "p50", 1e9)), CheckSettings(findings={"low": 9})):
+        for allowed in (Allowed(), Allowed(True, ("*",), True)):
+            assert verdict([], settings, allowed=allowed).verdict is Verdict.UNUSABLE

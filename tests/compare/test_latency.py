@@ -16,6 +16,7 @@ from support.simulated_latencies import (
     latencies,
 )
 from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, compare_p95
+from tracekit.trace.open import open_trace
 
 
 @pytest.fixture
@@ -84,6 +85,17 @@ def test_a_recording_against_itself_never_changed():
     for count in (5, 20, 100, 500):
         change = compare_latency([drawn(count)], [drawn(count)])
         assert change.answer in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA)
+
+
+@pytest.mark.corpus
+def test_two_halves_of_a_real_recording_are_not_called_changed(corpus):
+    trace = open_trace(corpus / "bundles" / "fp16_w8_60s_all.trace")
+    durations = trace.hardware.sort_values("start_ns")["duration_ns"].to_numpy()
+    assert len(durations) > 20_000
+    # Real durations on the GPU: no recording of the corpus holds the latencies of many predictions.
+    for part in (durations, durations[:4_000]):
+        half = len(part) // 2
+        assert compare_latency([part[:half]], [part[half:]]).answer in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA)
 
 
 def test_eleven_predictions_are_too_few():

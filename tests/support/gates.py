@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tracekit.compare.figures import Figure
-from tracekit.compare.gate import Gate, ModelFigures
+from tracekit.compare.figures import Figure, ModelFigures
+from tracekit.compare.gate import Gate
 from tracekit.compare.verdict import Item, Verdict
 
 P50 = ("limits", "Net*", "p50")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tracekit.cli.exits import ExitStatus
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.gate import Gate
+    from tracekit.compare.measurements import Measurements
+    from tracekit.compare.verdict import Item
     from tracekit.config import Config
 
 FORMATS = ("text", "markdown", "json", "junit", "sarif", "benchmark", "bencher", "github")
@@ -36,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="OLD=NEW",
         help="compare model OLD of the baseline with model NEW (repeatable)",
     )
-    allowed = parser.add_argument_group("what may be")
+    allowed = parser.add_argument_group("exceptions")
     allowed.add_argument(
         "--allow-environment-change", action="store_true", help="compare even if device, system or template differ"
     )
@@ -52,7 +54,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_reader_arguments(parser)
     add_config_arguments(parser)
-    parser.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
+    parser.add_argument(
+        "--format",
+        choices=(*FORMATS, "md"),
+        default="text",
+        metavar="FORMAT",
+        help=f"what to print: {', '.join(FORMATS)} (default: text)",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -84,39 +92,56 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
     from tracekit.compare.gate import Allowed, check
     from tracekit.config import Config, load_config
     from tracekit.detectors.plugins import all_detectors
-    from tracekit.report.choice import plain
 
     try:
         config = Config() if path is None else load_config(path, all_detectors())
     except TracekitError as error:
         return _unusable("settings", str(error))
+    recordings, problems = _measured(arguments, path)
+    baseline, missing = None, False
     try:
         baseline, missing = _baseline(arguments, config)
-        renames = dict(map(_rename, arguments.rename))
     except TracekitError as error:
-        return _unusable("baseline", str(error))
+        problems.append(_problem("baseline", str(error)))
     try:
-        measured = measure_all(recordings_in(*arguments.path), arguments, path)
         return check(
-            [entry.measurements for entry in measured if entry.measurements is not None],
+            recordings,
             config.check,
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),
-            renames=renames,
+            renames=dict(map(_rename, arguments.rename)),
             floors=config.floors,
-            unreadable=[plain(entry.error) for entry in measured if entry.measurements is None],
+            problems=problems,
         )
     except TracekitError as error:
         return _unusable("input", str(error))
 
 
-def _unusable(subject: str, text: str) -> Gate:
-    from tracekit.compare.gate import gate_of
+def _measured(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[Item]]:
+    """Recordings that could be read, and items about the others."""
+    try:
+        everything = measure_all(recordings_in(*arguments.path), arguments, config)
+    except TracekitError as error:
+        return [], [_problem("input", str(error))]
+    recordings = [entry.measurements for entry in everything if entry.measurements is not None]
+    return recordings, [_problem("input", entry.error) for entry in everything if entry.measurements is None]
+
+
+def _problem(subject: str, text: str) -> Item:
+    """An item about what cannot be used. What leaves the machine names no user."""
     from tracekit.compare.verdict import Item, Verdict
     from tracekit.report.choice import plain
 
-    return gate_of([Item(Verdict.UNUSABLE, subject, None, plain(text))])
+    words = plain(text)
+    setting = ("baseline",) if subject == "baseline" else ()
+    return Item(Verdict.UNUSABLE, subject, None, words, words, setting)
+
+
+def _unusable(subject: str, text: str) -> Gate:
+    from tracekit.compare.gate import gate_of
+
+    return gate_of([_problem(subject, text)])
 
 
 def _baseline(arguments: Namespace, config: Config) -> tuple[Baseline | None, bool]:

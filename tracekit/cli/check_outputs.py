@@ -45,6 +45,7 @@ class Outputs:
 
         self._format = "markdown" if arguments.format == "md" else arguments.format
         self._config = config
+        self._lines: dict[tuple[str | int, ...], int] = {}
         self._files = [(Path(name), _form_of(Path(name))) for name in arguments.output]
         for path, _ in self._files:
             check_output(path, arguments.path)
@@ -106,7 +107,11 @@ class Outputs:
     def _line(self, item: Item) -> int:
         from tracekit.compare.setting_lines import line_of
 
-        return 1 if self._config is None else line_of(self._config, item.setting)
+        if self._config is None:
+            return 1
+        if item.setting not in self._lines:
+            self._lines[item.setting] = line_of(self._config, item.setting)
+        return self._lines[item.setting]
 
     def _settings_file(self) -> str | None:
         """The file of settings as a path in the repository, with `/`; None where it is outside."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
-from tracekit.compare.comparison import compare
+from tracekit.compare.comparison import EACH_BY_ITSELF, compare
 from tracekit.compare.findings import Status
 from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
 from tracekit.compare.models import Presence, compare_model
@@ -61,7 +61,8 @@ def compare_with_baseline(
             dropped = {one.name for one in changed[rank:]}
             break
     models = tuple(_doubted(model) if model.name in dropped else model for model in comparison.models)
-    return replace(comparison, models=models)
+    notes = tuple(note for note in comparison.notes if note != EACH_BY_ITSELF)
+    return replace(comparison, models=models, notes=notes)
 
 
 def false_alarms(baseline: Baseline, floors: Floors) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.compare.figures import figure, missing, names_of, said, with_basis
+from tracekit.compare.figures import missing, said, with_basis
 from tracekit.compare.limits import SHARES
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
@@ -15,26 +15,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+    from tracekit.compare.figures import Figure, ModelFigures
     from tracekit.compare.limits import CheckSettings, Limit
     from tracekit.compare.measurements import CheckResult, Measurements
 
 
-def limit_items(recordings: Sequence[Measurements], settings: CheckSettings) -> list[Item]:
-    """An item for each limit and model. O(limits · models)."""
-    items = []
-    for limit in settings.limits:
-        matching = [name for name in names_of(recordings) if matches(name, limit.pattern)]
+def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> list[Item]:
+    """An item for each limit and model; none without models, which is worth one sentence of its own.
+
+    O(limits · models).
+    """
+    items: list[Item] = []
+    for limit in settings.limits if models else ():
+        matching = [entry for entry in models if matches(entry.model, limit.pattern)]
         if not matching:
             text = f"the limit applies to no model: none matches '{limit.pattern}'"
             items.append(Item(Verdict.UNUSABLE, limit.name, None, text, None, limit.setting))
-        items += [_limit(limit, name, recordings) for name in matching]
+        items += [_limit(limit, entry.model, entry.figures.get(limit.name)) for entry in matching]
     return items
 
 
-def _limit(limit: Limit, model: str, recordings: Sequence[Measurements]) -> Item:
+def _limit(limit: Limit, model: str, measured: Figure | None) -> Item:
     is_minimum = limit.name in SHARES
     bound = f"allowed: at {'least' if is_minimum else 'most'} {said(limit.name, limit.value)}"
-    measured = figure(limit.name, model, recordings)
     if measured is None:
         text = f"{missing(limit.name)}; {bound}"
         return Item(Verdict.NOT_ENOUGH_DATA, limit.name, model, text, None, limit.setting, None, limit.value)

@@ -37,6 +37,8 @@ ONE_RECORDING = (
     "differ by 2%, one answer in ten is wrong; compare three or more a side."
 )
 
+EACH_BY_ITSELF = "Each model is judged by itself, at 95%; of twenty models one may seem changed by chance."
+
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentDifference:
@@ -174,7 +176,7 @@ def _notes(
     if any(model.latency.reason is Reason.NOT_STEADY for model in models):
         notes.append("A recording that is not steady changes by itself as much as the two differ; record again.")
     if sum(model.latency.answer is not Answer.NOT_ENOUGH_DATA for model in models) > 1:
-        notes.append("Each model is judged by itself, at 95%; of twenty models one may seem changed by chance.")
+        notes.append(EACH_BY_ITSELF)
     return tuple(notes)
 
 

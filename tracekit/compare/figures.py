@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.compare.latency import median_interval
-from tracekit.compare.limits import SHARES, TIMES
+from tracekit.compare.limits import NAMES, SHARES, TIMES
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tracekit.compare.measurements import Measurements, ModelMeasurements
 
@@ -33,6 +33,17 @@ class Figure:
     """Predictions that a latency of one recording rests on; None for anything else."""
     recordings: int
     """Recordings in which it was measured."""
+    warm: bool = True
+    """Whether a latency is that of warm predictions: of those after a load where there are no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFigures:
+    """What was measured of a model."""
+
+    model: str
+    figures: Mapping[str, Figure]
+    """By the name of their limit, in the order of `tracekit.compare.limits.NAMES`."""
 
 
 def names_of(recordings: Sequence[Measurements]) -> list[str]:
@@ -40,18 +51,30 @@ def names_of(recordings: Sequence[Measurements]) -> list[str]:
     return list(dict.fromkeys(model.name for recording in recordings for model in recording.models))
 
 
-def figure(name: str, model: str, recordings: Sequence[Measurements]) -> Figure | None:
-    """The figure `name`, one of `tracekit.compare.limits.NAMES`, of a model; None where none of them measured it."""
-    entries = [entry for recording in recordings if (entry := recording.model(model)) is not None]
+def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
+    """What was measured of each model, in the order of the recordings. O(recordings · models + predictions)."""
+    entries: dict[str, list[ModelMeasurements]] = {}
+    for recording in recordings:
+        for model in recording.models:
+            entries.setdefault(model.name, []).append(model)
+    return tuple(
+        ModelFigures(name, {limit: one for limit in NAMES if (one := _figure(limit, of_model)) is not None})
+        for name, of_model in entries.items()
+    )
+
+
+def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
+    """One figure of a model; None where no recording measured it."""
     measured = [(entry, value) for entry in entries if (value := _measured(name, entry)) is not None]
     if not measured:
         return None
     values = [value for _, value in measured]
+    is_warm = name not in MIN_COUNTS or all(entry.warm.any() for entry, _ in measured)
     if len(values) > 1:
-        return Figure(float(np.median(values)), min(values), max(values), None, len(values))
+        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm)
     warm = _warm(measured[0][0])
     low, high = median_interval(warm) if name == "p50" else (None, None)
-    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1)
+    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm)
 
 
 def _warm(model: ModelMeasurements) -> np.ndarray:
@@ -105,6 +128,8 @@ def with_basis(name: str, measured: Figure) -> str:
         facts.append(format_count(measured.predictions, "prediction"))
     if measured.recordings > 1:
         facts.append(format_count(measured.recordings, "recording"))
+    if not measured.warm:
+        facts.append("each after a load")
     if measured.low is not None and measured.high is not None:
         kind = "" if measured.recordings > 1 else "95% interval "
         facts.append(f"{kind}{said(name, measured.low)} to {said(name, measured.high)}")

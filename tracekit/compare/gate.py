@@ -13,9 +13,8 @@ from tracekit.compare.against_baseline import (
     new_finding_items,
 )
 from tracekit.compare.against_settings import finding_items, limit_items, suppression_items
-from tracekit.compare.figures import figure, names_of
+from tracekit.compare.figures import ModelFigures, figures_of
 from tracekit.compare.floors import Floors
-from tracekit.compare.limits import NAMES
 from tracekit.compare.verdict import Item, Verdict
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.comparison import Comparison
-    from tracekit.compare.figures import Figure
     from tracekit.compare.limits import CheckSettings
     from tracekit.compare.measurements import Measurements
 
@@ -42,15 +40,6 @@ class Allowed:
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFigures:
-    """What was measured of a model."""
-
-    model: str
-    figures: Mapping[str, Figure]
-    """By the name of their limit, in the order of `tracekit.compare.limits.NAMES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,33 +66,36 @@ def check(
     allowed: Allowed | None = None,
     renames: Mapping[str, str] | None = None,
     floors: Floors | None = None,
-    unreadable: Sequence[str] = (),
+    problems: Sequence[Item] = (),
 ) -> Gate:
     """Check recordings of one build. `renames` maps names of models in the baseline to those in the recordings;
-    `unreadable` has a sentence for each recording of the build that could not be read.
+    `problems` are items about recordings and a baseline that could not be read.
 
     Raises `UsageError` where `compare` does.
     """
     allowed, floors = allowed or Allowed(), floors or Floors()
-    items = [Item(Verdict.UNUSABLE, "input", None, text, text) for text in unreadable]
-    items += _inputs(recordings, settings, allowed, baseline)
-    items += suppression_items(recordings, settings, today)
-    if recordings:
-        items += limit_items(recordings, settings)
-        items += finding_items(recordings, settings, today)
+    models = figures_of(recordings)
+    items = list(problems)
+    if not recordings and not problems:
+        items.append(Item(Verdict.UNUSABLE, "input", None, "no recording, so nothing was checked"))
     comparison = None
     if baseline is not None and recordings:
         comparison = compare_with_baseline(baseline, recordings, renames or {}, floors)
-        items += environment_items(comparison, allowed=allowed.environment_change)
+        # What makes all the rest doubtful comes first.
+        items = [*environment_items(comparison, allowed=allowed.environment_change), *items]
+    items += _inputs(recordings, allowed)
+    if not items and not settings.limits and not settings.findings and baseline is None:
+        text = "nothing to check against: set [check.limits] or [check.findings], or give --baseline"
+        items.append(Item(Verdict.UNUSABLE, "settings", None, text))
+    if recordings:
+        items += limit_items(models, settings)
+        items += finding_items(recordings, settings, today)
+    items += suppression_items(recordings, settings, today)
+    if baseline is not None and comparison is not None:
         items += method_items(baseline)
         items += model_items(comparison, floors, allowed.missing)
         items += new_finding_items(comparison, baseline, settings, today)
-    return gate_of(items, comparison, tuple(_figures(name, recordings) for name in names_of(recordings)))
-
-
-def _figures(model: str, recordings: Sequence[Measurements]) -> ModelFigures:
-    measured = ((name, figure(name, model, recordings)) for name in NAMES)
-    return ModelFigures(model, {name: one for name, one in measured if one is not None})
+    return gate_of(items, comparison, models)
 
 
 def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models: tuple[ModelFigures, ...] = ()) -> Gate:
@@ -114,9 +106,7 @@ def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models:
     return Gate(Verdict.PASSED if verdict is Verdict.NOT_COUNTED else verdict, ordered, comparison, models)
 
 
-def _inputs(
-    recordings: Sequence[Measurements], settings: CheckSettings, allowed: Allowed, baseline: Baseline | None
-) -> list[Item]:
+def _inputs(recordings: Sequence[Measurements], allowed: Allowed) -> list[Item]:
     items = []
     for recording in recordings:
         if not any(model.predictions for model in recording.models):
@@ -125,7 +115,4 @@ def _inputs(
     if allowed.no_baseline:
         text = "there is no baseline yet, so nothing was compared; save one with 'tracekit baseline save'"
         items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
-    elif not settings.limits and not settings.findings and baseline is None:
-        text = "nothing to check against: set [check.limits] or [check.findings], or give --baseline"
-        items.append(Item(Verdict.UNUSABLE, "settings", None, text))
     return items

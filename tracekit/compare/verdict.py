@@ -24,7 +24,8 @@ class Item:
 
     verdict: Verdict
     subject: str
-    """What was checked: a limit, `baseline`, `environment`, `findings`, `suppression`, `settings` or `input`."""
+    """What was checked: a limit, `baseline`, `environment`, `findings`, `suppression`, `settings`, `input` or
+    `tracekit`."""
     model: str | None
     text: str
     """What was measured and what is allowed, in one sentence without a full stop."""

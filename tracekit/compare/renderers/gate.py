@@ -45,8 +45,8 @@ def render_text(gate: Gate, *, width: int, color: bool) -> str:
     safe = map_strings(gate, lambda _, text: visible(text))
     lines: list[Text] = []
     for item in safe.items:
-        head = Text(f"{item.verdict:<{CELLS}}", STYLES[item.verdict])
-        lines += layout.hanging(head.append_text(_glued_text(subject(item), item.text)), 4)
+        verdict = (f"{item.verdict:<{CELLS}}", STYLES[item.verdict])
+        lines += layout.hanging(Text.assemble(verdict, (f"{subject(item)}: ", "bold"), glued(item.text)), 4)
     for note in _notes(safe):
         lines += [Text(), *layout.hanging(Text(f"note: {note}", style="dim"), 6)]
     last = layout.hanging(Text(summary(safe), style=f"bold {STYLES[safe.verdict].split()[-1]}"), 2)
@@ -56,13 +56,6 @@ def render_text(gate: Gate, *, width: int, color: bool) -> str:
 def _notes(gate: Gate) -> tuple[str, ...]:
     """What to know before relying on the comparison."""
     return gate.comparison.notes if gate.comparison is not None else ()
-
-
-def _glued_text(of: str, text: str) -> Text:
-    """A subject and what is said of it."""
-    return Text.assemble(
-        (f"{of}: ", "bold not red not dim not yellow not green"), (glued(text), "not bold not dim default")
-    )
 
 
 def subject(item: Item) -> str:

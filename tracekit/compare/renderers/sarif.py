@@ -33,6 +33,7 @@ _RULES = {
     "suppression": "A suppression has expired",
     "settings": "The settings cannot be used",
     "input": "A recording cannot be checked",
+    "tracekit": "The check came to no end",
 }
 _HELP = "https://github.com/coreml-tracekit/tracekit/blob/main/docs/ci.md"
 
