@@ -132,7 +132,7 @@ def _rendered(gate: Gate, form: str, line: Callable[[Item], int]) -> str:
     from tracekit.cli.output import has_color, width
     from tracekit.compare.renderers.gate import render_junit, render_markdown, render_text, workflow_commands
     from tracekit.report.renderers.serialize import to_json
-    from tracekit.report.renderers.text import FILE_WIDTH
+    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     if form == "json":
         return to_json(gate)

@@ -304,6 +304,11 @@ def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else clean(value) for key, value in attributes.items()}
 
 
+def without_private(text: str) -> str:
+    """A text that knows nothing of a recording without users in paths, mail addresses, host names and ids."""
+    return _cleaner()(text)
+
+
 def replaced(text: str, facts: PrivateFacts) -> dict[str, int]:
     """What stands in a redacted text for something private, in words, and how often. For names it is how many of the
     recording's names occur, each under its alias."""
@@ -391,6 +396,12 @@ class _Cleaner:
             return _REPLACEMENTS[rule]
         name = _bare(text) if rule in {"quoted", "numbered"} else text
         return text.replace(name, self._aliases.get(name, name), 1)
+
+
+@cache
+def _cleaner() -> _Cleaner:
+    """What is private by its form alone."""
+    return _Cleaner()
 
 
 def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple[str, str]]:
