@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tracekit.detectors.options import option_infos
 from tracekit.detectors.model_registry import MODEL_DETECTORS
+from tracekit.detectors.options import option_infos
 from tracekit.detectors.registry import DETECTORS
 
 
