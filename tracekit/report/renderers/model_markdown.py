@@ -73,6 +73,7 @@ def _function(function: FunctionInfo, several: bool) -> str:
 
 def _weights(model: ModelInfo) -> str:
     weights = model.weights
+    size = model_words.weight_size(weights)
     groups = [
         (
             escape(model_words.weight_group(group)),
@@ -88,7 +89,7 @@ def _weights(model: ModelInfo) -> str:
     ]
     return paragraphs(
         "## Weights",
-        f"{escape(model_words.weight_size(weights))}.",
+        f"{escape(size[:1].upper() + size[1:])}.",
         table(("stored as", "tensors", "parameters", "size"), groups) if groups else "",
         table(("technique (estimate)", "would save", "size then"), savings) if savings else "",
     )
