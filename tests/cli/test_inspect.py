@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,6 +104,16 @@ def test_the_checks_of_models_are_explained_and_listed(tracekit) -> None:
     assert "tracekit inspect" in page
     assert "interface-conversion" in tracekit("detectors").out
     assert "Requires: a model file" in tracekit("detectors").out
+
+
+def test_the_compilers_json_can_be_piped(tracekit, monkeypatch) -> None:
+    piped = io.BytesIO(b'[{"specificationVersion": 8, "inputSchema": []}]')
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=piped))
+    result = tracekit("inspect", "-", "--target", "iOS16")
+    assert result.out.startswith("standard input · ")
+    assert "does not load on iOS 16" in result.out
+    # What the JSON lacks is told once, for all checks that need it.
+    assert result.out.count("inspect the model itself (.mlpackage") == 1
 
 
 def test_a_recording_is_sent_to_its_command(tracekit, samples) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
-        help="a .mlpackage, .mlmodel or .mlmodelc, or JSON from 'xcrun coremlcompiler metadata'",
+        help="a .mlpackage, .mlmodel or .mlmodelc, or JSON from 'xcrun coremlcompiler metadata'; - for standard input",
     )
     parser.add_argument(
         "--target",
@@ -57,7 +58,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit, narrate
     from tracekit.cli.reports import check_output, write_report
     from tracekit.detectors.model_runner import run_model_detectors
-    from tracekit.model_files import parse_target, read_model
+    from tracekit.model_files import parse_target, read_model, read_piped
     from tracekit.report.model_report import model_report
     from tracekit.report.model_words import summary
 
@@ -65,7 +66,7 @@ def run(arguments: Namespace) -> ExitStatus:
     for path, _ in outputs:
         check_output(path, [arguments.path])
     target = parse_target(arguments.target) if arguments.target else None
-    model = read_model(arguments.path)
+    model = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_model(arguments.path)
     judgments = run_model_detectors(
         model,
         target,

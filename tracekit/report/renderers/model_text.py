@@ -161,12 +161,20 @@ def _remarks(model: ModelInfo) -> Iterator[str]:
 
 def _not_evaluated(checks: Sequence[Check], layout: Layout) -> list[RenderableType]:
     lines: list[RenderableType] = []
-    for check in with_outcome(checks, "insufficient_data"):
-        text = Text.assemble("  ", (check.id, "bold"), f": {formatting.lowered(check.record.rstrip('.'))}")
-        lines += layout.hanging(text, 4, max_lines=2)
+    for record, ids in _remedies(checks).items():
+        text = Text.assemble("  ", (", ".join(ids), "bold"), f": {formatting.lowered(record.rstrip('.'))}")
+        lines += layout.hanging(text, 4, max_lines=3)
     for check in with_outcome(checks, "error"):
         lines += layout.hanging(Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}"), 4)
     return [*layout.heading("NOT EVALUATED", ""), *lines, Text()] if lines else []
+
+
+def _remedies(checks: Sequence[Check]) -> dict[str, list[str]]:
+    """What helps, and which checks it would help."""
+    remedies: dict[str, list[str]] = {}
+    for check in with_outcome(checks, "insufficient_data"):
+        remedies.setdefault(check.record, []).append(check.id)
+    return remedies
 
 
 def _metadata(model: ModelInfo, layout: Layout) -> list[RenderableType]:
