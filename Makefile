@@ -38,11 +38,12 @@ format: environment-dev ## let ruff fix and format the code
 	@$(BIN)/python -m ruff check --fix .
 	@$(BIN)/python -m ruff format .
 
-fuzz: environment-dev ## feed broken and hostile recordings to the readers, and random apps to the detectors, for half an hour
+fuzz: environment-dev ## feed broken and hostile recordings and models to the readers, and random apps to the detectors, for half an hour
 	@$(BIN)/python tests/support/fuzz_export.py
 	@$(BIN)/python tests/support/fuzz_scanner.py --seconds 60
 	@$(BIN)/python tests/support/fuzz_bundle.py
 	@$(BIN)/python tests/support/fuzz_hostile.py
+	@$(BIN)/python tests/support/fuzz_models.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
 	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py --every-case
 	@$(PYTEST) tests/suite/test_random_apps.py --every-case

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.registry import DETECTORS
 
@@ -22,7 +23,7 @@ def test_every_detector_and_option_is_listed_as_set_takes_it(tracekit) -> None:
 
 def test_json_holds_default_unit_and_basis(tracekit) -> None:
     listed = {entry["id"]: entry for entry in json.loads(tracekit("detectors", "--format", "json").out)}
-    assert list(listed) == [detector.id for detector in DETECTORS]
+    assert list(listed) == [detector.id for detector in (*DETECTORS, *MODEL_DETECTORS)]
     for detector in DETECTORS:
         options = {option["name"]: option for option in listed[detector.id]["options"]}
         for info in option_infos(detector):

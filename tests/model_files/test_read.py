@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from support.models import CHANNELS, TARGETS, WEIGHTS
-from tracekit.model_files import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState
+from tracekit.model_files import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState, read_model
+from tracekit.model_files.specification import message_types
 
 
 @pytest.mark.parametrize(("target", "version"), TARGETS.items())
@@ -147,6 +148,19 @@ def test_a_pipeline_has_stages(inspected) -> None:
     assert [feature.name for feature in model.stages[1].main.inputs] == ["between"]
     assert model.counts == (("inner_product", 2),)
     assert model.weights.bytes == 2 * 4 * (12 + 3)
+
+
+def test_a_compute_unit_that_the_file_asks_for_is_told(tmp_path) -> None:
+    message = message_types().Model(specificationVersion=9)
+    function = message.mlProgram.functions["main"]
+    function.opset = "CoreML8"
+    operation = function.block_specializations["CoreML8"].operations.add(type="relu")
+    asked = operation.attributes["IntendedBackend"]
+    asked.type.tensorType.dataType = 2
+    asked.immediateValue.tensor.strings.values.append("ane")
+    path = tmp_path / "placed.mlmodel"
+    path.write_bytes(message.SerializeToString())
+    assert [entry.backend for entry in read_model(path).main.operations] == ["ane"]
 
 
 def test_who_casts_is_named(inspected) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.inputs import (
     add_model_argument,
@@ -15,11 +16,10 @@ from tracekit.cli.inputs import (
     xctrace_options,
 )
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import unknown
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ArgumentGroup
-    from collections.abc import Sequence
 
     from tracekit.api import Analysis
     from tracekit.cli.exits import ExitStatus
@@ -57,15 +57,7 @@ def _add_input(group: _ArgumentGroup) -> None:
 
 
 def _add_checks(group: _ArgumentGroup) -> None:
-    group.add_argument("--only", action="append", default=[], metavar="ID", help="run only this check (repeatable)")
-    group.add_argument("--skip", action="append", default=[], metavar="ID", help="skip this check (repeatable)")
-    group.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="CHECK.OPTION=VALUE",
-        help="change an option of a check (repeatable); list them with 'tracekit detectors'",
-    )
+    add_check_arguments(group)
     group.add_argument(
         "--budget",
         action="append",
@@ -179,9 +171,9 @@ def options_of(arguments: Namespace) -> dict[str, Any]:
         "run": arguments.run,
         "models": arguments.model,
         "process": arguments.process,
-        "only": _ids(arguments.only),
-        "skip": _ids(arguments.skip),
-        "settings": dict(_setting(text) for text in arguments.set),
+        "only": ids(arguments.only),
+        "skip": ids(arguments.skip),
+        "settings": settings(arguments.set),
         "budget": arguments.budget,
         "expect": arguments.expect,
         "config": config_of(arguments),
@@ -227,19 +219,6 @@ def fail_on_of(arguments: Namespace) -> str | None:
         return str(arguments.fail_on)
     path = config_of(arguments)
     return None if path is None else load_config(path, all_detectors()).fail_on
-
-
-def _ids(values: Sequence[str]) -> tuple[str, ...]:
-    """Check ids of a repeatable flag that also takes comma-separated lists."""
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
-
-
-def _setting(text: str) -> tuple[str, str]:
-    """One `--set`."""
-    key, equals, value = text.partition("=")
-    if not equals or "." not in key:
-        raise UsageError(f"--set {text}: expected CHECK.OPTION=VALUE; list options with `tracekit detectors`")
-    return key.strip(), value.strip()
 
 
 COMMAND = Command(

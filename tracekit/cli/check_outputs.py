@@ -77,7 +77,7 @@ class Outputs:
         """The verdict as a document."""
         from tracekit.cli.output import has_color, width
         from tracekit.compare.renderers.gate import render_markdown, render_text
-        from tracekit.report.renderers.text import FILE_WIDTH
+        from tracekit.report.renderers.text_layout import FILE_WIDTH
 
         if form == "markdown":
             return render_markdown(gate)

@@ -43,7 +43,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.compare.renderers.markdown import render_markdown
     from tracekit.compare.renderers.text import render_comparison
     from tracekit.report.renderers.serialize import to_json
-    from tracekit.report.renderers.text import FILE_WIDTH
+    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     before, after = (recordings_in(*side) for side in sides_of(arguments))
     renames = dict(map(_rename, arguments.rename))

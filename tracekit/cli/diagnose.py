@@ -30,8 +30,8 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.progress import RUNNING, showing_progress
     from tracekit.report.diagnosis import diagnose
     from tracekit.report.renderers.serialize import to_json
-    from tracekit.report.renderers.text import FILE_WIDTH
     from tracekit.report.renderers.text_diagnosis import render_diagnosis
+    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     with showing_progress(then=RUNNING) as progress:
         analysis = analysis_of(

@@ -83,7 +83,7 @@ def _rendered(table: Matrix, form: str, *, color: bool = False) -> str:
     from tracekit.compare.renderers.html import render_matrix
     from tracekit.compare.renderers.matrix import render_csv, render_markdown, render_text
     from tracekit.report.renderers.serialize import to_json
-    from tracekit.report.renderers.text import FILE_WIDTH
+    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     match form:
         case "markdown":

@@ -38,7 +38,8 @@ def _text(report: Report, arguments: Namespace, summary_only: bool) -> str:
     """Text for standard output, as wide and as colorful as it allows."""
     from tracekit.cli.output import has_color, width
     from tracekit.report.renderers.concise import render_concise, render_summary
-    from tracekit.report.renderers.text import FILE_WIDTH, PARTS, render_text
+    from tracekit.report.renderers.text import PARTS, render_text
+    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     columns, color = width(FILE_WIDTH), has_color()
     if arguments.verbose or arguments.show:

@@ -134,7 +134,7 @@ def run_several(
     from tracekit.cli.output import emit, has_color, width
     from tracekit.recording import XctraceOptions
     from tracekit.report.renderers.overview import render_overview
-    from tracekit.report.renderers.text import FILE_WIDTH
+    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     # What is told meanwhile cannot come from another process.
     xctrace = (

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from tracekit.detectors.checking import check_texts
 from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, ListedDetector, RecordingDetector, Reference
-from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.registry import DETECTORS
@@ -43,13 +42,20 @@ def all_detectors() -> tuple[AnyDetector, ...]:
     entries = sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name))
     detectors = list(DETECTORS)
     for entry in entries:
-        detectors += _loaded(entry, {detector.id for detector in (*detectors, *MODEL_DETECTORS)})
+        detectors += _loaded(entry, {detector.id for detector in (*detectors, *_of_models())})
     return tuple(detectors)
 
 
 def listed_detectors() -> tuple[ListedDetector, ...]:
     """The same, and the checks of model files."""
-    return (*all_detectors(), *MODEL_DETECTORS)
+    return (*all_detectors(), *_of_models())
+
+
+def _of_models() -> tuple[ListedDetector, ...]:
+    # The analysis of a recording needs none of what they import.
+    from tracekit.detectors.model_registry import MODEL_DETECTORS
+
+    return MODEL_DETECTORS
 
 
 def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:

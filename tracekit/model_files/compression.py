@@ -22,9 +22,9 @@ class Technique:
 
     name: str
     version: int
-    """Specification version that it needs."""
-    code: str
-    """Configuration in `coremltools.optimize.coreml` (`cto.coreml`); empty where converting again does it."""
+    """Specification version that it needs in an ML program."""
+    network_version: int | None
+    """The same in an old network; None where these cannot do it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Saving:
     """Specification version."""
 
 
-HALF = Technique("Float16 storage", 6, "")
-QUANTIZED = Technique("8-bit quantization", 7, 'cto.coreml.OpLinearQuantizerConfig(mode="linear_symmetric")')
-PALETTES_6 = Technique("6-bit palettes", 7, 'cto.coreml.OpPalettizerConfig(mode="kmeans", nbits=6)')
-PALETTES_4 = Technique("4-bit palettes", 7, 'cto.coreml.OpPalettizerConfig(mode="kmeans", nbits=4)')
-PRUNED = Technique("pruning of half", 7, "cto.coreml.OpMagnitudePrunerConfig(target_sparsity=0.5)")
+HALF = Technique("Float16 storage", 6, 2)
+QUANTIZED = Technique("8-bit quantization", 7, 3)
+PALETTES_6 = Technique("6-bit palettes", 7, 3)
+PALETTES_4 = Technique("4-bit palettes", 7, 3)
+PRUNED = Technique("pruning of half", 7, None)
 TECHNIQUES = (HALF, QUANTIZED, PALETTES_6, PALETTES_4, PRUNED)
 
 
@@ -55,15 +55,16 @@ def compressible(weights: Sequence[Weight]) -> tuple[Weight, ...]:
     )
 
 
-def savings_of(weights: Sequence[Weight]) -> tuple[Saving, ...]:
-    """What each technique would still save, those that save nothing left out."""
+def savings_of(weights: Sequence[Weight], *, network: bool = False) -> tuple[Saving, ...]:
+    """What each technique would still save, those that save nothing left out. `network`: in an old network."""
     open_ = compressible(weights)
     total = sum(weight.bytes for weight in weights)
     found = []
     for technique in TECHNIQUES:
+        needs = technique.network_version if network else technique.version
         saved = sum(weight.bytes - _bytes_with(technique, weight) for weight in open_)
-        if saved > 0:
-            found.append(Saving(technique.name, saved, total - saved, technique.version))
+        if saved > 0 and needs is not None:
+            found.append(Saving(technique.name, saved, total - saved, needs))
     return tuple(found)
 
 

@@ -39,8 +39,8 @@ _END = re.compile(r"\s*\}\s*->\s*\(.*\);?\s*")
 _STATEMENT = re.compile(r"\s*((?:state<)?(?:tensor<|\w).*?)\s=\s*(\w+)\((.*)")
 _ARGUMENT = re.compile(r"(\w+) = (\([^()]*\)|[A-Za-z_][\w.]*(?![\w.<(]))")
 _STORED = re.compile(
-    r"(\w+) = tensor<(\w+), \[([\d, ]*)\]>\((?:BLOBFILE\(path = \w+[^\"]*\"([^\"]{1,300})\"\), "
-    r"offset = \w+[^(]*\((\d{1,18})\)\))?"
+    r"(\w+) = tensor<(\w+), \[([\d, ]*)\]>\((?:BLOBFILE\(path = \w+[^\"]{0,20}\"([^\"]{1,300})\"\), "
+    r"offset = \w+[^(]{0,20}\((\d{1,18})\)\))?"
 )
 _NAME = re.compile(r"name = (?:tensor<string, \[\]>|string)\(\"([^\"]{0,500})\"\)")
 _LONGEST = 1_000_000

@@ -22,6 +22,8 @@ from tracekit.model_files.package import MANIFEST, specification_in
 from tracekit.model_files.specification import parsed
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from tracekit.model_files.facts import ModelFile
 
 EXPECTED = "a .mlpackage, .mlmodel or .mlmodelc, or JSON from `xcrun coremlcompiler metadata`"
@@ -40,7 +42,7 @@ def read_model(path: Path | str) -> ModelFile:
             raise UnreadableModel(f"no such file or folder: {shown(str(path))}; expected {EXPECTED}")
         if not place.is_file():
             raise UnreadableModel(f"{shown(place)} is neither a file nor a folder; expected {EXPECTED}")
-        return _read_file(place)
+        return _read_data(read_bytes(place, MAX_SPECIFICATION_BYTES), place)
     except OSError as error:
         raise UnreadableModel(f"cannot read {shown(place)}: {error.strerror or error}") from None
     except ValueError:
@@ -48,23 +50,30 @@ def read_model(path: Path | str) -> ModelFile:
         raise UnreadableModel(f"cannot read {shown(place)}: it is not a path") from None
 
 
+def read_piped(stream: BinaryIO) -> ModelFile:
+    """Facts of what a stream holds: the compiler's JSON or a specification. Raises `UnreadableModel`."""
+    data = stream.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        raise UnreadableModel(f"standard input is too large: more than {MAX_TEXT_BYTES:,} bytes; give the file itself")
+    return _read_data(data, Path("standard input"))
+
+
 def _read_folder(folder: Path) -> ModelFile:
-    size = _size(folder)
     if (folder / MANIFEST).exists() or folder.suffix == ".mlpackage":
         path = specification_in(folder)
         model = model_of(
             parsed(read_bytes(path, MAX_SPECIFICATION_BYTES), path), folder.stem, folder.name, Form.PACKAGE, path.parent
         )
-        return replace(model, bytes=size)
+        return replace(model, bytes=_size(folder))
     if folder.suffix == ".mlmodelc" or any((folder / name).is_file() for name in (METADATA, PROGRAM, NETWORK)):
-        return replace(read_compiled(folder), bytes=size)
+        return replace(read_compiled(folder), bytes=_size(folder))
     if folder.suffix == ".trace":
         raise UnreadableModel(f"{shown(folder)} is a recording; use `tracekit analyze`")
     raise UnreadableModel(f"{shown(folder)} is not a Core ML model; expected {EXPECTED}")
 
 
-def _read_file(path: Path) -> ModelFile:
-    data = read_bytes(path, MAX_SPECIFICATION_BYTES)
+def _read_data(data: bytes, path: Path) -> ModelFile:
+    """Facts from the content of a file of this name."""
     size = len(data)
     if not data:
         raise UnreadableModel(f"{shown(path)} is empty; expected {EXPECTED}")

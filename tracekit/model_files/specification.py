@@ -22,6 +22,9 @@ SMALL_BYTES = 1024 * 1024
 MESSAGE_BYTES = 400
 """Bytes that a message takes at most, in protobuf and as one of our facts."""
 
+NUMBER_BYTES = 40
+"""The same for a whole number in a list."""
+
 MAX_BYTES = 1024 * 1024 * 1024
 """Memory that a specification may take besides its weights. Real ones take a tenth of it."""
 
@@ -98,9 +101,9 @@ def _check_size(data: bytes, descriptor: Any, path: Path) -> None:
                     pending.append((position, position + length, inner))
                     taken += MESSAGE_BYTES
                 else:
-                    # Packed whole numbers of one byte each become 8 bytes.
+                    # Packed whole numbers of one byte each become numbers of Python.
                     is_text = field is None or field.type in (field.TYPE_BYTES, field.TYPE_STRING, field.TYPE_FLOAT)
-                    taken += length + 16 if is_text else 8 * length
+                    taken += length + 16 if is_text else NUMBER_BYTES * length
                 position += length
             else:
                 raise _damaged(path)

@@ -157,3 +157,16 @@ def _fitting(text: str, cells: int) -> str:
         if used > cells:
             return text[:index]
     return text
+
+
+def fix_line(fix: str) -> str:
+    """The first sentence of a fix, without the code that follows."""
+    paragraph = " ".join(fix.partition("```")[0].partition("\n\n")[0].split())
+    sentence = paragraph.partition(". ")[0].rstrip(".:")
+    return lowered(sentence)
+
+
+def lowered(sentence: str) -> str:
+    """A sentence as a clause; a first word with capitals inside is a name."""
+    word = sentence.split(" ")[0]
+    return sentence if word[1:] != word[1:].lower() else sentence[:1].lower() + sentence[1:]

@@ -257,6 +257,17 @@ def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else redactor(value) for key, value in attributes.items()}
 
 
+def without_private(text: str) -> str:
+    """A text that knows nothing of a recording without users in paths, mail addresses, host names and ids."""
+    return _redactor()(text)
+
+
+@cache
+def _redactor() -> TextRedactor:
+    """What is private by its form alone."""
+    return TextRedactor()
+
+
 def replaced(text: str, facts: PrivateFacts) -> dict[str, int]:
     """What stands in a redacted text for something private, in words, and how often. For names it is how many of the
     recording's names occur, each under its alias."""

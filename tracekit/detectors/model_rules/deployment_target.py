@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.framework import ModelFileDetector, Reference
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
-from tracekit.detectors.model_rules.shared import DOCS, NoOptions, listed
+from tracekit.detectors.model_rules.shared import DOCS, NoOptions, convert_code, listed
 from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
 from tracekit.detectors.patterns import Pattern
 from tracekit.model_files import NEWEST, Kind, release_of
@@ -28,15 +28,15 @@ def detect(view: InspectedModel, options: NoOptions) -> Outcome:
     if target is None:
         return InsufficientData(
             model.name,
-            "The oldest system that the app supports is not known.",
-            "Name it: `tracekit inspect MODEL --target iOS17`.",
+            "The oldest system that the app supports was not named.",
+            "Name the oldest system that the app supports, such as `--target iOS17`.",
         )
     metrics = (
         Metric("specification version", version, "count"),
         Metric(f"newest version for {target.words}", target.version, "count"),
     )
     if version > target.version:
-        return Finding(model.name, _too_new(model, version, target), metrics, None, ())
+        return Finding(model.name, _too_new(model, version, target), metrics, None, (), fix=_fix(target))
     gains = _gains(view, version, target, options)
     if gains:
         return Finding(
@@ -46,6 +46,7 @@ def detect(view: InspectedModel, options: NoOptions) -> Outcome:
             metrics,
             None,
             (),
+            fix=_fix(target),
         )
     return Passed(model.name, f"Loads on {target.words}.", metrics)
 
@@ -59,6 +60,15 @@ def _too_new(model: ModelFile, version: int, target: Target) -> str:
     if version <= NEWEST and model.kind == Kind.ML_PROGRAM and target.version >= min(version, 6):
         return f"{sentence} Nothing in its interface or weights needs that: convert it for {target.words}."
     return sentence
+
+
+def _fix(target: Target) -> str:
+    """Converting for the target; ML programs begin with iOS 15."""
+    if target.version < 6:
+        return f"Convert the source to a neural network, since {target.words} loads no ML programs:\n\n" + (
+            '```python\nmodel = ct.convert(source, convert_to="neuralnetwork")\n```'
+        )
+    return f"Convert the source for {target.words}:\n\n{convert_code([], target.version)}"
 
 
 def _gains(view: InspectedModel, version: int, target: Target, options: NoOptions) -> list[str]:

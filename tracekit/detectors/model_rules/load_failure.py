@@ -73,6 +73,8 @@ What can be wrong with the files of a model that does not load.
 """
 
 FIX = """
+Get the files again, complete:
+
 - Weights missing: copy the whole `.mlpackage` folder. In a Git repository, fetch large files with `git lfs pull`.
 - Weights truncated: download the package again.
 - "was not compiled": load the compiled form.

@@ -65,6 +65,8 @@ Operations of these types are counted, in loops too.
 """
 
 FIX = """
+Take the steps out of the model, as far as it allows:
+
 - Run one step per prediction and keep the hidden state between predictions: as `MLState` (iOS 18, macOS 15 or later),
   or as an input and an output.
 - Replace recurrent layers by convolutions or attention over a fixed window.

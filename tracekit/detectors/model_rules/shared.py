@@ -60,7 +60,10 @@ def code(name: str) -> str:
 
 def literal(name: str) -> str:
     """A name as a string of Python."""
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
+    # A backtick could end the code that the name stands in.
+    for char, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("`", "\\x60")):
+        name = name.replace(char, escape)
+    return f'"{name}"'
 
 
 def shape_code(feature: Feature) -> str:

@@ -64,7 +64,7 @@ def one_line(group: Group, layout: Layout) -> list[Text]:
 
 def _title(label: str, style: str, check: Check, layout: Layout) -> list[Text]:
     gap = max(LABEL_CELLS - len(label), 2)
-    text = Text.assemble((label, style), " " * gap, (check.id, "bold"), f": {lowered(check.title)}")
+    text = Text.assemble((label, style), " " * gap, (check.id, "bold"), f": {formatting.lowered(check.title)}")
     return layout.hanging(text, layout.indent)
 
 
@@ -85,7 +85,9 @@ def _details(group: Group, layout: Layout) -> list[Text]:
             Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, max_lines=2
         )
     lines += layout.hanging(
-        Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, max_lines=FIX_LINES
+        Text(f"{' ' * layout.indent}fix: {formatting.fix_line(group.first.fix)}"),
+        layout.indent + 5,
+        max_lines=FIX_LINES,
     )
     details = (
         Text(" " * (layout.indent + 5)).append("details: ").append(f"tracekit explain {group.first.id}", style="cyan")
@@ -205,16 +207,3 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
         " " * (width - cell_len(cell) + 2) + cell for cell, width in zip(cells[1:], widths[1:], strict=True)
     )
     return f"{name}{' ' * (widths[0] - cell_len(name))}{numbers}"
-
-
-def fix_line(fix: str) -> str:
-    """The first sentence of a fix, without the code that follows."""
-    paragraph = " ".join(fix.partition("```")[0].partition("\n\n")[0].split())
-    sentence = paragraph.partition(". ")[0].rstrip(".:")
-    return lowered(sentence)
-
-
-def lowered(sentence: str) -> str:
-    """A sentence as a clause; a first word with capitals inside is a name."""
-    word = sentence.split(" ")[0]
-    return sentence if word[1:] != word[1:].lower() else sentence[:1].lower() + sentence[1:]

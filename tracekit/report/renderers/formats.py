@@ -34,7 +34,8 @@ class Renderer:
 
 
 def _text(report: Report) -> str:
-    from tracekit.report.renderers.text import FILE_WIDTH, render_text
+    from tracekit.report.renderers.text import render_text
+    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     return render_text(report, width=FILE_WIDTH, color=False)
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting, over_time
 from tracekit.report.call_sites import called_from
+from tracekit.report.formatting import fix_line
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise import context_line, remedies, summary_line
-from tracekit.report.renderers.concise_findings import fix_line
 from tracekit.report.renderers.markdown_code import call_sites, nevertheless
 from tracekit.report.renderers.markdown_tables import (
     MODELS_SHOWN,

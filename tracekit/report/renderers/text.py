@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from tracekit.report.report import CoverageInfo, RecordingInfo, Report
 
-FILE_WIDTH = 100
-"""Width where there is no terminal."""
 
 EVENT_LINES = 24
 MODEL_LINES = 12

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tracekit.report import formatting
 from tracekit.report.diagnosis import Answer
-from tracekit.report.renderers.concise_findings import lowered
+from tracekit.report.formatting import lowered
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, paragraph, printed
 from tracekit.report.strings import map_strings
 

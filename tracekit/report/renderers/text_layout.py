@@ -13,7 +13,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from tracekit.report.columns import fitting
 from tracekit.report.formatting import ABSENT, shorten
 
 if TYPE_CHECKING:
@@ -31,6 +30,9 @@ NARROW = 60
 WIDEST = 120
 """Longer lines are hard to read, however wide the terminal."""
 
+FILE_WIDTH = 100
+"""Width where there is no terminal."""
+
 NARROWEST = 30
 """Below this, numbers would have to break."""
 
@@ -43,7 +45,7 @@ GLUE = "\ue000"
 """A blank at which no line breaks, between a number and its unit. It becomes a blank when the page is done; the
 report itself cannot hold one, because private characters are replaced like control characters."""
 
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%)(?!\w))")
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")
 
 _ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 
@@ -148,6 +150,9 @@ def _layout(
     names: Sequence[tuple[str, Row | None]], columns: Sequence[Column[Row]], rows: Sequence[Row], room: int, title: str
 ) -> tuple[tuple[Column[Row], ...], tuple[int, ...], int]:
     """The columns that fit, their widths, and the width left for names."""
+    # The columns of events know their statistics, and so pandas; a model file has neither.
+    from tracekit.report.columns import fitting
+
     needs = {
         column: max(map(cell_len, [*column.title.split("\n"), *(column.cell(row) for row in rows)]))
         for column in columns

@@ -1,0 +1,155 @@
+"""`tracekit inspect` as users call it."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+
+def test_the_result_comes_first_and_the_summary_last(tracekit, built_models) -> None:
+    result = tracekit("inspect", built_models / "ranged.mlpackage")
+    lines = result.out.splitlines()
+    assert (result.status, result.err) == (0, "")
+    assert lines[0].startswith("ranged.mlpackage · ML program · ")
+    assert lines[0].endswith("specification 7 (iOS 16, macOS 13 or later)")
+    assert lines[2].startswith("SPEED     interface-conversion: ")
+    # It has no weights, and no target was named.
+    assert lines[-2] == "2 findings · 6 checks passed, 1 not evaluated, 2 not applicable"
+    assert "input   x  Float32, 3 × 4, range: 1...16 × 4" in result.out
+    # No shape in the file is no scalar.
+    assert "output  y  Float32, no shape given" in result.out
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 40
+
+
+def test_the_target_is_answered(tracekit, built_models) -> None:
+    model = built_models / "stateful.mlpackage"
+    refused = tracekit("inspect", model, "--target", "iOS17", "-q")
+    assert refused.out == "1 finding · does not load on iOS 17 · 8 checks passed, 2 not applicable\n"
+    taken = tracekit("inspect", model, "--target", "iOS18", "-q")
+    assert taken.out.startswith("No findings · loads on iOS 18 · ")
+
+
+def test_verbose_prints_the_code_of_the_fix(tracekit, built_models) -> None:
+    result = tracekit("inspect", built_models / "target_iOS16.mlpackage", "-v")
+    assert 'ct.TensorType(name="x", shape=(1, 32, 8, 8), dtype=np.float16)' in result.out
+    assert "per-block-weights" in result.out
+
+
+def test_json_holds_every_fact(tracekit, built_models) -> None:
+    result = tracekit("inspect", built_models / "palettized_groups.mlpackage", "--json")
+    report = json.loads(result.out)
+    assert report["schema_version"] == 1
+    assert report["model"]["specification_version"] == 9
+    assert report["model"]["loads_on"]["visionOS"] == "2"
+    (function,) = report["model"]["functions"]
+    assert function["operations"] == {"conv": 1, "relu": 1}
+    assert function["inputs"][0]["shape"]["dimensions"] == [1, 32, 8, 8]
+    assert report["model"]["weights"]["groups"] == [
+        {
+            "technique": ["palettized"],
+            "stored": "UInt4",
+            "bits": 4,
+            "granularity": "per group",
+            "tensors": 1,
+            "parameters": 9216,
+            "bytes": 4736,
+        }
+    ]
+    assert {check["outcome"] for check in report["checks"]} <= {"passed", "not_applicable", "insufficient_data"}
+
+
+def test_files_get_the_format_of_their_ending(tracekit, built_models, tmp_path) -> None:
+    outputs = [tmp_path / name for name in ("report.md", "report.json", "report.txt")]
+    flags = [flag for path in outputs for flag in ("-o", path)]
+    result = tracekit("inspect", built_models / "float32_compute.mlpackage", *flags)
+    assert result.out == "1 finding · 8 checks passed, 1 not evaluated, 1 not applicable\n"
+    markdown, document, text = (path.read_text("utf-8") for path in outputs)
+    assert markdown.startswith("# float32\\_compute\n")
+    assert "| input | `x` | Float32 | 1 × 32 × 8 × 8 |" in markdown
+    assert json.loads(document)["summary"]["findings"] == 1
+    assert "METADATA" in text
+    assert tracekit("inspect", built_models / "network.mlmodel", "-o", tmp_path / "a.html").status == 2
+
+
+def test_checks_can_be_chosen_and_set(tracekit, built_models) -> None:
+    model = built_models / "float16_interface.mlpackage"
+    option = "uncompressed-weights.min_mb=0.01"
+    result = tracekit("inspect", model, "--only", "uncompressed-weights", "--set", option, "-q")
+    assert result.out == "1 finding · 0 checks passed\n"
+    assert tracekit("inspect", model, "--only", "cold-load").status == 2
+
+
+def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> None:
+    from tracekit.model_files.specification import message_types
+
+    model = message_types().Model(specificationVersion=1)
+    model.description.metadata.author = "jane@example.com"
+    model.description.metadata.userDefined["source"] = "/Users/jane/model.pt"
+    model.neuralNetwork.SetInParent()
+    path = tmp_path / "own.mlmodel"
+    path.write_bytes(model.SerializeToString())
+    shown = tracekit("inspect", path, "--json")
+    assert "jane" not in shown.out
+    assert "jane" in tracekit("inspect", path, "--json", "--no-redact").out
+
+
+def test_the_checks_of_models_are_explained_and_listed(tracekit) -> None:
+    page = tracekit("explain", "interface-conversion").out
+    assert "tracekit inspect" in page
+    assert "interface-conversion" in tracekit("detectors").out
+    assert "Requires: a model file" in tracekit("detectors").out
+
+
+def test_the_compilers_json_can_be_piped(tracekit, monkeypatch) -> None:
+    piped = io.BytesIO(b'[{"specificationVersion": 8, "inputSchema": []}]')
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=piped))
+    result = tracekit("inspect", "-", "--target", "iOS16")
+    assert result.out.startswith("standard input · ")
+    assert "does not load on iOS 16" in result.out
+    # What the JSON lacks is told once, for all checks that need it.
+    assert result.out.count("inspect the model itself (.mlpackage") == 1
+
+
+def test_a_recording_is_sent_to_its_command(tracekit, samples) -> None:
+    result = tracekit("inspect", samples / "sharpen_8bit.trace")
+    assert result.status == 2
+    assert result.err == "tracekit: 'sharpen_8bit.trace' is a recording; use `tracekit analyze`\n"
+
+
+SCRIPT = """
+import json, resource, sys
+from tracekit.cli.main import main
+main(["inspect", sys.argv[1], "-q"])
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps([used.ru_utime + used.ru_stime, sorted(sys.modules)]))
+"""
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("compiled.mlmodelc", 0.3), ("float16_interface.mlpackage", 1.5)])
+def test_a_small_model_is_inspected_quickly(built_models, tmp_path, name: str, seconds: float) -> None:
+    """CPU time of the process; the converter of coremltools is not imported for either form."""
+    path = built_models / name
+    if name == "compiled.mlmodelc":
+        path = tmp_path / name
+        path.mkdir()
+        (path / "metadata.json").write_text('[{"specificationVersion": 7, "inputSchema": []}]', "utf-8")
+        (path / "model.mil").write_text(
+            "program(1.0)\n{\n    func main<ios16>(tensor<fp16, [1]> x) {\n"
+            '            tensor<fp16, [1]> y = sqrt(x = x)[name = string("y")];\n        } -> (y);\n}\n',
+            "utf-8",
+        )
+    taken = []
+    for _ in range(2):
+        result = subprocess.run([sys.executable, "-c", SCRIPT, str(path)], capture_output=True, text=True, check=True)
+        used, modules = json.loads(result.stdout.splitlines()[-1])
+        taken.append(used)
+        assert "tracekit.model_files.read" in modules
+        assert not {"coremltools", "pandas"} & set(modules)
+    # Python that keeps no bytecode compiles everything anew.
+    assert min(taken) < seconds * (2 if sys.dont_write_bytecode else 1)

@@ -1,0 +1,148 @@
+"""Broken, hostile and foreign files: one sentence each, soon and in little memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.fuzz_models import models_in, run
+from tracekit.model_files import UnreadableModel, network, read_model, specification
+from tracekit.model_files.specification import message_types
+
+MUTATIONS = 50
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(UnreadableModel) as caught:
+        read_model(path)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    return sentence
+
+
+def field(number: int, content: bytes) -> bytes:
+    """A field of protobuf that holds bytes."""
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
+VERSION = b"\x08\x07"
+
+
+def test_mutations_of_built_models(built_models) -> None:
+    counts = run(models_in([built_models]), seed=20, first=0, runs=MUTATIONS)
+    assert sum(counts.values()) == MUTATIONS
+    assert min(counts["read"], counts["refused"]) > 0
+
+
+@pytest.mark.corpus
+def test_mutations_of_real_models(corpus) -> None:
+    models = models_in([corpus / "models"])
+    if not models:
+        pytest.skip("the corpus has no models")
+    counts = run(models, seed=21, first=0, runs=MUTATIONS)
+    assert min(counts["read"], counts["refused"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.mlmodel", b"", "is empty"),
+        ("text.mlmodel", b"not a model", "is truncated or damaged, or not a Core ML specification"),
+        ("zeros.mlmodel", bytes(1_100_000), "is truncated or damaged"),
+        ("bare.mlmodel", VERSION, "names no version or no kind of model"),
+        ("lfs.mlmodel", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "run `git lfs pull`"),
+        ("half.json", b'[{"specificationVersion": 7', "is not complete JSON"),
+        ("deep.json", b"[" * 100_000, "is not complete JSON"),
+        ("other.json", b'{"name": 1}', "not what `xcrun coremlcompiler metadata` prints (keys found: name)"),
+        ("list.json", b"[]", "not what `xcrun coremlcompiler metadata` prints"),
+    ],
+)
+def test_files_that_are_no_model(tmp_path, name: str, content: bytes, words: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert words in refusal(path)
+
+
+def test_a_truncated_specification(built_models, tmp_path) -> None:
+    data = (built_models / "network.mlmodel").read_bytes()
+    path = tmp_path / "network.mlmodel"
+    path.write_bytes(data[:-5])
+    assert "is truncated or damaged" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "words"),
+    [
+        (None, "has no 'Manifest.json'"),
+        ("{", "names no specification"),
+        ([], "names no specification"),
+        ({"rootModelIdentifier": "a", "itemInfoEntries": {}}, "names no specification"),
+        ({"rootModelIdentifier": "a", "itemInfoEntries": {"a": {"path": "../../secret"}}}, "leads out of the package"),
+        ({"rootModelIdentifier": "a", "itemInfoEntries": {"a": {"path": "/etc/passwd"}}}, "leads out of the package"),
+        ({"rootModelIdentifier": "a", "itemInfoEntries": {"a": {"path": "gone"}}}, "has no specification: 'gone'"),
+    ],
+)
+def test_packages_whose_manifest_leads_nowhere(tmp_path, manifest: object, words: str) -> None:
+    package = tmp_path / "own.mlpackage"
+    package.mkdir()
+    if manifest is not None:
+        text = manifest if isinstance(manifest, str) else json.dumps(manifest)
+        (package / "Manifest.json").write_text(text, "utf-8")
+    assert words in refusal(package)
+
+
+def test_other_things(tmp_path) -> None:
+    assert "no such file or folder" in refusal(tmp_path / "gone.mlmodel")
+    assert "is not a Core ML model" in refusal(tmp_path)
+    assert "no such file or folder: 'a?b'" in refusal(Path("a\0b"))
+
+
+def test_many_tiny_messages_are_refused_before_they_take_memory(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(specification, "SMALL_BYTES", 1_000)
+    monkeypatch.setattr(specification, "MAX_BYTES", 1_000_000)
+    path = tmp_path / "layers.mlmodel"
+    path.write_bytes(VERSION + field(500, b"\x0a\x00" * 3_500))
+    assert "describes more than a model can hold" in refusal(path)
+
+
+def test_many_layers_are_refused(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(network, "MAX_OPERATIONS", 1_000)
+    path = tmp_path / "layers.mlmodel"
+    path.write_bytes(VERSION + field(500, b"\x0a\x00" * 1_001))
+    assert "more than 1,000 layers" in refusal(path)
+
+
+def test_pipelines_in_pipelines_have_an_end(tmp_path) -> None:
+    model = VERSION + field(500, b"")
+    for _ in range(200):
+        model = VERSION + field(202, field(1, model))
+    path = tmp_path / "nested.mlmodel"
+    path.write_bytes(model)
+    assert "is truncated or damaged" in refusal(path)
+
+
+def test_names_cannot_end_the_code_they_stand_in() -> None:
+    from tracekit.detectors.model_rules.shared import code, literal
+
+    hostile = 'x"; ```\n# `'
+    assert "`" not in literal(hostile)
+    assert "\n" not in literal(hostile)
+    assert code(hostile).count("`") == 2
+
+
+def test_a_version_of_another_age_is_read(tmp_path) -> None:
+    model = message_types().Model(specificationVersion=99)
+    model.neuralNetwork.SetInParent()
+    path = tmp_path / "new.mlmodel"
+    path.write_bytes(model.SerializeToString())
+    assert read_model(path).specification_version == 99

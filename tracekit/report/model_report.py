@@ -1,0 +1,256 @@
+"""What `tracekit inspect` says of a model: one object that every renderer reads.
+
+Keys are those of the JSON (`schema_version` 1). None means that the file does not say it. Checks are those of a report
+on a recording, without times: `severity`, `cost` and `evidence` are empty.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit._version import __version__
+from tracekit.model_files import NEWEST, Kind, release_of
+from tracekit.model_files.compression import savings_of
+from tracekit.model_files.facts import is_constant
+from tracekit.report.checks import check_of
+from tracekit.report.redact import public_attributes, without_private
+from tracekit.report.report import ToolInfo
+from tracekit.report.strings import map_strings
+from tracekit.report.totals import count_checks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.detectors.framework import Judgment
+    from tracekit.model_files import Conversion, Feature, Function, ModelFile, Target, Weight
+    from tracekit.model_files.compression import Saving
+    from tracekit.report.report import Check
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionInfo:
+    """One function: its interface, and what it computes."""
+
+    name: str
+    inputs: tuple[Feature, ...]
+    outputs: tuple[Feature, ...]
+    states: tuple[Feature, ...]
+    opset: str | None
+    compute_precision: tuple[str, ...] | None
+    """Float types, the one of most operations first."""
+    operations: dict[str, int]
+    """Operations or layers by type without constants, the most frequent first."""
+    conversions: tuple[Conversion, ...] | None
+    backends: tuple[str, ...]
+    """Compute units that the file itself asks for, operation by operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightGroup:
+    """Tensors that are stored alike."""
+
+    technique: tuple[str, ...]
+    """Empty without compression."""
+    stored: str | None
+    bits: int | None
+    granularity: str | None
+    tensors: int
+    parameters: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsInfo:
+    """All weights."""
+
+    state: str
+    reason: str
+    bytes: int | None
+    parameters: int | None
+    storage_precision: str | None
+    """In the words of the compiler, where only these are known."""
+    groups: tuple[WeightGroup, ...] | None
+    """The largest first; None where the file does not list the weights."""
+    savings: tuple[Saving, ...]
+    """What each technique would still save: estimates."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataInfo:
+    """What its author says of the model."""
+
+    author: str
+    description: str
+    license: str
+    version: str
+    user_defined: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """The model, or a stage of a pipeline."""
+
+    name: str
+    source: str
+    form: str
+    kind: str
+    specification_version: int | None
+    loads_on: dict[str, str]
+    """System to its first version; empty where the specification version is not known."""
+    newer_than_known: bool
+    bytes: int | None
+    functions: tuple[FunctionInfo, ...]
+    weights: WeightsInfo
+    custom_layers: tuple[str, ...]
+    updatable: bool
+    metadata: MetadataInfo
+    stages: tuple[ModelInfo, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetInfo:
+    """The system that was asked about."""
+
+    system: str
+    loads: bool | None
+    """None where the model names no specification version."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """The verdict in numbers."""
+
+    findings: int
+    passed: int
+    insufficient_data: int
+    not_applicable: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReport:
+    """Everything that leaves an inspection."""
+
+    schema_version: int
+    tool: ToolInfo
+    model: ModelInfo
+    target: TargetInfo | None
+    checks: tuple[Check, ...]
+    """Findings first, what keeps the model from loading before what makes it slow."""
+    summary: ModelSummary
+    redacted: bool
+
+
+def model_report(
+    model: ModelFile, judgments: Sequence[Judgment], target: Target | None = None, *, redact: bool = True
+) -> ModelReport:
+    """The report on a model from its facts and the answers of its checks. Names of the model stay; users in paths,
+    mail addresses and ids are taken out of texts unless `redact` is false. O(operations)."""
+    checks = tuple(map(check_of, judgments))
+    totals = count_checks(checks)
+    version = model.specification_version
+    report = ModelReport(
+        schema_version=SCHEMA_VERSION,
+        tool=ToolInfo("tracekit", __version__, None),
+        model=_model(model),
+        target=TargetInfo(target.words, None if version is None else version <= target.version) if target else None,
+        checks=checks,
+        summary=ModelSummary(
+            findings=totals.findings,
+            passed=totals.passed,
+            insufficient_data=totals.not_evaluated,
+            not_applicable=totals.not_applicable,
+            errors=totals.failed,
+        ),
+        redacted=redact,
+    )
+    return map_strings(_without_attributes(report), lambda _, text: without_private(text)) if redact else report
+
+
+def _without_attributes(report: ModelReport) -> ModelReport:
+    """The report without values of the author's own metadata whose key says that they are private."""
+    from dataclasses import replace
+
+    metadata = report.model.metadata
+    public = public_attributes(metadata.user_defined)
+    return replace(report, model=replace(report.model, metadata=replace(metadata, user_defined=public)))
+
+
+def _model(model: ModelFile) -> ModelInfo:
+    version = model.specification_version
+    release = None if version is None else release_of(version)
+    systems = {} if release is None else {"iOS": release.ios, "macOS": release.macos, "tvOS": release.ios}
+    if release is not None:
+        systems["watchOS"] = release.watchos
+        systems |= {"visionOS": release.visionos} if release.visionos else {}
+    return ModelInfo(
+        name=model.name,
+        source=model.source,
+        form=str(model.form),
+        kind=str(model.kind),
+        specification_version=version,
+        loads_on=systems | dict(model.availability),
+        newer_than_known=version is not None and version > NEWEST,
+        bytes=model.bytes,
+        functions=tuple(map(_function, model.functions)),
+        weights=_weights(model),
+        custom_layers=model.custom_layers,
+        updatable=model.updatable,
+        metadata=MetadataInfo(
+            author=model.metadata.author,
+            description=model.metadata.description,
+            license=model.metadata.license,
+            version=model.metadata.version,
+            user_defined=dict(model.metadata.user_defined),
+        ),
+        stages=tuple(map(_model, model.stages)),
+    )
+
+
+def _function(function: Function) -> FunctionInfo:
+    return FunctionInfo(
+        name=function.name,
+        inputs=function.inputs,
+        outputs=function.outputs,
+        states=function.states,
+        opset=function.opset,
+        compute_precision=function.precision,
+        operations=dict(function.counts),
+        conversions=function.conversions,
+        backends=tuple(
+            dict.fromkeys(
+                entry.backend for entry in function.operations or () if entry.backend and not is_constant(entry)
+            )
+        ),
+    )
+
+
+def _weights(model: ModelFile) -> WeightsInfo:
+    weights = model.weights
+    tensors = weights.tensors
+    return WeightsInfo(
+        state=str(weights.state),
+        reason=weights.reason,
+        bytes=weights.bytes,
+        parameters=None if tensors is None else sum(weight.count for weight in tensors),
+        storage_precision=weights.precision,
+        groups=None if tensors is None else _groups(tensors),
+        savings=savings_of(tensors or (), network=model.kind == Kind.NEURAL_NETWORK),
+    )
+
+
+def _groups(tensors: Sequence[Weight]) -> tuple[WeightGroup, ...]:
+    """Tensors by how they are stored, the largest group first."""
+    counts: Counter[tuple[tuple[str, ...], str | None, int | None, str | None]] = Counter()
+    parameters, sizes = counts.copy(), counts.copy()
+    for weight in tensors:
+        key = (weight.technique, weight.stored, weight.bits, weight.granularity)
+        counts[key] += 1
+        parameters[key] += weight.count
+        sizes[key] += weight.bytes
+    keys = sorted(counts, key=lambda key: (-sizes[key], str(key)))
+    return tuple(WeightGroup(*key, counts[key], parameters[key], sizes[key]) for key in keys)

@@ -1,0 +1,155 @@
+"""The facts of a model in words, the same in every readable format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.model_files import NEWEST, FeatureKind, release_of
+from tracekit.units import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tracekit.model_files import Feature, Shape, SizeRange
+    from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
+    from tracekit.report.report import Check
+
+CHOICES = 4
+"""Listed shapes that are shown; a model may have 128."""
+
+SYMPTOMS = {"1": "LOADING", "2": "SPEED", "3": "MEMORY", "4": "ACCURACY", "5": "CONVERSION"}
+"""What a finding is about, by the branch of the diagnostic tree. A file has no times, so that findings in it have no
+severity."""
+
+
+def symptom(check: Check) -> str:
+    """What a finding is about, in one word."""
+    return SYMPTOMS.get(check.pattern[:1], "MODEL")
+
+
+def systems(model: ModelInfo) -> str:
+    """`specification 7 (iOS 16, macOS 13 or later)`."""
+    version = model.specification_version
+    if version is None:
+        return "specification version not told"
+    release = release_of(version)
+    if release is None:
+        return f"specification {version} (newer than this tool knows: {NEWEST})"
+    return f"specification {version} ({release.words} or later)"
+
+
+def context(report: ModelReport) -> str:
+    """One line: which file, what it is, where it loads."""
+    model = report.model
+    size = format_bytes(model.bytes) if model.bytes is not None else None
+    stages = f" of {format_count(len(model.stages), 'stage')}" if model.stages else ""
+    return " · ".join(filter(None, (model.source, f"{model.kind}{stages}", size, systems(model))))
+
+
+def feature_type(feature: Feature) -> str:
+    """`Float32`, `RGB image, 8-bit`, `Int64 number`, ..."""
+    match feature.kind:
+        case FeatureKind.IMAGE:
+            depth = "Float16" if feature.element == "Float16" else "8-bit"
+            return f"{feature.color_space or 'color space not told'} image, {depth}"
+        case FeatureKind.ARRAY | FeatureKind.STATE:
+            return feature.element or "type not told"
+        case FeatureKind.UNKNOWN:
+            return "type not told"
+        case _:
+            return f"{feature.element or ''} {feature.kind}".strip()
+
+
+def feature_shape(feature: Feature) -> str:
+    """Default shape, and which others are allowed. The file may give none, which does not mean a scalar."""
+    if feature.kind not in (FeatureKind.ARRAY, FeatureKind.STATE, FeatureKind.IMAGE):
+        return ""
+    if feature.shape is None:
+        return "no shape given"
+    words = sizes(feature.shape.dimensions) or "scalar"
+    if feature.kind is FeatureKind.IMAGE:
+        words += " (height × width)"
+    return f"{words}{_flexibility(feature.shape)}"
+
+
+def _flexibility(shape: Shape) -> str:
+    if len(shape.choices) > 1:
+        shown = " | ".join(map(sizes, shape.choices[:CHOICES]))
+        more = f" | {len(shape.choices) - CHOICES} more" if len(shape.choices) > CHOICES else ""
+        return f", listed: {shown}{more}"
+    if shape.flexible:
+        return f", range: {' × '.join(map(size_range, shape.ranges))}"
+    return ""
+
+
+def sizes(dimensions: Sequence[int | None]) -> str:
+    """`1 × 3 × 224 × 224`; `?` for a size known only when the model runs."""
+    return " × ".join("?" if size is None else f"{size}" for size in dimensions)
+
+
+def size_range(entry: SizeRange) -> str:
+    """`1...16`; `1...` without an upper bound."""
+    if entry.lower == entry.upper:
+        return str(entry.lower)
+    return f"{entry.lower}...{'' if entry.upper is None else entry.upper}"
+
+
+def computes(function: FunctionInfo) -> str:
+    """Types that a function computes with, in a sentence; empty where the file does not say it, as for networks."""
+    if function.compute_precision is None:
+        return ""
+    if not function.compute_precision:
+        return "Computes no floats."
+    first, *others = function.compute_precision
+    return f"Computes in {first}, in part {', '.join(others)}." if others else f"Computes in {first}."
+
+
+def histogram(operations: Mapping[str, int], room: int) -> str:
+    """The most frequent operations, and how many more types there are."""
+    shown = list(operations.items())[:room]
+    words = ", ".join(f"{count:,} {name}" for name, count in shown)
+    more = f", {len(operations) - room} more types" if len(operations) > room else ""
+    return f"{words}{more}"
+
+
+def weight_size(weights: WeightsInfo) -> str:
+    """Size and number of all weights, or what is wrong with them."""
+    if weights.state in ("missing", "a Git LFS pointer", "damaged"):
+        expected = f", {format_bytes(weights.bytes)} expected" if weights.bytes is not None else ""
+        return f"{weights.state}{expected}: {weights.reason}"
+    if weights.groups is None:
+        told = f"; stored as {weights.storage_precision}" if weights.storage_precision else ""
+        return f"not listed in this file{told}"
+    if not weights.groups:
+        return "none"
+    return f"{format_bytes(weights.bytes or 0)}, {format_count(weights.parameters or 0, 'parameter')}, {weights.state}"
+
+
+def weight_group(group: WeightGroup) -> str:
+    """`Float16, not compressed`, `4-bit palettized, per group`."""
+    if not group.technique:
+        return f"{group.stored or 'type not told'}, not compressed"
+    bits = f"{group.bits}-bit " if group.bits else ""
+    shared = f", {group.granularity}" if group.granularity else ""
+    return f"{bits}{' and '.join(group.technique)}{shared}"
+
+
+def target_words(report: ModelReport) -> str:
+    """Whether the model loads on the system that was asked about."""
+    target = report.target
+    if target is None:
+        return ""
+    if target.loads is None:
+        return f"unknown whether it loads on {target.system}"
+    return f"loads on {target.system}" if target.loads else f"does not load on {target.system}"
+
+
+def summary(report: ModelReport) -> str:
+    """Counts of the checks in one line."""
+    counts = report.summary
+    parts = [format_count(counts.findings, "finding") if counts.findings else "No findings", target_words(report)]
+    rest = [f"{format_count(counts.passed, 'check')} passed"]
+    rest += [f"{counts.insufficient_data} not evaluated"] if counts.insufficient_data else []
+    rest += [f"{counts.not_applicable} not applicable"] if counts.not_applicable else []
+    rest += [f"{counts.errors} failed"] if counts.errors else []
+    return " · ".join(filter(None, (*parts, ", ".join(rest))))
