@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.comparison import Measure
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.outcomes import Evidence
@@ -49,8 +50,17 @@ class FindingRef:
 
 
 @dataclass(frozen=True, slots=True)
+class RowRef:
+    """A row of the aggregation."""
+
+    source: AggregationRow
+    warm: bool = False
+    """Only its warm predictions."""
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
-    """What the inspector shows. At most one of the first two is set along with `event`."""
+    """What the inspector shows. At most one of `prediction` and `finding` is set along with `event`."""
 
     event: EventRef | None = None
     prediction: int | None = None
@@ -58,6 +68,7 @@ class Selection:
     finding: FindingRef | None = None
     model: str | None = None
     """Name of a model of the report."""
+    row: RowRef | None = None
 
 
 NOTHING = Selection()
@@ -191,6 +202,8 @@ class State:
     """Id of the lane that has the cursor."""
     cursor_ns: int = 0
     selection: Selection = NOTHING
+    first: tuple[str, Selection] | None = None
+    """A pane, and what its first row stands for: the inspector shows that where nothing is selected."""
     mark: Span | None = None
     """Where a range that is being selected begins: an event, or an instant."""
     range: Span | None = None
@@ -218,6 +231,13 @@ class State:
         return self.sessions[self.active]
 
     @property
+    def inspected(self) -> Selection:
+        """What the inspector shows: the selection, else the first row of the list on screen."""
+        if self.selection == NOTHING and self.first is not None and self.first[0] == self.pane:
+            return self.first[1]
+        return self.selection
+
+    @property
     def bounds(self) -> Bounds:
         """What there is to see of all recordings together."""
         low = min(session.bounds.start_ns - self.shift(at) for at, session in enumerate(self.sessions))
@@ -240,6 +260,7 @@ class State:
             history=self.history.moved(by),
             cursor_ns=self.cursor_ns + by,
             selection=NOTHING,
+            first=None,
             mark=self.mark and self.mark.moved(by),
             range=self.range and self.range.moved(by),
             ends=self.ends and (self.ends[0].moved(by), self.ends[1].moved(by)),

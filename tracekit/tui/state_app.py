@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         EventSelected,
         EventsWanted,
         FindingSelected,
+        FirstRowListed,
         InspectorWanted,
         LaneToggled,
         ModelSelected,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         RangeSelected,
         RecordingChosen,
         RedrawWanted,
+        RowSelected,
         Sorted,
         ViewMoved,
     )
@@ -239,6 +241,16 @@ class StateApp(App[None], inherit_bindings=False):
     def on_model_selected(self, message: ModelSelected) -> None:
         """Select a model."""
         self.change(selection=Selection(model=message.name))
+
+    def on_row_selected(self, message: RowSelected) -> None:
+        """Select a row of the aggregation."""
+        self.change(selection=Selection(row=message.ref))
+
+    def on_first_row_listed(self, message: FirstRowListed) -> None:
+        """Remember what the first row of the list on screen stands for."""
+        first = None if message.selection is None else (message.pane, message.selection)
+        if first != self.state.first and message.pane == self.state.pane:
+            self.change(first=first)
 
     def on_sorted(self, message: Sorted) -> None:
         """Remember how a list is to be sorted."""
