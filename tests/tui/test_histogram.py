@@ -72,7 +72,7 @@ def test_the_first_row_of_a_list_fills_the_inspector_with_its_distribution(run_v
         await screen.press("3")
         assert "source" in screen.text()
         await screen.press("4")
-        assert "attribution" in screen.text()
+        assert "Where its time went" in screen.text()
         screen.app.change(range=Span(0, screen.state.bounds.span_ns))
         await screen.press("1", "i", "i", "6")
         assert "Durations of predictions starting in it" in screen.text()

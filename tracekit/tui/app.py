@@ -37,7 +37,14 @@ if TYPE_CHECKING:
 
     from tracekit.signals import StopSignals
     from tracekit.tui.messages import ZoomWanted
-    from tracekit.tui.opening import OpeningFailed, ReadingProgressed, RecordingJudged, RecordingsOpened, Request
+    from tracekit.tui.opening import (
+        OpeningFailed,
+        ReadingProgressed,
+        RecordingJudged,
+        RecordingsCompared,
+        RecordingsOpened,
+        Request,
+    )
     from tracekit.tui.theme import Palette
 
 Result = TypeVar("Result")
@@ -213,8 +220,13 @@ class ViewApp(StateApp, inherit_bindings=False):
         marked = Lanes(self._lanes[index].lanes, message.evidence)
         self._lanes = (*self._lanes[:index], marked, *self._lanes[index + 1 :])
         # What could not be judged is explained there.
-        pane = self.state.pane if session.report is None or session.report.summary.evaluated else "facts"
+        alone = len(sessions) == 1 and session.report is not None and not session.report.summary.evaluated
+        pane = "facts" if alone else self.state.pane
         self.change(sessions=sessions, pane=pane)
+
+    def on_recordings_compared(self, message: RecordingsCompared) -> None:
+        """Show what changed."""
+        self.change(comparison=message.comparison)
 
     async def on_opening_failed(self, message: OpeningFailed) -> None:
         """Say what is wrong."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from tracekit.arrays import BoolArray
+    from tracekit.compare.comparison import Comparison
     from tracekit.recording import Progress, XctraceOptions
 
 
@@ -78,6 +79,14 @@ class RecordingJudged(Message):
         self.evidence = evidence
 
 
+class RecordingsCompared(Message):
+    """Two recordings were judged, and compared."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__()
+        self.comparison = comparison
+
+
 class OpeningFailed(Message):
     """A recording could not be opened."""
 
@@ -112,10 +121,14 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
         shown.wait(_LONGEST_WAIT_S)
         from tracekit.tui.evidence import marked
 
+        reports = []
         for index, session in enumerate(sessions):
             go_on()
-            session_judged = judged(session)
-            tell(RecordingJudged(index, session_judged, marked(session_judged.trace, session_judged.evidence)))
+            reports.append(judged(session))
+            tell(RecordingJudged(index, reports[-1], marked(reports[-1].trace, reports[-1].evidence)))
+        if len(reports) > 1:
+            go_on()
+            tell(RecordingsCompared(compared(*reports)))
     except Cancelled:
         return
     except TracekitError as error:
@@ -149,3 +162,16 @@ def judged(session: Session) -> Session:
     report, answers = judge_with_answers(session.judged, shown=session.shown, config=session.config, redact=False)
     evidence = evidence_rows(session.trace, report, answers)
     return replace(session, report=report, evidence=evidence, calls=calls_of(session.judged, session.shown))
+
+
+def compared(before: Session, after: Session) -> Comparison:
+    """What changed between two recordings that were judged, as `tracekit compare` says it."""
+    from tracekit.compare.comparison import compare
+    from tracekit.compare.measurements import measure
+
+    sides = []
+    for session in (before, after):
+        if session.report is None:
+            raise RuntimeError("a recording that was not judged cannot be compared")
+        sides.append([measure(session.judged, session.report, session.shown)])
+    return compare(*sides)

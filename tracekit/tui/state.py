@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.comparison import Measure
 from tracekit.lanes.lanes import Grouping
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.analysis.comparison import Measure
     from tracekit.arrays import BoolArray, IntArray
+    from tracekit.compare.comparison import Comparison
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.report import Check, Report
     from tracekit.trace.filter import Shown
@@ -216,6 +217,8 @@ class State:
     pane: str = "findings"
     measure: Measure | None = None
     """What two recordings are compared by; None: their findings."""
+    comparison: Comparison | None = None
+    """What changed between two recordings; None until both are judged."""
     sorts: Mapping[str, Sort] = field(default_factory=dict)
     """How the list of a pane is sorted, where the user chose."""
     hidden: frozenset[tuple[str, str]] = field(default_factory=frozenset)
@@ -282,6 +285,15 @@ def bounds_of(trace: Trace) -> Bounds:
 
 
 def first_state(sessions: tuple[Session, ...]) -> State:
-    """The state in which the UI opens: all of the recording in view."""
+    """The state in which the UI opens: all of the recording in view. Two are aligned and compared by their means."""
     state = State(sessions, sessions[0].bounds)
+    if len(sessions) > 1:
+        state = replace(state, origins=first_predictions(sessions), pane="compare", measure=Measure.MEAN)
     return replace(state, view=state.bounds, cursor_ns=state.bounds.start_ns)
+
+
+def first_predictions(sessions: tuple[Session, ...]) -> tuple[int, ...]:
+    """When the first prediction of each recording begins; 0 for all where one has none."""
+    firsts = [session.first_prediction_ns for session in sessions]
+    known = tuple(first for first in firsts if first is not None)
+    return known if len(known) == len(firsts) else (0,) * len(firsts)

@@ -11,9 +11,10 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Static
 
+from tracekit.compare.latency import Answer
 from tracekit.lanes.lanes import Grouping
 from tracekit.report.formatting import moment, shorten, visible
-from tracekit.tui.detail.compare import status_counts
+from tracekit.tui.detail.compare import change_words, status_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.tabs import Tab, TabLine
@@ -24,6 +25,7 @@ from tracekit.tui.messages import InspectorWanted, RedrawWanted
 from tracekit.tui.query import filter_words
 from tracekit.tui.selection import events_of, range_end
 from tracekit.tui.text import cut
+from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from textual.geometry import Size
 
     from tracekit.tui.state import EventRef, Session, State
+    from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.viewport import Span, Viewport
 
@@ -102,7 +105,9 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
         self._state = state
-        self.query_one("#title", Static).update(title_line(state, self.size.width), layout=False)
+        self.query_one("#title", Static).update(
+            title_line(state, self.size.width, PALETTES[self.app.current_theme.dark]), layout=False
+        )
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
@@ -198,7 +203,7 @@ def _tab(pane: DetailPane, state: State) -> Tab:
     return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}")
 
 
-def title_line(state: State, width: int) -> Text:
+def title_line(state: State, width: int, palette: Palette) -> Text:
     """What is open, and the verdict, or what the filter lets through."""
     # A filter hides something everywhere below, which matters more than the verdict.
     on, verdict = state.filter.active, visible(_verdict(state))
@@ -217,7 +222,9 @@ def title_line(state: State, width: int) -> Text:
         left = cut(left, max(room - cell_len(verdict) - 2, _MIN_NAME_WIDTH))
     rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
     shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
-    return Text.assemble((left, "bold"), "  ", (shown, "reverse" if on else "dim"))
+    claim, rest = (_claim(shown), shown[len(_claim(shown)) :]) if not on else (shown, "")
+    look = "reverse" if on else _color(state, palette) or "dim"
+    return Text.assemble((left, "bold"), "  ", (claim, look), (rest, "dim"))
 
 
 def _as_much_as_fits(verdict: str, room: int) -> str:
@@ -236,11 +243,26 @@ _MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 
 
 def _verdict(state: State) -> str:
-    """Of one recording its verdict, of two the status of the findings."""
-    reports = [session.report for session in state.sessions if session.report is not None]
-    if len(reports) < len(state.sessions):
-        return "running checks…"
-    return reports[0].summary.verdict if len(reports) == 1 else f"findings: {status_counts(*reports)}"
+    """Of one recording its verdict, of two what changed."""
+    report = state.session.report
+    if len(state.sessions) > 1 and state.comparison is not None:
+        change = change_words(state.comparison)
+        findings = f"findings: {status_counts(state.comparison)}"
+        if change is None:
+            return findings
+        # What is certain comes first: at the end it may be cut.
+        return f"{change[0]}; {findings}" if change[1] in _CERTAIN else f"{findings}; {change[0]}"
+    return "running checks…" if report is None or len(state.sessions) > 1 else report.summary.verdict
+
+
+_CERTAIN = (Answer.IMPROVED, Answer.REGRESSED)
+
+
+def _color(state: State, palette: Palette) -> str | None:
+    """The color of what changed, where that is certain."""
+    change = change_words(state.comparison) if state.comparison is not None else None
+    colors = {Answer.IMPROVED: palette.better, Answer.REGRESSED: palette.worse}
+    return colors.get(change[1]) if change is not None else None
 
 
 def _name(session: Session, room: int) -> str:
