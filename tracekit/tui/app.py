@@ -217,7 +217,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Show what the detectors found."""
         index, session = message.index, message.session
         sessions = (*self.state.sessions[:index], session, *self.state.sessions[index + 1 :])
-        marked = Lanes(self._lanes[index].lanes, message.evidence)
+        marked = Lanes((*self._lanes[index].lanes, *message.thread), message.evidence)
         self._lanes = (*self._lanes[:index], marked, *self._lanes[index + 1 :])
         # What could not be judged is explained there.
         alone = len(sessions) == 1 and session.report is not None and not session.report.summary.evaluated

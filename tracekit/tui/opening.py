@@ -17,7 +17,7 @@ from tracekit.trace.filter import narrowed
 from tracekit.trace.open import open_trace
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
-from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
+from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
     from tracekit.compare.comparison import Comparison
     from tracekit.recording import Progress, XctraceOptions
+    from tracekit.tui.timeline.lanes import TimelineLane
 
 
 class Cancelled(Exception):  # noqa: N818 - no error: the user wanted it
@@ -72,11 +73,15 @@ class RecordingsOpened(Message):
 class RecordingJudged(Message):
     """The report of one of the recordings is there."""
 
-    def __init__(self, index: int, session: Session, evidence: Mapping[str, BoolArray]) -> None:
+    def __init__(
+        self, index: int, session: Session, evidence: Mapping[str, BoolArray], thread: tuple[TimelineLane, ...] = ()
+    ) -> None:
+        """`thread` is the lane of the main thread, where there is one."""
         super().__init__()
         self.index = index
         self.session = session
         self.evidence = evidence
+        self.thread = thread
 
 
 class RecordingsCompared(Message):
@@ -125,7 +130,9 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
         for index, session in enumerate(sessions):
             go_on()
             reports.append(judged(session))
-            tell(RecordingJudged(index, reports[-1], marked(reports[-1].trace, reports[-1].evidence)))
+            # The checks have read the call stacks by now.
+            thread = main_thread_lanes(reports[-1].judged)
+            tell(RecordingJudged(index, reports[-1], marked(reports[-1].trace, reports[-1].evidence), thread))
         if len(reports) > 1:
             go_on()
             tell(RecordingsCompared(compared(*reports)))

@@ -6,12 +6,14 @@ Rows are named by frame and index, so that a selection survives any grouping, so
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.comparison import Measure
 from tracekit.lanes.lanes import Grouping
+from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.frames import is_any
@@ -73,6 +75,14 @@ class Selection:
 
 
 NOTHING = Selection()
+
+
+class Area(StrEnum):
+    """A part of the screen that can have all of it."""
+
+    TIMELINE = "timeline"
+    PANE = "pane"
+    INSPECTOR = "inspector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +159,8 @@ class Session:
 
     def frame(self, name: str) -> pd.DataFrame:
         """The frame that an `EventRef` names."""
+        if name == FRAME:
+            return main_thread_frame(self.judged)
         frame: pd.DataFrame = getattr(self.trace, name) if name in EVENT_FRAMES else self.trace.context[name]
         return frame
 
@@ -225,6 +237,8 @@ class State:
     """Columns that the user does not want to see: pane and title."""
     inspector: bool = True
     """Whether the inspector is wanted. It is shown beside the detail where there is room, else in its place."""
+    maximized: Area | None = None
+    """The part of the screen that has all of it; None: each has its share."""
     expanded: frozenset[str] = field(default_factory=frozenset)
     """Ids of lanes that show all their rows."""
 

@@ -135,6 +135,10 @@ class AggregationPane(ListPane[Records[Line]]):
         """A row."""
         return Selection(row=rows.records[row].ref)
 
+    def enter_words(self) -> str:
+        """What enter does."""
+        return "List events"
+
     def opened(self, rows: Records[Line], row: int) -> Message | None:
         """List the events of a row, of those that count."""
         chosen = filter_of(rows.records[row].source)

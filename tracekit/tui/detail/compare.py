@@ -151,10 +151,11 @@ def _event(row: Difference) -> str:
 
 
 def status_counts(comparison: Comparison) -> str:
-    """Findings by status, in words: `1 fixed, 1 new`. A check counts once, however many models it is about."""
+    """Findings by status, in words: `1 finding fixed, 1 new`. A check counts once, however many models it is about."""
     changes = dict.fromkeys((change.status, change.id) for change in comparison.findings)
-    counts = Counter(status for status, _ in changes)
-    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "no findings in either"
+    counts = list(Counter(status for status, _ in changes).items())
+    first = [f"{format_count(count, 'finding')} {status}" for status, count in counts[:1]]
+    return ", ".join([*first, *(f"{count} {status}" for status, count in counts[1:])]) or "no findings in either"
 
 
 def changed_most(comparison: Comparison) -> ModelComparison | None:
@@ -248,6 +249,11 @@ class ComparePane(ListPane[Compared]):
         here = (at for at, check in enumerate(checks) if _is_about(rows.records[row], check))
         first = next(here, None)
         return FindingSelected(FindingRef(first)) if first is not None else None
+
+    def enter_words(self) -> str:
+        """What enter does."""
+        by_findings = self._state is not None and self._state.measure is None
+        return "Show finding" if by_findings else "List events"
 
     def opened(self, rows: Compared, row: int) -> Message | None:
         """Go on to the findings, or to the events of a row."""

@@ -177,6 +177,10 @@ class EventsPane(ListPane[EventRows]):
         """An event."""
         return Selection(event=rows.ref(row))
 
+    def enter_words(self) -> str:
+        """What enter does."""
+        return "Zoom in"
+
     def opened(self, rows: EventRows, row: int) -> Message | None:
         """Zoom to it."""
         del rows, row

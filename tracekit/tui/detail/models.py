@@ -112,6 +112,10 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         """A model."""
         return Selection(model=rows.records[row].name)
 
+    def enter_words(self) -> str:
+        """What enter does."""
+        return "List events"
+
     def opened(self, rows: Records[ModelSummary], row: int) -> Message | None:
         """List the events of a model."""
         return EventsWanted(EventFilter(model=rows.records[row].name))

@@ -175,6 +175,10 @@ class PredictionsPane(ListPane[CallRows]):
         """A prediction as a whole."""
         return Selection(event=EventRef("activity", rows.index(row)), prediction=rows.index(row))
 
+    def enter_words(self) -> str:
+        """What enter does."""
+        return "Zoom in"
+
     def opened(self, rows: CallRows, row: int) -> Message | None:
         """Zoom to it."""
         del rows, row

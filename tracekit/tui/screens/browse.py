@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.text import Text
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Static
 
@@ -17,13 +17,15 @@ from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.detail.compare import change_words, status_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
+from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.tabs import Tab, TabLine
-from tracekit.tui.footer import KeysFooter
+from tracekit.tui.footer import FooterKey, KeysFooter
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import key_signs, shortcut_named
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
 from tracekit.tui.query import filter_words
-from tracekit.tui.selection import events_of, range_end
+from tracekit.tui.selection import events_of, finding_here, range_end
+from tracekit.tui.state import Area
 from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.ruler import exact_moment
@@ -31,7 +33,7 @@ from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from textual import events
     from textual.app import ComposeResult
@@ -90,7 +92,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
                             yield pane()
             yield Inspector()
         yield Static(id="status", markup=False)
-        yield KeysFooter(show_command_palette=False)
+        yield KeysFooter()
         yield Static(id="tiny", markup=False)
 
     def on_mount(self) -> None:
@@ -114,6 +116,22 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         here = range_end(state, events_of(state, lanes[state.active]), self.query(Timeline).first().renderer.columns)
         line = self._said or self._small or status_line(state, here, self.size.width)
         self.query_one("#status", Static).update(line, layout=False)
+        self._show_keys(state)
+
+    def on_descendant_focus(self) -> None:
+        """Keys do something else where they are now."""
+        if self._state is not None:
+            self._show_keys(self._state)
+
+    def _show_keys(self, state: State) -> None:
+        """The keys that help here."""
+        focused = self.focused
+        enter = "Select event" if isinstance(focused, Timeline) else ""
+        if isinstance(focused, RowList):
+            enter = self.pane.enter_words()
+        keys = footer_keys(state, enter, lists=isinstance(focused, RowList))
+        self.query_one(KeysFooter).show([FooterKey(sign, words, action) for sign, words, action in keys])
+        self.query_one(TabLine).set_focused(focused=isinstance(focused, RowList | VerticalScroll))
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -156,6 +174,10 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
             # At once: what a widget does by itself comes after the next keys.
             self.set_focus(target)
 
+    def focus_inspector(self) -> None:
+        """Put the keys on the inspector."""
+        self.set_focus(self.query_one(Inspector))
+
     def focus_timeline(self, recording: int = 0) -> None:
         """Put the keys on the timeline of a recording."""
         self.set_focus(self.query(Timeline)[recording])
@@ -163,16 +185,22 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def _show_detail(self, state: State) -> None:
         wide = self.size.width >= WIDE
         inspector = self.query_one(Inspector)
-        inspector.display = state.inspector
-        inspector.set_class(not wide, "alone")
-        self.query_one("#detail").display = wide or not state.inspector
+        alone = state.maximized
+        self.query_one("#timelines").display = alone in (None, Area.TIMELINE)
+        self.query_one("#timelines").set_class(alone is Area.TIMELINE, "alone")
+        self.query_one("#lower").display = alone is not Area.TIMELINE
+        inspector.display = alone is Area.INSPECTOR or (state.inspector and alone is not Area.PANE)
+        inspector.set_class(not wide or alone is Area.INSPECTOR, "alone")
+        beside = wide or not state.inspector or alone is Area.PANE
+        detail = self.query_one("#detail")
+        detail.display = beside and alone is not Area.INSPECTOR
         panes = list(self.query(DetailPane))
         self.query_one("#panes", ContentSwitcher).current = f"pane-{state.pane}"
         tabs = tuple(_tab(pane, state) for pane in panes)
         self.query_one(TabLine).show(tabs, state.pane)
-        if state.inspector:
+        if inspector.display:
             inspector.show(state)
-        if wide or not state.inspector:
+        if detail.display:
             next(pane for pane in panes if state.pane == pane.PANE).show(state)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -196,6 +224,29 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         cover = self.query_one("#tiny", Static)
         cover.display = width < _NO_WIDTH or height < _NO_HEIGHT
         cover.update(f"{width}×{height} is too small; use 80×24 or larger. q quits.")
+
+
+def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str, str, str]]:
+    """Keys that do something here, the most useful first: sign, words, action. `enter`: what that does, if anything."""
+    if state.mark is not None:
+        yield "v", "End range", "mark"
+        yield "esc", "Cancel", "clear"
+    if enter:
+        yield "enter", enter, "open_row" if lists else "select_here"
+    ref = finding_here(state)
+    check = state.session.check(ref) if ref is not None else None
+    if check is not None and check.evidence:
+        yield ". ,", "Intervals", "next_evidence"
+    yield from (("w s", "Zoom", "zoom_in"), ("n", "Next event", "next_event"))
+    yield ("c", "Clear filter", "clear_filter") if state.filter.active else ("/", "Filter", "filter")
+    if lists:
+        yield "y", "Copy row", "copy_row"
+        yield "o", "Sort", "sort_next"
+    if state.mark is None:
+        yield "v", "Range", "mark"
+    if len(state.sessions) > 1:
+        yield from (("u", "Compare by", "next_measure"), ("z", "Other recording", "other_recording"))
+    yield from (("t", "Group", "grouping"), ("Z", "Maximize", "maximize"))
 
 
 def _tab(pane: DetailPane, state: State) -> Tab:
@@ -247,7 +298,7 @@ def _verdict(state: State) -> str:
     report = state.session.report
     if len(state.sessions) > 1 and state.comparison is not None:
         change = change_words(state.comparison)
-        findings = f"findings: {status_counts(state.comparison)}"
+        findings = status_counts(state.comparison)
         if change is None:
             return findings
         # What is certain comes first: at the end it may be cut.

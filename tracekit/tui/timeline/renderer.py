@@ -219,7 +219,7 @@ class Renderer:
         if over_time is None:
             return []
         values = over_time.values(line, edges(state.view, self.columns))
-        words, most = over_time.title(line, values, model)
+        words, most = over_time.title(line, values, model, self.gutter - 1)
         title = self._style.line_title(words, line, self._palette.pinned, most)
         overlay = Overlay(range=columns_seen(state.range, state.view, self.columns), recorded=self._recorded(state))
         shown = blocks(values, line.part, line.parts)

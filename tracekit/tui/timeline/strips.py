@@ -41,14 +41,15 @@ class PredictionsOverTime:
         """What a line shows between neighboring edges: shape (edges - 1,)."""
         return self.in_flight(bounds) if line.line is Line.IN_FLIGHT else self.latency(bounds)
 
-    def title(self, line: ScreenLine, values: IntArray, model: str | None) -> tuple[str, str]:
-        """What stands in front of a line, and the largest of its values, for the right end."""
+    def title(self, line: ScreenLine, values: IntArray, model: str | None, room: int) -> tuple[str, str]:
+        """What stands in front of a line, and the largest of its values, for the right end, in `room` cells."""
         most = int(values.max(initial=0))
         if line.line is Line.IN_FLIGHT:
             return " In flight", f"max {most:,}"
         if line.part:
             return f"   {visible(model) if model is not None else 'all models'}", ""
-        return " Latency", f"{'≥ ' if self.inferred else 'max '}{format_duration(most) if most else '–'}"
+        value = f" {'≥ ' if self.inferred else ''}{format_duration(most) if most else '–'}"
+        return " Latency, max" if len(value) + len(" Latency, max") <= room else " Latency", value
 
     def in_flight(self, bounds: IntArray) -> IntArray:
         """Most predictions in flight at once between neighboring edges: shape (edges - 1,).
