@@ -18,7 +18,7 @@ FRAME = "main thread"
 SAMPLE_NS = 1_000_000
 """What a sample stands for where its table does not tell: Instruments takes one of each running thread every ms."""
 _APART = 1.5
-"""Samples no further apart than so many of what they stand for are one stretch: their distances vary by some percent."""
+"""Samples no further apart than so many of what they stand for are one stretch: distances vary by some percent."""
 
 
 @cached_by_trace

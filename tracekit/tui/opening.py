@@ -47,6 +47,8 @@ class Request:
     xctrace: XctraceOptions | None = None
     config: Path | None = None
     """File of settings."""
+    theme: str | None = None
+    """`dark` or `light`; None: the one that was chosen last."""
 
 
 class ReadingProgressed(Message):

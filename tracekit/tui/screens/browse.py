@@ -358,6 +358,7 @@ def status_line(state: State, here: Span, width: int) -> str:
         "edges": f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
         "span": f"{format_duration(view.span_ns)} in view",
         "grouping": GROUPING_WORDS[state.grouping],
+        "cursor": f"cursor {_edge(state.cursor_ns, view)}",
         "range": "",
     }
     if not state.inspector and state.selection.event is not None:
@@ -366,7 +367,7 @@ def status_line(state: State, here: Span, width: int) -> str:
         parts["range"] = _from_mark(state.mark, here)
     elif state.range is not None:
         parts["range"] = f"range {format_duration(state.range.span_ns)}"
-    for expendable in ("", "grouping", "span", "when", "edges", "range"):
+    for expendable in ("", "grouping", "span", "when", "cursor", "edges", "range"):
         parts.pop(expendable, None)
         chosen = parts["selected"] + parts.get("when", "")
         others = [part for name, part in parts.items() if name not in ("selected", "when")]
