@@ -24,7 +24,7 @@ SAMPLES = ROOT / "sample_traces"
 PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "view": ("style_transfer_reload", ("1", "enter", "down", "enter", "s", "s", "s")),
     "predictions": ("captions_concurrent", ("4", "down", "down", "f", "s", "T")),
-    "compare": ("style_transfer_reload style_transfer_fixed", ("7", "u")),
+    "compare": ("sharpen_8bit sharpen_float16", ()),
 }
 """Name of the picture, samples, keys that lead there."""
 SIZE = (130, 36)

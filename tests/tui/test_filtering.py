@@ -53,3 +53,18 @@ def test_every_event_of_the_aggregation_is_found_by_its_name(sample, samples: Pa
         passed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
         # More than those of the row: a title without a process is the beginning of those with one.
         assert passed >= row.statistics.count > 0
+
+
+def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("3", "slash", *"model:InkWash")
+        activity = screen.state.session.trace
+        count = sum(int((getattr(activity, name)["model"] == "InkWash").sum()) for name in EVENT_FRAMES)
+        assert f"{count:,} events match" in screen.text()
+        assert screen.state.filter.model == "InkWash"
+        await screen.press("escape")
+        assert screen.state.filter == EventFilter()
+        await screen.press("slash", *"model:InkWash", "enter")
+        assert screen.state.filter.model == "InkWash"
+
+    run_view(test, reload_sample)

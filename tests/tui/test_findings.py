@@ -18,12 +18,15 @@ def texts(rows) -> list[list[str]]:
     return [[cell.text for cell in rows.cells(row, PALETTES[True])] for row in range(len(rows))]
 
 
+RELOADED = "The model is reloaded before every prediction"
+
+
 def test_findings_come_one_by_one_and_the_other_checks_once_per_detector(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         rows = screen.app.browse.query_one(FindingsPane).query_one(RowList).rows
         shown = texts(rows)
         # The sample reloads each of its five models; the other two detectors have nothing to say of any.
-        assert [line[1] for line in shown[:5]] == ["reload-before-predict"] * 5
+        assert [line[1] for line in shown[:5]] == [RELOADED] * 5
         assert {line[2] for line in shown[:5]} == {"Pointillism", "InkWash", "StainedGlass", "Watercolor", "Mosaic"}
         assert sorted(line[:3] for line in shown[5:]) == [
             ["passed", "concurrent-predictions", "5 models"],
@@ -94,7 +97,7 @@ def test_intervals_have_their_times_under_a_heading_of_their_own(run_view, reloa
             shown = [
                 column.title for column, room in zip(rows.columns, fitted(rows.columns, width), strict=True) if room
             ]
-            assert shown[:5] == ["outcome", "check", "model", "duration", "saves up to"]
+            assert shown[:5] == ["outcome", "finding", "model", "duration", "saves up to"]
 
     run_view(test, reload_sample)
 
@@ -151,8 +154,11 @@ def test_the_first_finding_is_told_before_anything_is_selected(run_view, reload_
     async def test(screen) -> None:
         assert screen.state.selection == NOTHING
         assert "severity      critical" in screen.text()
+        # In another list that is its first row.
         await screen.press("3")
-        assert "Nothing selected" in screen.text()
+        assert "severity      critical" not in screen.text()
+        assert screen.state.selection == NOTHING
+        assert screen.state.inspected.event is not None
 
     run_view(test, reload_sample)
 
@@ -168,7 +174,7 @@ def test_findings_are_sorted_like_other_lists(run_view, reload_sample) -> None:
         assert [line[1] for line in texts(listed.rows)] == [
             "concurrent-predictions",
             "excess-data-copies",
-            *["reload-before-predict"] * 5,
+            *[RELOADED] * 5,
         ]
         await screen.press("o")
         models = [line[2] for line in texts(listed.rows) if line[2] != "5 models"]

@@ -13,6 +13,7 @@ from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.filtering import passing
 from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.screens.browse import title_line
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of
@@ -33,10 +34,12 @@ def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples:
 
 def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample) -> None:
     async def test(screen) -> None:
-        await screen.press("8")
-        assert screen.text().count("fixed    reload-before-predict") == 5
-        assert "findings: 1 fixed" in screen.text()
-        await screen.press("down", "enter")
+        # A step beyond the counts, which are the last way to compare, are the findings.
+        await screen.press(*["u"] * 4)
+        assert screen.text().count("reload-before-predict") == 1
+        assert "5 models" in screen.text()
+        assert "1 finding fixed" in screen.text().splitlines()[0]
+        await screen.press("enter")
         assert screen.state.pane == "findings"
 
     run_view(test, reload_sample, fixed_sample)
@@ -44,7 +47,7 @@ def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample
 
 def test_numbers_of_two_recordings_stand_side_by_side(run_view, reload_sample, fixed_sample) -> None:
     async def test(screen) -> None:
-        await screen.press(*["u"] * 4)
+        await screen.press(*["u"] * 3)
         line = next(line for line in screen.text().splitlines() if "Load (cached)" in line and "Mosaic" in line)
         before, after = (
             int((session.trace.activity.query("kind == 'load_cached'")["model"] == "Mosaic").sum())
@@ -64,8 +67,7 @@ def test_first_predictions_are_put_under_one_another(run_view, reload_sample, sa
         firsts = [session.first_prediction_ns for session in screen.state.sessions]
         assert firsts[0] != firsts[1]
         whole = screen.state.bounds
-        await screen.press("A")
-        assert screen.state.view == screen.state.bounds != whole
+        assert screen.state.view == whole
         renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
         state = screen.state
         columns = [
@@ -74,6 +76,8 @@ def test_first_predictions_are_put_under_one_another(run_view, reload_sample, sa
         assert columns[0] == columns[1]
         assert "╱" in screen.text()
         await screen.press("A")
+        assert screen.state.view == screen.state.bounds != whole
+        await screen.press("A")
         assert screen.state.view == screen.state.bounds == whole
 
     run_view(test, samples / "sharpen_8bit.trace", reload_sample)
@@ -81,7 +85,7 @@ def test_first_predictions_are_put_under_one_another(run_view, reload_sample, sa
 
 def test_the_other_recording_takes_over_keys_and_detail(run_view, reload_sample, samples: Path) -> None:
     async def test(screen) -> None:
-        await screen.press("n", "A", "w", "w")
+        await screen.press("n", "w", "w")
         view = screen.state.view
         await screen.press("z")
         state = screen.state
@@ -101,7 +105,7 @@ def test_the_other_recording_takes_over_keys_and_detail(run_view, reload_sample,
 
 def test_the_wheel_over_one_recording_moves_both(run_view, reload_sample, samples: Path) -> None:
     async def test(screen) -> None:
-        await screen.press("A", "w", "w", "w")
+        await screen.press("w", "w", "w")
         second = list(screen.app.browse.query(Timeline))[1]
         before = screen.state.view
         second._look(second._state.view.moved(1_000_000))
@@ -169,3 +173,23 @@ def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(run_view, relo
         assert checked > 4
 
     run_view(test, reload_sample, fixed_sample)
+
+
+def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        assert (screen.state.pane, screen.state.measure) == ("compare", "mean")
+        # The medians of the warm predictions of both samples, as they were made.
+        assert "Prediction 12.44 → 8.68 ms (−30%); 1 finding fixed" in screen.text().splitlines()[0]
+        title = title_line(screen.state, 120, screen.app.palette)
+        assert screen.app.palette.better in [str(span.style) for span in title.spans]
+        rows = screen.app.pane.focus_target().rows
+        named = [row.model is not None for row in rows.records if row.change(Measure.MEAN).difference is not None]
+        assert named == sorted(named, reverse=True)
+        assert not all(named)
+        cells = {row.label: rows.cells(at, screen.app.palette)[-1] for at, row in enumerate(rows.records)}
+        assert cells["Prediction"].color == screen.app.palette.better
+        assert cells["Neural Engine execution"].color == screen.app.palette.worse
+        # 91 ms and 94 ms, and few of them.
+        assert cells["Load (cached)"].color is None
+
+    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")

@@ -22,6 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "path", metavar="PATH", help="a .trace bundle or 'xctrace export' XML, or a folder or zip of either"
     )
     parser.add_argument("other", metavar="OTHER", nargs="?", help="a second recording to compare with")
+    parser.add_argument("--theme", choices=("dark", "light"), help="colors; kept for the next time, as T keeps them")
     chosen = parser.add_argument_group("input")
     add_run_argument(chosen)
     add_model_argument(chosen)
@@ -47,7 +48,16 @@ def run(arguments: Namespace) -> ExitStatus:
     # The screen belongs to the UI: nothing else is printed while it runs.
     xctrace = XctraceOptions(arguments.timeout)
     config = _checked(config_of(arguments))
-    request = Request(paths, arguments.run, arguments.model, arguments.process, arguments.reader, xctrace, config)
+    request = Request(
+        paths,
+        arguments.run,
+        arguments.model,
+        arguments.process,
+        arguments.reader,
+        xctrace,
+        config,
+        arguments.theme,
+    )
     failure = run_app(request)
     if failure is None:
         return ExitStatus.DONE

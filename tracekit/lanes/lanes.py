@@ -14,6 +14,7 @@ import numpy as np
 from tracekit.lanes.absence import Reason, reason
 from tracekit.lanes.categories import OF_STATE, Category
 from tracekit.lanes.frame_intervals import FrameIntervals, coded, recoded
+from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.frames import is_any
@@ -63,7 +64,7 @@ class LaneRows:
 
 
 def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
-    """All lanes, top to bottom; pinned ones last. O(n log n)."""
+    """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
     makers = {Grouping.LANES: _grouped, Grouping.EVENTS: _ungrouped, Grouping.MODELS: _by_model}
     return (*makers[grouping](trace), *_hardware(trace, grouping), *_strips(trace))
 
@@ -186,6 +187,17 @@ def _strips(trace: Trace) -> Iterator[LaneRows]:
             np.arange(len(frame))
         )
         yield LaneRows(name, title, "System", events, pinned=True, strip=True)
+
+
+def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
+    """The lane of the main thread; none where no call stack tells when it ran. Reads the samples."""
+    frame = main_thread_frame(trace)
+    if frame.empty:
+        return ()
+    codes, texts = coded(frame, "state")
+    categories = recoded(codes, [Category.APP])
+    events = FrameIntervals.of_states(FRAME, frame, categories, codes, texts).events(np.arange(len(frame)))
+    return (LaneRows(FRAME, "Main thread", "System", events, pinned=True, strip=True),)
 
 
 def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracekit.lanes.lanes import Grouping
     from tracekit.tui.detail.pane import DetailPane
     from tracekit.tui.opening import Request
-    from tracekit.tui.state import EventRef, FindingRef, State
+    from tracekit.tui.state import Area, EventRef, FindingRef, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.viewport import History, Viewport
@@ -65,6 +65,11 @@ class ActionHost(Protocol):
         ...
 
     @property
+    def focused_area(self) -> Area:
+        """The part of the screen that has the keys."""
+        ...
+
+    @property
     def pane(self) -> DetailPane:
         """The pane that is on screen, or would be but for the inspector."""
         ...
@@ -103,6 +108,10 @@ class ActionHost(Protocol):
 
     def focus_pane(self) -> None:
         """Put the keys on the pane that is on screen."""
+        ...
+
+    def focus_inspector(self) -> None:
+        """Put the keys on the inspector where it is alone on screen, else on the pane."""
         ...
 
     def focus_timeline(self, recording: int) -> None:

@@ -19,6 +19,7 @@ from tracekit.tui.changes import TerminalCells
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.palette import ActionCommands
+from tracekit.tui.remembered import remember_theme, remembered_theme
 from tracekit.tui.screens.browse import WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen
@@ -37,7 +38,14 @@ if TYPE_CHECKING:
 
     from tracekit.signals import StopSignals
     from tracekit.tui.messages import ZoomWanted
-    from tracekit.tui.opening import OpeningFailed, ReadingProgressed, RecordingJudged, RecordingsOpened, Request
+    from tracekit.tui.opening import (
+        OpeningFailed,
+        ReadingProgressed,
+        RecordingJudged,
+        RecordingsCompared,
+        RecordingsOpened,
+        Request,
+    )
     from tracekit.tui.theme import Palette
 
 Result = TypeVar("Result")
@@ -66,8 +74,12 @@ class ViewApp(StateApp, inherit_bindings=False):
         *,
         at_first_picture: Callable[[], None] = lambda: None,
         signals: StopSignals | None = None,
+        remember: bool = False,
     ) -> None:
-        """`signals` are looked at again and again; with the first one the app ends as if it were left."""
+        """`signals` are looked at again and again; with the first one the app ends as if it were left.
+
+        With `remember`, the theme is that of the last run, and kept for the next.
+        """
         super().__init__()
         self._signals = signals
         # Nothing that a recording holds reaches the terminal but through this.
@@ -81,7 +93,11 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Set when the timeline was drawn for the first time."""
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = DARK
+        self._remember = remember
+        wanted = request.theme or (remembered_theme() if remember else None)
+        self.theme = LIGHT if wanted == "light" else DARK
+        if request.theme is not None:
+            self._keep_theme()
 
     # Drawing
 
@@ -129,6 +145,11 @@ class ViewApp(StateApp, inherit_bindings=False):
     def switch_theme(self) -> None:
         """Switch between light and dark."""
         self.theme = LIGHT if self.current_theme.dark else DARK
+        self._keep_theme()
+
+    def _keep_theme(self) -> None:
+        if self._remember:
+            remember_theme("dark" if self.theme == DARK else "light")
 
     def focus_area(self, step: int) -> None:
         """Put the keys on the next area, or with -1 on the one before."""
@@ -210,11 +231,16 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Show what the detectors found."""
         index, session = message.index, message.session
         sessions = (*self.state.sessions[:index], session, *self.state.sessions[index + 1 :])
-        marked = Lanes(self._lanes[index].lanes, message.evidence)
+        marked = Lanes((*self._lanes[index].lanes, *message.thread), message.evidence)
         self._lanes = (*self._lanes[:index], marked, *self._lanes[index + 1 :])
         # What could not be judged is explained there.
-        pane = self.state.pane if session.report is None or session.report.summary.evaluated else "facts"
+        alone = len(sessions) == 1 and session.report is not None and not session.report.summary.evaluated
+        pane = "facts" if alone else self.state.pane
         self.change(sessions=sessions, pane=pane)
+
+    def on_recordings_compared(self, message: RecordingsCompared) -> None:
+        """Show what changed."""
+        self.change(comparison=message.comparison)
 
     async def on_opening_failed(self, message: OpeningFailed) -> None:
         """Say what is wrong."""
@@ -232,7 +258,7 @@ class ViewApp(StateApp, inherit_bindings=False):
 def run(request: Request) -> str | None:
     """Run until the user leaves. Why nothing could be opened; None where it could."""
     with stop_signals() as signals:
-        app = ViewApp(request, at_first_picture=_look_for_garbage_briefly, signals=signals)
+        app = ViewApp(request, at_first_picture=_look_for_garbage_briefly, signals=signals, remember=True)
         app.run()
         if signals.interrupted:
             raise KeyboardInterrupt

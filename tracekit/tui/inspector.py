@@ -15,6 +15,7 @@ from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks
 from tracekit.tui.inspection.prediction import prediction_blocks
 from tracekit.tui.inspection.range import range_blocks
+from tracekit.tui.inspection.row import row_blocks
 from tracekit.tui.selection import finding_here
 from tracekit.tui.state import NOTHING
 from tracekit.tui.theme import PALETTES
@@ -32,15 +33,17 @@ _NOTHING = "Nothing selected.\n\nClick an event, or press n for the next event i
 def inspected(state: State, palette: Palette, *, monochrome: bool) -> Group:
     """About the selection, and below it about the range. What was asked for last stands first.
 
-    Where nothing is selected, the list of findings has its cursor on the first one, which is told then.
+    Where nothing is selected, a list has its cursor on the first row, which is told then.
     """
     blocks: list[RenderableType] = []
-    selection, session = state.selection, state.session
-    finding = finding_here(state) if selection == NOTHING else selection.finding
+    selection, session = state.inspected, state.session
+    finding = finding_here(state) if state.selection == NOTHING and state.pane == "findings" else selection.finding
     if finding is not None:
         blocks += finding_blocks(session, finding)
     elif selection.model is not None:
         blocks += model_blocks(session, selection.model, palette, monochrome=monochrome)
+    elif selection.row is not None:
+        blocks += row_blocks(state, selection.row)
     if selection.event is not None:
         event = [*event_blocks(session, selection.event)]
         if selection.event.frame == "activity":
@@ -49,7 +52,7 @@ def inspected(state: State, palette: Palette, *, monochrome: bool) -> Group:
             event = [*parts, *event] if selection.prediction is not None else [*event, *parts]
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]
     if state.range is not None:
-        blocks += range_blocks(state.range, state.ends)
+        blocks += range_blocks(state, state.range, state.ends)
     return Group(*(blocks or [Text(_NOTHING, "dim")]))
 
 
@@ -67,7 +70,7 @@ class Inspector(VerticalScroll, can_focus=True):
     def show(self, state: State) -> None:
         """Write about the selection."""
         dark = self.app.current_theme.dark
-        made_from = (state.selection, state.range, state.ends, state.session, state.pane, dark)
+        made_from = (state.inspected, state.range, state.ends, state.session, state.filter, state.pane, dark)
         if made_from != self._made_from:
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]

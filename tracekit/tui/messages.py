@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from tracekit.tui.state import EventFilter, EventRef, FindingRef, Sort
+    from tracekit.tui.state import EventFilter, EventRef, FindingRef, RowRef, Selection, Sort
     from tracekit.tui.viewport import Span, Viewport
 
 
@@ -42,6 +42,23 @@ class ModelSelected(Message):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
+
+
+class RowSelected(Message):
+    """A row of the aggregation was chosen."""
+
+    def __init__(self, ref: RowRef) -> None:
+        super().__init__()
+        self.ref = ref
+
+
+class FirstRowListed(Message):
+    """What the first row of a list stands for; None: it has none, or none that could be selected."""
+
+    def __init__(self, pane: str, selection: Selection | None) -> None:
+        super().__init__()
+        self.pane = pane
+        self.selection = selection
 
 
 class Sorted(Message):

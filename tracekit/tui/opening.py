@@ -17,7 +17,7 @@ from tracekit.trace.filter import narrowed
 from tracekit.trace.open import open_trace
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
-from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
+from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from threading import Event
 
     from tracekit.arrays import BoolArray
+    from tracekit.compare.comparison import Comparison
     from tracekit.recording import Progress, XctraceOptions
+    from tracekit.tui.timeline.lanes import TimelineLane
 
 
 class Cancelled(Exception):  # noqa: N818 - no error: the user wanted it
@@ -45,6 +47,8 @@ class Request:
     xctrace: XctraceOptions | None = None
     config: Path | None = None
     """File of settings."""
+    theme: str | None = None
+    """`dark` or `light`; None: the one that was chosen last."""
 
 
 class ReadingProgressed(Message):
@@ -71,11 +75,23 @@ class RecordingsOpened(Message):
 class RecordingJudged(Message):
     """The report of one of the recordings is there."""
 
-    def __init__(self, index: int, session: Session, evidence: Mapping[str, BoolArray]) -> None:
+    def __init__(
+        self, index: int, session: Session, evidence: Mapping[str, BoolArray], thread: tuple[TimelineLane, ...] = ()
+    ) -> None:
+        """`thread` is the lane of the main thread, where there is one."""
         super().__init__()
         self.index = index
         self.session = session
         self.evidence = evidence
+        self.thread = thread
+
+
+class RecordingsCompared(Message):
+    """Two recordings were judged, and compared."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__()
+        self.comparison = comparison
 
 
 class OpeningFailed(Message):
@@ -112,10 +128,16 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
         shown.wait(_LONGEST_WAIT_S)
         from tracekit.tui.evidence import marked
 
+        reports = []
         for index, session in enumerate(sessions):
             go_on()
-            session_judged = judged(session)
-            tell(RecordingJudged(index, session_judged, marked(session_judged.trace, session_judged.evidence)))
+            reports.append(judged(session))
+            # The checks have read the call stacks by now.
+            thread = main_thread_lanes(reports[-1].judged)
+            tell(RecordingJudged(index, reports[-1], marked(reports[-1].trace, reports[-1].evidence), thread))
+        if len(reports) > 1:
+            go_on()
+            tell(RecordingsCompared(compared(*reports)))
     except Cancelled:
         return
     except TracekitError as error:
@@ -149,3 +171,16 @@ def judged(session: Session) -> Session:
     report, answers = judge_with_answers(session.judged, shown=session.shown, config=session.config, redact=False)
     evidence = evidence_rows(session.trace, report, answers)
     return replace(session, report=report, evidence=evidence, calls=calls_of(session.judged, session.shown))
+
+
+def compared(before: Session, after: Session) -> Comparison:
+    """What changed between two recordings that were judged, as `tracekit compare` says it."""
+    from tracekit.compare.comparison import compare
+    from tracekit.compare.measurements import measure
+
+    sides = []
+    for session in (before, after):
+        if session.report is None:
+            raise RuntimeError("a recording that was not judged cannot be compared")
+        sides.append([measure(session.judged, session.report, session.shown)])
+    return compare(*sides)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
+import numpy as np
+
+from tracekit.analysis.aggregation import NO_EVENT, aggregate, aggregate_hardware, hardware_titles, sort_rows
+from tracekit.analysis.latency import warm_mask
 from tracekit.report.formatting import duration, moment
+from tracekit.trace.events import Kind, Lane, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
+from tracekit.trace.frames import is_any
 from tracekit.tui.filtering import passing
 from tracekit.tui.query import filter_words
 
@@ -14,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.analysis.aggregation import AggregationRow
+    from tracekit.arrays import IntArray
     from tracekit.trace.trace import Trace
-    from tracekit.tui.state import EventFilter, Session
+    from tracekit.tui.state import EventFilter, RowRef, Session, State
     from tracekit.tui.viewport import Span
 
 STARTS = "events starting in range"
@@ -39,6 +45,54 @@ def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tup
         within = rows_in_range(trace, span.start_ns, span.end_ns)
         counted = {name: mask & within[name] for name, mask in counted.items()}
     return sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), "total")
+
+
+def durations_of_row(state: State, ref: RowRef) -> IntArray:
+    """Durations in ns of the events that a row of the aggregation counts: shape (n,). O(n)."""
+    session, row, trace = state.session, ref.source, state.session.judged
+    name = _FRAMES.get(row.lane, "hardware")
+    frame = getattr(trace, name)
+    keep = session.in_judged(name, passing(session.trace, name, state.filter, None)).copy()
+    if state.range is not None:
+        keep &= rows_in_range(trace, state.range.start_ns, state.range.end_ns)[name]
+    wanted = {"lane": row.lane, "kind": row.kind, "model": row.model}
+    if name != "hardware":
+        wanted["label"] = None if row.label == NO_EVENT else row.label
+    for column, value in wanted.items():
+        keep &= (frame[column].isna() if value is None else frame[column] == value).to_numpy(dtype=bool)
+    level = frame["level"]
+    keep &= ((level == row.level) | (level.isna() & (row.level == Level.TOP))).to_numpy(dtype=bool)
+    if name == "hardware":
+        titles = hardware_titles(trace)
+        pairs = zip(titles.texts, titles.processes, strict=True)
+        keep &= np.array([pair == (row.label, row.process) for pair in pairs], np.bool_)[titles.codes]
+    chosen = frame[keep]
+    if ref.warm:
+        chosen = chosen[warm_mask(trace.activity, chosen)]
+    durations: IntArray = chosen["duration_ns"].to_numpy()
+    return durations
+
+
+_FRAMES: dict[str, str] = {Lane.ACTIVITY: "activity", Lane.DATA: "data", Lane.COMPUTE: "compute", Lane.UNKNOWN: "other"}
+"""Frames of Core ML's lanes."""
+
+
+def durations_of_model(session: Session, name: str) -> IntArray:
+    """Durations in ns of the predictions of a model, as a stage too: shape (n,). O(n)."""
+    activity = session.trace.activity
+    rows = is_any(activity["kind"], Kind.PREDICTION) & (activity["model"] == name).to_numpy(dtype=bool)
+    durations: IntArray = activity["duration_ns"].to_numpy()[rows]
+    return durations
+
+
+def durations_in_range(state: State, span: Span) -> IntArray:
+    """Durations in ns of the predictions that the app called, that pass the filter and start in a range: shape (n,)."""
+    activity = state.session.trace.activity
+    starts = activity["start_ns"].to_numpy()
+    rows = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
+    rows &= passing(state.session.trace, "activity", state.filter, None)
+    durations: IntArray = activity["duration_ns"].to_numpy()[rows & (starts >= span.start_ns) & (starts < span.end_ns)]
+    return durations
 
 
 def range_words(span: Span) -> str:

@@ -6,11 +6,14 @@ Rows are named by frame and index, so that a selection survives any grouping, so
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.comparison import Measure
 from tracekit.lanes.lanes import Grouping
+from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.frames import is_any
@@ -22,8 +25,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from tracekit.analysis.comparison import Measure
+    from tracekit.analysis.aggregation import AggregationRow
     from tracekit.arrays import BoolArray, IntArray
+    from tracekit.compare.comparison import Comparison
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.report import Check, Report
     from tracekit.trace.filter import Shown
@@ -49,8 +53,17 @@ class FindingRef:
 
 
 @dataclass(frozen=True, slots=True)
+class RowRef:
+    """A row of the aggregation."""
+
+    source: AggregationRow
+    warm: bool = False
+    """Only its warm predictions."""
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
-    """What the inspector shows. At most one of the first two is set along with `event`."""
+    """What the inspector shows. At most one of `prediction` and `finding` is set along with `event`."""
 
     event: EventRef | None = None
     prediction: int | None = None
@@ -58,9 +71,18 @@ class Selection:
     finding: FindingRef | None = None
     model: str | None = None
     """Name of a model of the report."""
+    row: RowRef | None = None
 
 
 NOTHING = Selection()
+
+
+class Area(StrEnum):
+    """A part of the screen that can have all of it."""
+
+    TIMELINE = "timeline"
+    PANE = "pane"
+    INSPECTOR = "inspector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +159,8 @@ class Session:
 
     def frame(self, name: str) -> pd.DataFrame:
         """The frame that an `EventRef` names."""
+        if name == FRAME:
+            return main_thread_frame(self.judged)
         frame: pd.DataFrame = getattr(self.trace, name) if name in EVENT_FRAMES else self.trace.context[name]
         return frame
 
@@ -191,6 +215,8 @@ class State:
     """Id of the lane that has the cursor."""
     cursor_ns: int = 0
     selection: Selection = NOTHING
+    first: tuple[str, Selection] | None = None
+    """A pane, and what its first row stands for: the inspector shows that where nothing is selected."""
     mark: Span | None = None
     """Where a range that is being selected begins: an event, or an instant."""
     range: Span | None = None
@@ -203,12 +229,16 @@ class State:
     pane: str = "findings"
     measure: Measure | None = None
     """What two recordings are compared by; None: their findings."""
+    comparison: Comparison | None = None
+    """What changed between two recordings; None until both are judged."""
     sorts: Mapping[str, Sort] = field(default_factory=dict)
     """How the list of a pane is sorted, where the user chose."""
     hidden: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     """Columns that the user does not want to see: pane and title."""
     inspector: bool = True
     """Whether the inspector is wanted. It is shown beside the detail where there is room, else in its place."""
+    maximized: Area | None = None
+    """The part of the screen that has all of it; None: each has its share."""
     expanded: frozenset[str] = field(default_factory=frozenset)
     """Ids of lanes that show all their rows."""
 
@@ -216,6 +246,13 @@ class State:
     def session(self) -> Session:
         """The active recording."""
         return self.sessions[self.active]
+
+    @property
+    def inspected(self) -> Selection:
+        """What the inspector shows: the selection, else the first row of the list on screen."""
+        if self.selection == NOTHING and self.first is not None and self.first[0] == self.pane:
+            return self.first[1]
+        return self.selection
 
     @property
     def bounds(self) -> Bounds:
@@ -240,6 +277,7 @@ class State:
             history=self.history.moved(by),
             cursor_ns=self.cursor_ns + by,
             selection=NOTHING,
+            first=None,
             mark=self.mark and self.mark.moved(by),
             range=self.range and self.range.moved(by),
             ends=self.ends and (self.ends[0].moved(by), self.ends[1].moved(by)),
@@ -261,6 +299,15 @@ def bounds_of(trace: Trace) -> Bounds:
 
 
 def first_state(sessions: tuple[Session, ...]) -> State:
-    """The state in which the UI opens: all of the recording in view."""
+    """The state in which the UI opens: all of the recording in view. Two are aligned and compared by their means."""
     state = State(sessions, sessions[0].bounds)
+    if len(sessions) > 1:
+        state = replace(state, origins=first_predictions(sessions), pane="compare", measure=Measure.MEAN)
     return replace(state, view=state.bounds, cursor_ns=state.bounds.start_ns)
+
+
+def first_predictions(sessions: tuple[Session, ...]) -> tuple[int, ...]:
+    """When the first prediction of each recording begins; 0 for all where one has none."""
+    firsts = [session.first_prediction_ns for session in sessions]
+    known = tuple(first for first in firsts if first is not None)
+    return known if len(known) == len(firsts) else (0,) * len(firsts)

@@ -9,8 +9,8 @@ from textual.app import App
 
 from tracekit.tui.background import in_background
 from tracekit.tui.screens.browse import BrowseScreen
-from tracekit.tui.state import EventRef, FindingRef, Selection, State
-from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
+from tracekit.tui.state import Area, EventRef, FindingRef, Selection, State
+from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, Viewport, revealing
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         EventSelected,
         EventsWanted,
         FindingSelected,
+        FirstRowListed,
         InspectorWanted,
         LaneToggled,
         ModelSelected,
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
         RangeSelected,
         RecordingChosen,
         RedrawWanted,
+        RowSelected,
         Sorted,
         ViewMoved,
     )
+    from tracekit.tui.state import Session
     from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.viewport import History
 
@@ -84,6 +87,13 @@ class StateApp(App[None], inherit_bindings=False):
     def pane(self) -> DetailPane:
         """The pane that is on screen, or would be but for the inspector."""
         return self.browse.pane
+
+    @property
+    def focused_area(self) -> Area:
+        """The part of the screen that has the keys."""
+        if isinstance(self.focused, Timeline):
+            return Area.TIMELINE
+        return Area.INSPECTOR if self.focused is not None and self.focused.id == "inspector" else Area.PANE
 
     def change(self, **fields: Any) -> None:
         """Replace fields of the state, and show it. The only way in which it changes."""
@@ -164,7 +174,12 @@ class StateApp(App[None], inherit_bindings=False):
 
     def regroup(self, grouping: Grouping) -> None:
         """Lay the lanes out in another way; worked out in the background."""
-        traces = [session.trace for session in self.state.sessions]
+        sessions = self.state.sessions
+
+        def work(session: Session) -> tuple[TimelineLane, ...]:
+            # Call stacks are read by the checks, not for a lane.
+            thread = main_thread_lanes(session.judged) if session.report is not None else ()
+            return (*timeline_lanes(session.trace, grouping), *thread)
 
         def show(regrouped: list[tuple[TimelineLane, ...]]) -> None:
             self._lanes = tuple(Lanes(new, old.evidence) for new, old in zip(regrouped, self._lanes, strict=True))
@@ -174,11 +189,18 @@ class StateApp(App[None], inherit_bindings=False):
             ids = [lane.id for lane in self.lanes.lanes]
             self.change(lane=lane or (self.state.lane if self.state.lane in ids else ids[0]))
 
-        self.in_background(lambda: [timeline_lanes(trace, grouping) for trace in traces], show)
+        self.in_background(lambda: [work(session) for session in sessions], show)
 
     def focus_pane(self) -> None:
         """Put the keys on the pane that is on screen."""
         self.browse.focus_pane()
+
+    def focus_inspector(self) -> None:
+        """Put the keys on the inspector where it is alone on screen, else on the pane."""
+        if self.state.maximized is Area.INSPECTOR:
+            self.browse.focus_inspector()
+        else:
+            self.browse.focus_pane()
 
     def focus_timeline(self, recording: int) -> None:
         """Put the keys on the timeline of a recording."""
@@ -239,6 +261,16 @@ class StateApp(App[None], inherit_bindings=False):
     def on_model_selected(self, message: ModelSelected) -> None:
         """Select a model."""
         self.change(selection=Selection(model=message.name))
+
+    def on_row_selected(self, message: RowSelected) -> None:
+        """Select a row of the aggregation."""
+        self.change(selection=Selection(row=message.ref))
+
+    def on_first_row_listed(self, message: FirstRowListed) -> None:
+        """Remember what the first row of the list on screen stands for."""
+        first = None if message.selection is None else (message.pane, message.selection)
+        if first != self.state.first and message.pane == self.state.pane:
+            self.change(first=first)
 
     def on_sorted(self, message: Sorted) -> None:
         """Remember how a list is to be sorted."""

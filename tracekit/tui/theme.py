@@ -44,6 +44,9 @@ class Palette:
     finding: str
     """Behind intervals that are evidence of a finding."""
     accent: str
+    better: str
+    """Text: a number that changed for the better."""
+    worse: str
     ink: str
     """Text on a bar."""
     selected: str
@@ -121,6 +124,8 @@ PALETTES: dict[bool, Palette] = {
         range="#1f3a56",
         finding="#5f1f00",
         accent=ORANGE,
+        better="#5fd0ab",
+        worse="#ff9a5c",
         ink="#000000",
         selected="#ffffff",
         selected_ink="#000000",
@@ -136,6 +141,8 @@ PALETTES: dict[bool, Palette] = {
         range="#cfe3f7",
         finding="#ffd7bf",
         accent="#8f3d00",
+        better="#00573f",
+        worse="#8f2600",
         ink="#ffffff",
         selected="#000000",
         selected_ink="#ffffff",

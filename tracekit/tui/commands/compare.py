@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.comparison import Measure
 from tracekit.tui.action import action
 from tracekit.tui.commands.detail import show_pane
+from tracekit.tui.state import first_predictions
 from tracekit.tui.viewport import clamp
 
 if TYPE_CHECKING:
@@ -46,16 +47,14 @@ def other_recording(app: ActionHost) -> None:
 
 @action("align")
 def align(app: ActionHost) -> None:
-    """Align both recordings at the first prediction, or at their starts again."""
+    """Align both recordings at their starts, or at the first prediction again."""
     if _alone(app):
         return
     state = app.state
-    firsts = [session.first_prediction_ns for session in state.sessions]
-    known = tuple(first for first in firsts if first is not None)
-    if not any(state.origins) and len(known) < len(firsts):
+    if not any(state.origins) and any(session.first_prediction_ns is None for session in state.sessions):
         app.say("One recording has no predictions, so only the starts can be aligned.")
         return
-    origins = (0,) * len(firsts) if any(state.origins) else known
+    origins = (0,) * len(state.sessions) if any(state.origins) else first_predictions(state.sessions)
     moved = replace(state, origins=origins)
     view = moved.bounds if state.view == state.bounds else clamp(state.view, moved.bounds, app.columns)
     app.change(origins=origins, view=view, history=state.history.leaving(state.view))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.tui.action import action
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.screens.ask import TickScreen
+from tracekit.tui.state import Area
 
 if TYPE_CHECKING:
     from tracekit.tui.action import ActionHost
@@ -64,6 +65,13 @@ def show_pane(app: ActionHost, name: str) -> None:
 def toggle_inspector(app: ActionHost) -> None:
     """Show or hide the inspector."""
     app.change(inspector=not app.state.inspector)
+
+
+@action("page")
+def show_page(app: ActionHost) -> None:
+    """Show the selection on a page of its own, a finding with its fix at full width, or go back."""
+    app.change(maximized=None if app.state.maximized is Area.INSPECTOR else Area.INSPECTOR)
+    app.focus_inspector()
 
 
 def _list(app: ActionHost) -> ListPane[Any] | None:

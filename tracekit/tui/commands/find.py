@@ -12,11 +12,13 @@ from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import action
 from tracekit.tui.detail.events import EventRows, event_rows
+from tracekit.tui.filtering import passing
 from tracekit.tui.query import TIME_HINT, Known, QueryError, filter_hint, filter_text, parse_filter, parse_time
 from tracekit.tui.screens.ask import AskScreen
 from tracekit.tui.selection import walk_start
 from tracekit.tui.state import EventFilter
 from tracekit.tui.viewport import centered
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,17 +30,28 @@ if TYPE_CHECKING:
 
 @action("filter")
 def ask_filter(app: ActionHost) -> None:
-    """Filter lists and lanes by text, model, kind, device or duration."""
-    known = known_of(app.state.session.trace)
+    """Filter lists and lanes by text, model, kind, device or duration, while you type."""
+    trace, before = app.state.session.trace, app.state.filter
+    known = known_of(trace)
+
+    def typed(text: str) -> Callable[[], str]:
+        chosen = parse_filter(text, known)
+        app.change(filter=chosen)
+        return lambda: f"{format_count(_count(trace, chosen), 'event')} match" if chosen.active else ""
 
     def take(text: str | None) -> None:
         if text is None:
+            app.change(filter=before)
             return
         pane = app.state.pane if app.state.pane in _FILTERED else "events"
         app.change(filter=parse_filter(text, known), pane=pane)
 
     check = _problem(lambda text: parse_filter(text, known))
-    app.ask(AskScreen("Search and filter", filter_hint(known), check, filter_text(app.state.filter)), take)
+    app.ask(AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed), take)
+
+
+def _count(trace: Trace, chosen: EventFilter) -> int:
+    return sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
 
 
 _FILTERED = ("events", "predictions", "aggregation", "compare")

@@ -30,6 +30,12 @@ def next_grouping(app: ActionHost) -> None:
     app.regroup(ways[(ways.index(app.state.grouping) + 1) % len(ways)])
 
 
+@action("maximize")
+def maximize(app: ActionHost) -> None:
+    """Give the whole screen to the part that has the focus, or share it again."""
+    app.change(maximized=None if app.state.maximized is not None else app.focused_area)
+
+
 @action("expand")
 def expand(app: ActionHost) -> None:
     """Show all rows of the lane, or only the first few."""

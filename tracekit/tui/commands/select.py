@@ -94,8 +94,10 @@ def range_of_event(app: ActionHost) -> None:
 
 @action("clear")
 def clear(app: ActionHost) -> None:
-    """Clear mark, then range, then selection."""
-    if app.state.mark is not None:
+    """Share the screen again, then clear mark, then range, then selection."""
+    if app.state.maximized is not None:
+        app.change(maximized=None)
+    elif app.state.mark is not None:
         app.change(mark=None)
     elif app.state.range is not None:
         app.change(range=None, ends=None)

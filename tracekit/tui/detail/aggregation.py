@@ -12,9 +12,9 @@ from tracekit.report.columns import event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
-from tracekit.tui.messages import EventsWanted
+from tracekit.tui.messages import EventsWanted, RowSelected
 from tracekit.tui.ranges import aggregation, counted_ways, holds_events, none_words
-from tracekit.tui.state import EventFilter, Sort
+from tracekit.tui.state import EventFilter, RowRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
@@ -37,6 +37,11 @@ class Line:
 
     source: AggregationRow
     shown: EventRow
+
+    @property
+    def ref(self) -> RowRef:
+        """The row, for the inspector."""
+        return RowRef(self.source, self.shown.statistics is self.source.warm)
 
 
 def lines_of(rows: Sequence[AggregationRow]) -> list[Line]:
@@ -118,14 +123,21 @@ class AggregationPane(ListPane[Records[Line]]):
         return longest_that_fits([*(f"{count} · {way}" for way in words), *words], room)
 
     def row_of(self, rows: Records[Line], state: State) -> int | None:
-        """Rows stand for many events, so that none is selected."""
-        del rows, state
-        return None
+        """The row that is selected."""
+        chosen = state.selection.row
+        return next((at for at, line in enumerate(rows.records) if chosen is not None and line.ref == chosen), None)
 
     def chosen(self, rows: Records[Line], row: int) -> Message | None:
-        """Nothing: there is no one event to show."""
-        del rows, row
-        return None
+        """Look at a row."""
+        return RowSelected(rows.records[row].ref)
+
+    def selection_of(self, rows: Records[Line], row: int) -> Selection:
+        """A row."""
+        return Selection(row=rows.records[row].ref)
+
+    def enter_words(self) -> str:
+        """What enter does."""
+        return "List events"
 
     def opened(self, rows: Records[Line], row: int) -> Message | None:
         """List the events of a row, of those that count."""

@@ -30,11 +30,15 @@ GROUP_CATEGORIES: dict[str, Category] = {
 _BY_SIGN = {group.sign: GROUP_CATEGORIES[group.name] for group in GROUPS}
 
 
-def bar_segments(bar: str, palette: Palette, *, monochrome: bool) -> list[Segment]:
-    """A bar of signs. Each stretch has its color and its sign once; with `monochrome`, the sign in every cell."""
+def bar_segments(bar: str, palette: Palette, ground: str | None = None, *, monochrome: bool) -> list[Segment]:
+    """A bar of signs. Each stretch has its color and its sign once; with `monochrome`, the sign in every
+    cell. Blanks have the color of the `ground`."""
     segments = []
     for sign, stretch in groupby(bar):
         size = sum(1 for _ in stretch)
+        if sign == " ":
+            segments.append(Segment(sign * size, style(None, ground)))
+            continue
         text = sign * size if monochrome else sign.ljust(size)
         segments.append(Segment(text, style(palette.ink, palette.categories[_BY_SIGN[sign]])))
     return segments

@@ -29,11 +29,11 @@ _TIME = Column("duration", 9, right=True, ordered=False)
 """How long an interval is; there only while intervals are listed."""
 _COLUMNS = (
     Column("outcome", 11, prose=True, max_width=14),
-    Column("check", 21, max_width=27),
+    Column("finding", 21, prose=True, max_width=46),
     Column("model", 13, drop=1, max_width=24),
     Column("saves up to", 11, right=True),
     Column("share", 6, right=True, drop=2),
-    Column("summary", 0, prose=True, drop=3, min_width=24, ordered=False),
+    Column("summary", 0, prose=True, drop=3, min_width=44, ordered=False),
 )
 
 BY_RANK = Sort("outcome", descending=False)
@@ -43,7 +43,7 @@ _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 """Cells in which most names can be told apart, and in which a cut one says anything."""
 
 _VALUES: dict[str, Callable[[Check], str | float | None]] = {
-    "check": lambda check: check.id,
+    "finding": lambda check: check.id,
     "model": lambda check: check.model,
     "saves up to": lambda check: check.cost.ns if check.cost is not None else None,
     "share": lambda check: check.cost.share if check.cost is not None else None,
@@ -107,7 +107,7 @@ class CheckRows:
             signs = SIGNS.get(check.severity or "", "")
             cells = {
                 "outcome": Cell(f"{signs:<2} {check.severity}", palette.accent, bold=True),
-                "check": Cell(check.id),
+                "finding": Cell(check.title),
                 "model": Cell(check.model or ABSENT),
                 "saves up to": Cell(format_estimate(check.cost.ns) if check.cost else ABSENT),
                 "share": Cell(format_percent(check.cost.share) if check.cost else ABSENT),
@@ -144,7 +144,7 @@ class CheckRows:
         entry = check.evidence[number]
         return {
             "outcome": Cell(f"   {number + 1} of {len(check.evidence)}", palette.dim),
-            "check": Cell(f"at {moment(entry.start_ns)}", palette.dim),
+            "finding": Cell(f"at {moment(entry.start_ns)}", palette.dim),
             "model": Cell(entry.model or "", palette.dim),
             "duration": Cell(duration(entry.end_ns - entry.start_ns)),
             "summary": Cell(entry.label, palette.dim),
@@ -159,7 +159,7 @@ class CheckRows:
         color = palette.accent if check.outcome == "error" else palette.dim
         return {
             "outcome": Cell("" if line.below else OUTCOMES[check.outcome], color),
-            "check": Cell(format_count(len(names), "check") if several else check.id if named else "", palette.dim),
+            "finding": Cell(format_count(len(names), "check") if several else check.id if named else "", palette.dim),
             "model": Cell(models, palette.dim),
             "summary": Cell(self._seen(line), palette.dim),
         }

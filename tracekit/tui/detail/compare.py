@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.comparison import FEW, Difference, Measure, Presence, differences, recorded_lanes
+from tracekit.compare.findings import FindingChange, Status
+from tracekit.compare.latency import Answer
+from tracekit.compare.renderers.words import percent_change
 from tracekit.report.columns import STAGE, WARM
-from tracekit.report.finding_diff import FindingChange, FindingStatus, finding_changes
-from tracekit.report.formatting import ABSENT, OUTCOMES, duration, quantity
+from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Level
 from tracekit.tui.detail.columns import WEIGHTY
 from tracekit.tui.detail.listing import ListPane, unnarrowed
@@ -18,15 +21,18 @@ from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
 from tracekit.tui.state import EventFilter, FindingRef, Sort
 from tracekit.tui.text import longest_that_fits
-from tracekit.units import format_estimate
+from tracekit.units import format_count, format_duration, format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.message import Message
 
-    from tracekit.report.report import Check, Report
+    from tracekit.compare.comparison import Comparison
+    from tracekit.compare.models import ModelComparison
+    from tracekit.report.report import Check
     from tracekit.tui.state import State
+    from tracekit.tui.theme import Palette
 
 Compared = Records[FindingChange] | Records[Difference]
 
@@ -34,25 +40,36 @@ BY_STATUS = Sort("status", descending=False)
 BY_DIFFERENCE = Sort("difference", descending=True)
 
 
-def _result(check: Check | None) -> str:
-    """A check in a word or two: the time that its fix saves at most, or its outcome."""
-    if check is None:
-        return ABSENT
-    if check.outcome != "finding":
-        return OUTCOMES[check.outcome]
-    return format_estimate(check.cost.ns) if check.cost is not None else str(check.severity)
+def _savings(change: FindingChange, *, after: bool) -> str:
+    """What its fix saves on one side, or that it was not found there."""
+    ns = change.savings_after_ns if after else change.savings_before_ns
+    if ns is not None:
+        return format_estimate(ns)
+    found = (Status.STILL_THERE, Status.NEW) if after else (Status.STILL_THERE, Status.FIXED)
+    return change.severity if change.status in found else ABSENT
 
 
-def _cost(check: Check | None) -> int | None:
-    return check.cost.ns if check is not None and check.cost is not None else None
+def _models(change: FindingChange) -> str:
+    names = [name for name in change.models if name is not None]
+    return ABSENT if not names else names[0] if len(names) == 1 else format_count(len(names), "model")
+
+
+def _status_color(change: FindingChange, palette: Palette) -> str | None:
+    return {Status.NEW: palette.worse, Status.FIXED: palette.better}.get(change.status)
 
 
 FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
-    Field("status", lambda change: list(FindingStatus).index(change.status), lambda change: change.status, right=False),
-    Field("finding", lambda change: change.check.id, lambda change: change.check.id, right=False, flexible=True),
-    Field("model", lambda change: change.check.model, lambda change: change.check.model or ABSENT, right=False, drop=1),
-    Field("before", lambda change: _cost(change.before), lambda change: _result(change.before)),
-    Field("after", lambda change: _cost(change.after), lambda change: _result(change.after)),
+    Field(
+        "status",
+        lambda change: list(Status).index(change.status),
+        lambda change: change.status,
+        right=False,
+        color=_status_color,
+    ),
+    Field("finding", lambda change: change.id, lambda change: change.id, right=False, flexible=True),
+    Field("model", _models, _models, right=False, drop=1),
+    Field("before", lambda change: change.savings_before_ns, lambda change: _savings(change, after=False)),
+    Field("after", lambda change: change.savings_after_ns, lambda change: _savings(change, after=True)),
 )
 
 
@@ -74,9 +91,16 @@ def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[D
         sign = "+" if value is not None and value > 0 else ""
         return f"{sign}{quantity(value, unit)}"
 
-    def size(row: Difference) -> float | None:
+    def size(row: Difference) -> tuple[bool, float] | None:
+        # Those of the app's own models come first: of all else the app calls nothing itself.
         value = row.change(measure).difference
-        return None if value is None else abs(value)
+        return None if value is None else (row.model is not None, abs(value))
+
+    def color(row: Difference, palette: Palette) -> str | None:
+        ratio = row.change(measure).ratio
+        if measure is Measure.COUNT or row.few or ratio is None or abs(ratio - 1) < NOTABLE:
+            return None
+        return palette.worse if ratio > 1 else palette.better
 
     return (
         Field("event", _event, _event, right=False, flexible=True, min_width=_MIN_EVENT_WIDTH, wanted=WIDEST),
@@ -84,8 +108,8 @@ def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[D
         Field("lane", lambda row: row.lane, lambda row: row.lane, right=False, drop=WEIGHTY + 2 if one_model else 3),
         Field("before", lambda row: row.change(measure).before, side(after=False)),
         Field("after", lambda row: row.change(measure).after, side(after=True)),
-        Field("difference", size, difference, drop=1),
-        Field("ratio", lambda row: row.change(measure).ratio, lambda row: ratio_text(row, measure)),
+        Field("difference", size, difference, drop=1, color=color),
+        Field("ratio", lambda row: row.change(measure).ratio, lambda row: ratio_text(row, measure), color=color),
     )
 
 
@@ -104,6 +128,8 @@ def ratio_text(row: Difference, measure: Measure) -> str:
     return f"{sign} {change.ratio:,.{0 if change.ratio >= 100 else 2}f}"
 
 
+NOTABLE = 0.05
+"""Least change of a number that has a color (heuristic): that of `tracekit compare`."""
 _MIN_EVENT_WIDTH = 13
 """Cells of an event that leave room for the ratio beside the inspector."""
 _MIN_RATIO = 0.01
@@ -124,11 +150,34 @@ def _event(row: Difference) -> str:
     return f"{row.label}{STAGE if row.level == Level.SUB else ''}{WARM if row.warm else ''}"
 
 
-def status_counts(before: Report, after: Report) -> str:
-    """Findings by status, in words: `1 fixed, 1 new`. A check counts once, however many models it is about."""
-    changes = dict.fromkeys((change.status, change.check.id) for change in finding_changes(before, after))
-    counts = Counter(status for status, _ in changes)
-    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "no findings in either"
+def status_counts(comparison: Comparison) -> str:
+    """Findings by status, in words: `1 finding fixed, 1 new`. A check counts once, however many models it is about."""
+    changes = dict.fromkeys((change.status, change.id) for change in comparison.findings)
+    counts = list(Counter(status for status, _ in changes).items())
+    first = [f"{format_count(count, 'finding')} {status}" for status, count in counts[:1]]
+    return ", ".join([*first, *(f"{count} {status}" for status, count in counts[1:])]) or "no findings in either"
+
+
+def changed_most(comparison: Comparison) -> ModelComparison | None:
+    """The model whose latency changed most: of those for which that is certain, else of all on both sides."""
+    known = [model for model in comparison.models if model.latency.ratio]
+    sure = [model for model in known if model.latency.answer in (Answer.REGRESSED, Answer.IMPROVED)]
+    return max(sure or known, key=lambda model: abs(math.log(model.latency.ratio or 1)), default=None)
+
+
+def change_words(comparison: Comparison) -> tuple[str, Answer] | None:
+    """The latency of the model that changed most, `Prediction 12.44 → 8.68 ms (−30%)`, and what the comparison says of
+    it; None where there is no such model."""
+    model = changed_most(comparison)
+    if model is None:
+        return None
+    change = model.latency
+    before, after = format_duration(change.before_ns or 0), format_duration(change.after_ns or 0)
+    if before.split(" ")[-1] == after.split(" ")[-1]:
+        before = before.split(" ")[0]
+    whose = f" of {model.name}" if len(comparison.models) > 1 else ""
+    sure = "" if change.answer in (Answer.REGRESSED, Answer.IMPROVED) else f", {change.answer}"
+    return f"Prediction{whose} {before} → {after} ({percent_change(change.ratio)}{sure})", change.answer
 
 
 class ComparePane(ListPane[Compared]):
@@ -144,18 +193,20 @@ class ComparePane(ListPane[Compared]):
     def made_from(self, state: State) -> tuple[object, ...]:
         """Both recordings, the order, and for numbers the range."""
         span = (state.range, state.filter, state.origins, state.active) if state.measure is not None else None
-        return (state.sessions, state.measure, span, state.sorts.get(self.PANE))
+        return (state.sessions, state.comparison, state.measure, span, state.sorts.get(self.PANE))
 
     def make(self, state: State) -> Compared | None:
         """Findings or numbers, once both are judged."""
         before, after = state.sessions
-        if before.report is None or after.report is None:
+        if state.comparison is None:
             return None
         sort = state.sorts.get(self.PANE)
         if state.measure is None:
-            changes = finding_changes(before.report, after.report)
             return records_of(
-                changes, FINDING_FIELDS, _fitting(sort, FINDING_FIELDS, BY_STATUS), "No findings in either recording."
+                state.comparison.findings,
+                FINDING_FIELDS,
+                _fitting(sort, FINDING_FIELDS, BY_STATUS),
+                "No findings in either recording.",
             )
         models = {model for session in state.sessions for model in session.trace.models["name"]}
         fields = number_fields(state.measure, one_model=len(models) <= 1)
@@ -186,21 +237,23 @@ class ComparePane(ListPane[Compared]):
 
     def row_of(self, rows: Compared, state: State) -> int | None:
         """The finding that is selected in the active recording."""
-        report, chosen = state.session.report, state.selection.finding
-        if report is None or chosen is None:
+        check = state.session.check(state.selection.finding) if state.selection.finding is not None else None
+        if check is None:
             return None
-        check = report.checks[chosen.check]
-        matches = (at for at in range(len(rows)) if check in _sides(rows.records[at]))
-        return next(matches, None)
+        return next((at for at in range(len(rows)) if _is_about(rows.records[at], check)), None)
 
     def chosen(self, rows: Compared, row: int) -> Message | None:
         """Look at the check of the active recording, whatever it says there."""
-        state = self._state
-        if state is None or state.session.report is None:
-            return None
-        checks = list(state.session.report.checks)
-        here = [check for check in _sides(rows.records[row]) if check in checks]
-        return FindingSelected(FindingRef(checks.index(here[0]))) if here else None
+        report = self._state.session.report if self._state is not None else None
+        checks = report.checks if report is not None else ()
+        here = (at for at, check in enumerate(checks) if _is_about(rows.records[row], check))
+        first = next(here, None)
+        return FindingSelected(FindingRef(first)) if first is not None else None
+
+    def enter_words(self) -> str:
+        """What enter does."""
+        by_findings = self._state is not None and self._state.measure is None
+        return "Show finding" if by_findings else "List events"
 
     def opened(self, rows: Compared, row: int) -> Message | None:
         """Go on to the findings, or to the events of a row."""
@@ -212,11 +265,11 @@ class ComparePane(ListPane[Compared]):
         return EventsWanted(replace(chosen, device=before.device, min_ns=before.min_ns, max_ns=before.max_ns))
 
 
-def _sides(line: FindingChange | Difference) -> list[Check]:
-    """The checks of a line."""
-    if isinstance(line, Difference):
-        return []
-    return [check for check in (line.before, line.after) if check is not None]
+def _is_about(line: FindingChange | Difference, check: Check) -> bool:
+    """Whether a line stands for a check; an answer for the recording as a whole stands for all its models."""
+    if isinstance(line, Difference) or line.id != check.id:
+        return False
+    return check.model is None or check.model in line.models
 
 
 def _fitting(sort: Sort | None, fields: Sequence[Field[Any]], otherwise: Sort) -> Sort:

@@ -17,7 +17,7 @@ from tracekit.tui.detail.rows import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
 from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words
-from tracekit.tui.state import EventRef, Sort
+from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
@@ -172,6 +172,14 @@ class EventsPane(ListPane[EventRows]):
     def chosen(self, rows: EventRows, row: int) -> Message | None:
         """Select an event."""
         return EventSelected(rows.ref(row))
+
+    def selection_of(self, rows: EventRows, row: int) -> Selection:
+        """An event."""
+        return Selection(event=rows.ref(row))
+
+    def enter_words(self) -> str:
+        """What enter does."""
+        return "Zoom in"
 
     def opened(self, rows: EventRows, row: int) -> Message | None:
         """Zoom to it."""

@@ -77,6 +77,17 @@ class FindingsPane(ListPane[CheckRows]):
         ref = rows.rows[row].ref
         return ZoomWanted() if ref.evidence is not None else CheckToggled(rows.to_toggle(ref.check))
 
+    def enter_words(self) -> str:
+        """What enter does with the row that has the cursor."""
+        listed = self.query_one(RowList)
+        rows = listed.rows
+        if not isinstance(rows, CheckRows) or listed.cursor >= len(rows):
+            return ""
+        ref = rows.rows[listed.cursor].ref
+        if ref.evidence is not None:
+            return "Zoom in"
+        return "Close" if rows.open is not None and rows.to_toggle(ref.check) == rows.open else "List intervals"
+
     def badge(self, state: State) -> str:
         """Number of findings."""
         report = state.session.report

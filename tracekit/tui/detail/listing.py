@@ -11,8 +11,8 @@ from tracekit.tui.background import in_background
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.rows import NoRows, Rows
-from tracekit.tui.messages import RedrawWanted, Sorted
-from tracekit.tui.state import Sort
+from tracekit.tui.messages import FirstRowListed, RedrawWanted, Sorted
+from tracekit.tui.state import NOTHING, Sort
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from tracekit.tui.detail.columns import Column
-    from tracekit.tui.state import State
+    from tracekit.tui.state import Selection, State
 
 Made = TypeVar("Made", bound=Rows)
 
@@ -61,6 +61,11 @@ class ListPane(DetailPane, Generic[Made]):
     def chosen(self, rows: Made, row: int) -> Message | None:
         """What it means that the cursor came to a row."""
         raise NotImplementedError
+
+    def selection_of(self, rows: Made, row: int) -> Selection | None:
+        """What a row stands for; None where it is nothing that can be selected, or where that is known anyway."""
+        del rows, row
+        return None
 
     def opened(self, rows: Made, row: int) -> Message | None:
         """What it means that a row was opened."""
@@ -106,6 +111,8 @@ class ListPane(DetailPane, Generic[Made]):
             return
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self.row_of(rows, state), hidden)
+        if self._fresh and state.selection == NOTHING:
+            self.post_message(FirstRowListed(self.PANE, self.selection_of(rows, listed.cursor) if len(rows) else None))
         if self.HEADED:
             line = self.query_one(Static)
             line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))

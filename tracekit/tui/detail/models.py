@@ -9,7 +9,7 @@ from tracekit.report.time_breakdown import frames, legend, parts_rows
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, ModelSelected
-from tracekit.tui.state import EventFilter, Sort
+from tracekit.tui.state import EventFilter, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
@@ -107,6 +107,14 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
     def chosen(self, rows: Records[ModelSummary], row: int) -> Message | None:
         """Look at a model."""
         return ModelSelected(rows.records[row].name)
+
+    def selection_of(self, rows: Records[ModelSummary], row: int) -> Selection:
+        """A model."""
+        return Selection(model=rows.records[row].name)
+
+    def enter_words(self) -> str:
+        """What enter does."""
+        return "List events"
 
     def opened(self, rows: Records[ModelSummary], row: int) -> Message | None:
         """List the events of a model."""

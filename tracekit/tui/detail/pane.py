@@ -42,6 +42,10 @@ class DetailPane(Vertical):
         """The widget that takes the keys when the pane is chosen; None for none."""
         return None
 
+    def enter_words(self) -> str:
+        """What enter does in this pane now, in a word or two; nothing where it does nothing."""
+        return ""
+
     def badge(self, state: State) -> str:
         """A few characters behind the title, for example a count."""
         del state

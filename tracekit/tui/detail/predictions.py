@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from tracekit.tui.detail.rows import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
 from tracekit.tui.ranges import narrowed_ways, none_words
-from tracekit.tui.state import Sort
+from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from tracekit.arrays import IntArray
+    from tracekit.report.time_breakdown import PartsRow
     from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
@@ -81,8 +83,17 @@ class CallRows:
             Cell(model if isinstance(model, str) else ABSENT),
             self._call(position, palette),
             Cell(str(self.activity["attribution"].iloc[index]), palette.dim),
-            Cell(parts.sentence, bar=parts.bar if parts.slices else None),
+            Cell(parts.sentence, bar=partial(self._bar, position, parts) if parts.slices else None),
         ]
+
+    def _bar(self, position: int, parts: PartsRow, room: int) -> str:
+        """As long beside the others as its prediction."""
+        share = int(self.calls.durations[position]) / self._longest_ns
+        return parts.bar(max(round(room * share), 1)).ljust(room)
+
+    @cached_property
+    def _longest_ns(self) -> int:
+        return int(self.calls.durations[self.order].max(initial=1))
 
     def _call(self, position: int, palette: Palette) -> Cell:
         if self.calls.inferred[position]:
@@ -159,6 +170,14 @@ class PredictionsPane(ListPane[CallRows]):
     def chosen(self, rows: CallRows, row: int) -> Message | None:
         """Look at a prediction as a whole."""
         return PredictionSelected(rows.index(row))
+
+    def selection_of(self, rows: CallRows, row: int) -> Selection:
+        """A prediction as a whole."""
+        return Selection(event=EventRef("activity", rows.index(row)), prediction=rows.index(row))
+
+    def enter_words(self) -> str:
+        """What enter does."""
+        return "Zoom in"
 
     def opened(self, rows: CallRows, row: int) -> Message | None:
         """Zoom to it."""

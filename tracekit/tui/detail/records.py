@@ -43,6 +43,8 @@ class Field(Generic[Record]):
     wanted: int = _MIN_WIDTH
     """How many cells that one takes, where its texts need them, before columns of little weight get any."""
     bar: Callable[[Record], Callable[[int], str] | None] | None = None
+    color: Callable[[Record, Palette], str | None] | None = None
+    """The color of the text, where it has one of its own."""
     short: Callable[[Record, int], str] | None = None
     """The text in so many cells; see `Cell.short`."""
 
@@ -62,11 +64,11 @@ class Records(Generic[Record]):
 
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
         """One record."""
-        del palette
         record = self.records[row]
         return [
             Cell(
                 field.text(record),
+                field.color(record, palette) if field.color else None,
                 bar=field.bar(record) if field.bar else None,
                 short=partial(field.short, record) if field.short else None,
             )

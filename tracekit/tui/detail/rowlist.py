@@ -229,7 +229,7 @@ class RowList(ScrollView, can_focus=True):
                 segments.append(Segment(" " * GAP, style(None, ground)))
                 used += GAP
             if cell.bar is not None:
-                segments += bar_segments(cell.bar(room), palette, monochrome=self.app.no_color)
+                segments += bar_segments(cell.bar(room), palette, ground, monochrome=self.app.no_color)
             else:
                 text = visible(cell.text)
                 if cell.short is not None and cell_len(text) > room:

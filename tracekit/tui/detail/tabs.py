@@ -60,11 +60,18 @@ class TabLine(Widget):
         super().__init__()
         self._tabs: Sequence[Tab] = ()
         self._current = ""
+        self._focused = False
 
     def show(self, tabs: Sequence[Tab], current: str) -> None:
         """Draw tabs."""
         if (tabs, current) != (self._tabs, self._current):
             self._tabs, self._current = tabs, current
+            self.refresh()
+
+    def set_focused(self, *, focused: bool) -> None:
+        """Whether the keys are on the pane below."""
+        if focused != self._focused:
+            self._focused = focused
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -75,9 +82,10 @@ class TabLine(Widget):
         for tab, text in zip(self._tabs, tab_texts(self._tabs, self.size.width), strict=True):
             current = tab.pane == self._current
             look = style(
-                palette.text if current else palette.dim,
+                (palette.accent if self._focused else palette.text) if current else palette.dim,
                 palette.background if current else palette.pinned,
                 bold=current,
+                underline=current and self._focused,
             )
             segments.append(Segment(text, look))
         rest = Segment(

@@ -10,6 +10,8 @@ from tracekit.report.formatting import count, duration, listed
 from tracekit.report.time_breakdown import frames, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
+from tracekit.tui.inspection.histogram import histogram_blocks
+from tracekit.tui.ranges import durations_of_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
     yield heading(model.name)
     yield facts(_facts(model))
     yield ""
+    yield from histogram_blocks(durations_of_model(session, name), "predictions")
     latency = model.latency
     for title, numbers in (
         ("Loads", model.load),
@@ -39,7 +42,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
     ):
         if numbers is not None:
             yield heading(title)
-            yield facts(_numbers(numbers))
+            yield facts(numbers_of(numbers))
             yield ""
     rows = parts_rows([model])
     for row in rows:
@@ -66,7 +69,8 @@ def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
         yield "fast enough", f"up to {frames(rate.at_mean)} fps ({frames(rate.at_p95)} at p95)"
 
 
-def _numbers(numbers: Statistics) -> Iterator[tuple[str, str]]:
+def numbers_of(numbers: Statistics) -> Iterator[tuple[str, str]]:
+    """Statistics of durations as names and values."""
     yield "count", count(numbers.count)
     yield "sum", duration(numbers.total_ns)
     if numbers.elapsed_ns != numbers.total_ns:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.tui.inspection.blocks import exact, facts, heading
+from tracekit.tui.inspection.histogram import histogram_blocks
+from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.timeline.ruler import exact_moment
 
 if TYPE_CHECKING:
@@ -12,11 +14,12 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from tracekit.tui.state import State
     from tracekit.tui.viewport import Span
 
 
-def range_blocks(span: Span, ends: tuple[Span, Span] | None) -> Iterator[RenderableType]:
-    """Length and ends; for two events, the distances between their edges."""
+def range_blocks(state: State, span: Span, ends: tuple[Span, Span] | None) -> Iterator[RenderableType]:
+    """Length and ends; for two events, the distances between their edges; the predictions that start in it."""
     yield heading("Range")
     yield facts(
         [
@@ -27,6 +30,8 @@ def range_blocks(span: Span, ends: tuple[Span, Span] | None) -> Iterator[Rendera
             ("statistics", "2 to show, ctrl+y to copy"),
         ]
     )
+    yield ""
+    yield from histogram_blocks(durations_in_range(state, span), "predictions starting in it")
 
 
 def distances(first: Span, second: Span) -> Iterator[tuple[str, int]]:

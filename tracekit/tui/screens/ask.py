@@ -11,6 +11,7 @@ from textual.widgets import Input, OptionList, SelectionList, Static
 from textual.widgets.selection_list import Selection as Tick
 
 from tracekit.report.formatting import visible
+from tracekit.tui.background import in_background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,9 +25,18 @@ class AskScreen(ModalScreen[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
 
-    def __init__(self, title: str, hint: str, check: Callable[[str], str], value: str = "") -> None:
-        """`check` says what is wrong with a text, or nothing."""
+    def __init__(
+        self,
+        title: str,
+        hint: str,
+        check: Callable[[str], str],
+        value: str = "",
+        typed: Callable[[str], Callable[[], str]] | None = None,
+    ) -> None:
+        """`check` says what is wrong with a text, or nothing. `typed` is told of each text that is right, and gives a
+        function that tells what comes of it, which runs in a thread."""
         super().__init__()
+        self._typed = typed
         self._title, self._hint, self._check, self._value = title, hint, check, value
 
     def compose(self) -> ComposeResult:
@@ -37,6 +47,18 @@ class AskScreen(ModalScreen[str]):
             yield Input(self._value)
             yield Static(self._hint, classes="dim", markup=False)
             yield Static(id="problem", markup=False)
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        """Say what comes of the text so far."""
+        text = message.value
+        if self._typed is None or self._check(text):
+            return
+
+        def show(words: str) -> None:
+            if self.query_one(Input).value == text:
+                self.query_one("#problem", Static).update(words)
+
+        in_background(self, self._typed(text), show)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Take the text, or say what is wrong."""

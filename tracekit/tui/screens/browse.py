@@ -7,35 +7,40 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.text import Text
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Static
 
+from tracekit.compare.latency import Answer
 from tracekit.lanes.lanes import Grouping
 from tracekit.report.formatting import moment, shorten, visible
-from tracekit.tui.detail.compare import status_counts
+from tracekit.tui.detail.compare import change_words, status_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
+from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.tabs import Tab, TabLine
-from tracekit.tui.footer import KeysFooter
+from tracekit.tui.footer import FooterKey, KeysFooter
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import key_signs, shortcut_named
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
 from tracekit.tui.query import filter_words
-from tracekit.tui.selection import events_of, range_end
+from tracekit.tui.selection import events_of, finding_here, range_end
+from tracekit.tui.state import Area
 from tracekit.tui.text import cut
+from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from textual import events
     from textual.app import ComposeResult
     from textual.geometry import Size
 
     from tracekit.tui.state import EventRef, Session, State
+    from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.viewport import Span, Viewport
 
@@ -87,7 +92,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
                             yield pane()
             yield Inspector()
         yield Static(id="status", markup=False)
-        yield KeysFooter(show_command_palette=False)
+        yield KeysFooter()
         yield Static(id="tiny", markup=False)
 
     def on_mount(self) -> None:
@@ -102,13 +107,31 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
         self._state = state
-        self.query_one("#title", Static).update(title_line(state, self.size.width), layout=False)
+        self.query_one("#title", Static).update(
+            title_line(state, self.size.width, PALETTES[self.app.current_theme.dark]), layout=False
+        )
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
         here = range_end(state, events_of(state, lanes[state.active]), self.query(Timeline).first().renderer.columns)
         line = self._said or self._small or status_line(state, here, self.size.width)
         self.query_one("#status", Static).update(line, layout=False)
+        self._show_keys(state)
+
+    def on_descendant_focus(self) -> None:
+        """Keys do something else where they are now."""
+        if self._state is not None:
+            self._show_keys(self._state)
+
+    def _show_keys(self, state: State) -> None:
+        """The keys that help here."""
+        focused = self.focused
+        enter = "Select event" if isinstance(focused, Timeline) else ""
+        if isinstance(focused, RowList):
+            enter = self.pane.enter_words()
+        keys = footer_keys(state, enter, lists=isinstance(focused, RowList))
+        self.query_one(KeysFooter).show([FooterKey(sign, words, action) for sign, words, action in keys])
+        self.query_one(TabLine).set_focused(focused=isinstance(focused, RowList | VerticalScroll))
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -151,6 +174,10 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
             # At once: what a widget does by itself comes after the next keys.
             self.set_focus(target)
 
+    def focus_inspector(self) -> None:
+        """Put the keys on the inspector."""
+        self.set_focus(self.query_one(Inspector))
+
     def focus_timeline(self, recording: int = 0) -> None:
         """Put the keys on the timeline of a recording."""
         self.set_focus(self.query(Timeline)[recording])
@@ -158,16 +185,22 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def _show_detail(self, state: State) -> None:
         wide = self.size.width >= WIDE
         inspector = self.query_one(Inspector)
-        inspector.display = state.inspector
-        inspector.set_class(not wide, "alone")
-        self.query_one("#detail").display = wide or not state.inspector
+        alone = state.maximized
+        self.query_one("#timelines").display = alone in (None, Area.TIMELINE)
+        self.query_one("#timelines").set_class(alone is Area.TIMELINE, "alone")
+        self.query_one("#lower").display = alone is not Area.TIMELINE
+        inspector.display = alone is Area.INSPECTOR or (state.inspector and alone is not Area.PANE)
+        inspector.set_class(not wide or alone is Area.INSPECTOR, "alone")
+        beside = wide or not state.inspector or alone is Area.PANE
+        detail = self.query_one("#detail")
+        detail.display = beside and alone is not Area.INSPECTOR
         panes = list(self.query(DetailPane))
         self.query_one("#panes", ContentSwitcher).current = f"pane-{state.pane}"
         tabs = tuple(_tab(pane, state) for pane in panes)
         self.query_one(TabLine).show(tabs, state.pane)
-        if state.inspector:
+        if inspector.display:
             inspector.show(state)
-        if wide or not state.inspector:
+        if detail.display:
             next(pane for pane in panes if state.pane == pane.PANE).show(state)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -193,12 +226,35 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         cover.update(f"{width}×{height} is too small; use 80×24 or larger. q quits.")
 
 
+def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str, str, str]]:
+    """Keys that do something here, the most useful first: sign, words, action. `enter`: what that does, if anything."""
+    if state.mark is not None:
+        yield "v", "End range", "mark"
+        yield "esc", "Cancel", "clear"
+    if enter:
+        yield "enter", enter, "open_row" if lists else "select_here"
+    ref = finding_here(state)
+    check = state.session.check(ref) if ref is not None else None
+    if check is not None and check.evidence:
+        yield ". ,", "Intervals", "next_evidence"
+    yield from (("w s", "Zoom", "zoom_in"), ("n", "Next event", "next_event"))
+    yield ("c", "Clear filter", "clear_filter") if state.filter.active else ("/", "Filter", "filter")
+    if lists:
+        yield "y", "Copy row", "copy_row"
+        yield "o", "Sort", "sort_next"
+    if state.mark is None:
+        yield "v", "Range", "mark"
+    if len(state.sessions) > 1:
+        yield from (("u", "Compare by", "next_measure"), ("z", "Other recording", "other_recording"))
+    yield from (("t", "Group", "grouping"), ("Z", "Maximize", "maximize"))
+
+
 def _tab(pane: DetailPane, state: State) -> Tab:
     keys = key_signs(shortcut_named(f"pane_{pane.PANE}"))
     return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}")
 
 
-def title_line(state: State, width: int) -> Text:
+def title_line(state: State, width: int, palette: Palette) -> Text:
     """What is open, and the verdict, or what the filter lets through."""
     # A filter hides something everywhere below, which matters more than the verdict.
     on, verdict = state.filter.active, visible(_verdict(state))
@@ -217,7 +273,9 @@ def title_line(state: State, width: int) -> Text:
         left = cut(left, max(room - cell_len(verdict) - 2, _MIN_NAME_WIDTH))
     rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
     shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
-    return Text.assemble((left, "bold"), "  ", (shown, "reverse" if on else "dim"))
+    claim, rest = (_claim(shown), shown[len(_claim(shown)) :]) if not on else (shown, "")
+    look = "reverse" if on else _color(state, palette) or "dim"
+    return Text.assemble((left, "bold"), "  ", (claim, look), (rest, "dim"))
 
 
 def _as_much_as_fits(verdict: str, room: int) -> str:
@@ -236,11 +294,26 @@ _MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 
 
 def _verdict(state: State) -> str:
-    """Of one recording its verdict, of two the status of the findings."""
-    reports = [session.report for session in state.sessions if session.report is not None]
-    if len(reports) < len(state.sessions):
-        return "running checks…"
-    return reports[0].summary.verdict if len(reports) == 1 else f"findings: {status_counts(*reports)}"
+    """Of one recording its verdict, of two what changed."""
+    report = state.session.report
+    if len(state.sessions) > 1 and state.comparison is not None:
+        change = change_words(state.comparison)
+        findings = status_counts(state.comparison)
+        if change is None:
+            return findings
+        # What is certain comes first: at the end it may be cut.
+        return f"{change[0]}; {findings}" if change[1] in _CERTAIN else f"{findings}; {change[0]}"
+    return "running checks…" if report is None or len(state.sessions) > 1 else report.summary.verdict
+
+
+_CERTAIN = (Answer.IMPROVED, Answer.REGRESSED)
+
+
+def _color(state: State, palette: Palette) -> str | None:
+    """The color of what changed, where that is certain."""
+    change = change_words(state.comparison) if state.comparison is not None else None
+    colors = {Answer.IMPROVED: palette.better, Answer.REGRESSED: palette.worse}
+    return colors.get(change[1]) if change is not None else None
 
 
 def _name(session: Session, room: int) -> str:
@@ -285,6 +358,7 @@ def status_line(state: State, here: Span, width: int) -> str:
         "edges": f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
         "span": f"{format_duration(view.span_ns)} in view",
         "grouping": GROUPING_WORDS[state.grouping],
+        "cursor": f"cursor {_edge(state.cursor_ns, view)}",
         "range": "",
     }
     if not state.inspector and state.selection.event is not None:
@@ -293,7 +367,7 @@ def status_line(state: State, here: Span, width: int) -> str:
         parts["range"] = _from_mark(state.mark, here)
     elif state.range is not None:
         parts["range"] = f"range {format_duration(state.range.span_ns)}"
-    for expendable in ("", "grouping", "span", "when", "edges", "range"):
+    for expendable in ("", "grouping", "span", "when", "cursor", "edges", "range"):
         parts.pop(expendable, None)
         chosen = parts["selected"] + parts.get("when", "")
         others = [part for name, part in parts.items() if name not in ("selected", "when")]

@@ -30,4 +30,4 @@ class TroubleScreen(Screen[None], inherit_bindings=False):
             yield Static(
                 "q quits. `tracekit tables PATH` lists the tables of a recording.", classes="dim", markup=False
             )
-        yield KeysFooter(show_command_palette=False)
+        yield KeysFooter()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tracekit.lanes.lanes import Grouping, lanes_of
+from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
 from tracekit.tui.timeline.tracks import Track, tracks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tracekit.arrays import BoolArray
     from tracekit.lanes.events import Events
+    from tracekit.lanes.lanes import LaneRows
     from tracekit.trace.trace import Trace
 
 
@@ -49,7 +50,16 @@ class Lanes:
 
 
 def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:
-    """All lanes, top to bottom; pinned ones last. O(n log n)."""
+    """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
+    return _drawn(lanes_of(trace, grouping))
+
+
+def main_thread_lanes(trace: Trace) -> tuple[TimelineLane, ...]:
+    """The lane of the main thread, or none; see `tracekit.lanes.lanes.main_thread`."""
+    return _drawn(main_thread(trace))
+
+
+def _drawn(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
     return tuple(
         TimelineLane(
             lane.id,
@@ -61,7 +71,7 @@ def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]
             lane.strip,
             () if lane.events is None else tracks(lane.events, 1 if lane.strip else DEPTH_LIMIT),
         )
-        for lane in lanes_of(trace, grouping)
+        for lane in lanes
     )
 
 

@@ -73,7 +73,7 @@ _MIN_SCROLLED_LINES, _LOWEST_SCROLLED_LINES = 3, 2
 """Lines that pinned lanes leave to the others; the latter where they would not have `_LEAST_PINNED` otherwise."""
 _MIN_PINNED_LINES = 2
 """Lines of pinned lanes: one with rows, and the reasons of those without."""
-_STRIPS = ((18, 3), (10, 2), (8, 1))
+_STRIPS = ((16, 3), (10, 2), (8, 1))
 """Lines below the header from which there are so many of strips. Our judgement: lanes come first."""
 
 

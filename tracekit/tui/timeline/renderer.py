@@ -21,6 +21,7 @@ from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, lettered
 from tracekit.tui.timeline.raster import edges
+from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
 from tracekit.tui.timeline.titles import TimelineStyle, beyond
 from tracekit.tui.timeline.tracks import hit, passing_tracks
 from tracekit.tui.viewport import column_of, time_of
@@ -70,6 +71,8 @@ class Renderer:
         self._overview: tuple[CoveredTime, CoveredTime] | None = None
         self._pictures: dict[tuple[object, ...], Picture] = {}
         self._pictured: object = None
+        self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
+        """Predictions by recording and model."""
         self._filter_mask: FilterMask | None = None
         self._expanded_passing: dict[str, tuple[Track, ...]] = {}
         """Rows of expanded lanes with only what passes the filter, by lane."""
@@ -171,6 +174,8 @@ class Renderer:
                 return [Segment(title, style(self._palette.dim, self._palette.background, bold=True))]
             case Line.WORDS:
                 return self._words(self._state, line)
+            case Line.IN_FLIGHT | Line.LATENCY:
+                return self._strip(self._state, line)
             case Line.BLANK:
                 gutter = Segment(" " * self.gutter, style(None, self._palette.gutter))
                 return [gutter, Segment(" " * self.columns, style(None, self._palette.background))]
@@ -179,6 +184,7 @@ class Renderer:
         if self._state is None:
             return
         view = self._state.view
+        strips = self._predictions(self._state)[1] is not None
         tracks = [self.tracks(lane) for lane in self._lanes.lanes]
         rows = [len(of_lane) for of_lane in tracks]
         reached = [
@@ -187,7 +193,7 @@ class Renderer:
         ]
 
         def arranged(first: int) -> Arrangement:
-            return arrange(self._lanes.lanes, rows, self._height, self.columns, first, reached=reached)
+            return arrange(self._lanes.lanes, rows, self._height, self.columns, first, reached=reached, strips=strips)
 
         arrangement = arranged(top)
         lane_index = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
@@ -197,6 +203,27 @@ class Renderer:
             wanted = min(max(top, last + 1 - arrangement.visible), first)
             arrangement = arranged(wanted)
         self.arrangement = arrangement
+
+    def _predictions(self, state: State) -> tuple[str | None, PredictionsOverTime | None]:
+        """Those of the selected model with its name, else of all; None where there are none."""
+        trace = state.session.trace
+        for model in dict.fromkeys((model_of(state), None)):
+            if (key := (id(trace), model)) not in self._over_time:
+                self._over_time[key] = predictions_over_time(trace, model)
+            if (over_time := self._over_time[key]) is not None:
+                return model, over_time
+        return None, None
+
+    def _strip(self, state: State, line: ScreenLine) -> list[Segment]:
+        model, over_time = self._predictions(state)
+        if over_time is None:
+            return []
+        values = over_time.values(line, edges(state.view, self.columns))
+        words, most = over_time.title(line, values, model, self.gutter - 1)
+        title = self._style.line_title(words, line, self._palette.pinned, most)
+        overlay = Overlay(range=columns_seen(state.range, state.view, self.columns), recorded=self._recorded(state))
+        shown = blocks(values, line.part, line.parts)
+        return [title, *segments(shown, self._palette, overlay, monochrome=self._monochrome)]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
         lanes = [self._lanes.lanes[lane_index] for lane_index in line.lanes]

@@ -1,0 +1,67 @@
+"""What the keys at the bottom say, at every width and in every place."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from tracekit.tui.footer import ALWAYS, FooterKey, KeysFooter, fitted
+
+KEYS = [FooterKey("w s", "Zoom", "zoom_in"), FooterKey("/", "Filter", "filter")]
+
+
+def test_help_and_quit_are_never_left_out() -> None:
+    assert [key.action for key in ALWAYS] == ["help", "quit"]
+    for width in range(80):
+        shown = fitted(KEYS, width)
+        assert shown[-2:] == list(ALWAYS)
+        assert shown[:-2] == KEYS[: len(shown) - 2]
+        text = "".join(f" {key.sign} {key.words} " for key in shown)
+        assert cell_len(text) <= width or len(shown) == len(ALWAYS)
+    assert len(fitted(KEYS, 80)) == len(KEYS) + len(ALWAYS)
+
+
+@pytest.mark.parametrize("size", [(60, 16), (120, 40)])
+def test_keys_say_what_they_do_here(run_view, reload_sample, size) -> None:
+    async def test(screen) -> None:
+        def shown() -> str:
+            return screen.text().splitlines()[-1]
+
+        screen.draw()
+        assert "enter Select event" in shown()
+        await screen.press("1")
+        assert "enter List intervals" in shown()
+        await screen.press("enter")
+        assert "enter Close" in shown()
+        await screen.press("down")
+        assert "enter Zoom in" in shown()
+        await screen.press("v")
+        assert "v End range" in shown()
+        await screen.press("escape", "5")
+        assert "enter List events" in shown()
+        assert shown().endswith("? Help  q Quit")
+        # A click does what the key does.
+        left = shown().index("? Help")
+        await screen.pilot.click(KeysFooter, offset=(left, 0))
+        await screen.wait()
+        assert screen.app.screen.__class__.__name__ == "HelpScreen"
+
+    run_view(test, reload_sample, size=size)
+
+
+def test_one_part_of_the_screen_can_have_all_of_it(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        lines = screen.text().splitlines()
+        await screen.press("Z")
+        timeline = screen.app.browse.query_one("#timelines")
+        assert timeline.size.height == len(lines) - 3
+        await screen.press("escape", "1", "I")
+        text = screen.text()
+        # The fix is there in full width.
+        assert "Fix" in text
+        assert max(map(len, text.splitlines()[1:-2])) > 100
+        assert not timeline.display
+        await screen.press("I")
+        assert timeline.display
+
+    run_view(test, reload_sample)

@@ -1,0 +1,55 @@
+"""When the main thread of the target ran, from samples of call stacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.intervals import Intervals
+from tracekit.trace.cache import cached_by_trace
+
+if TYPE_CHECKING:
+    from tracekit.trace.trace import Trace
+
+FRAME = "main thread"
+"""Its name, beside those of a trace."""
+SAMPLE_NS = 1_000_000
+"""What a sample stands for where its table does not tell: Instruments takes one of each running thread every ms."""
+_APART = 1.5
+"""Samples no further apart than so many of what they stand for are one stretch: distances vary by some percent."""
+
+
+@cached_by_trace
+def main_thread_frame(trace: Trace) -> pd.DataFrame:
+    """Stretches in which the main thread of the target was seen running: `start_ns`, `duration_ns`, `state`; without
+    rows where no sample tells.
+
+    A thread that waits is not sampled, so a gap is waiting, or work shorter than the distance of two samples. Ends are
+    exact to that distance. Reads the samples. O(samples log samples).
+    """
+    samples = trace.samples
+    stretches = Intervals.none() if samples is None else _stretches(trace, samples)
+    return pd.DataFrame(
+        {
+            "start_ns": stretches.starts,
+            "duration_ns": stretches.durations,
+            "state": pd.Categorical(["running"] * len(stretches), ["running"]),
+        }
+    )
+
+
+def _stretches(trace: Trace, samples: pd.DataFrame) -> Intervals:
+    chosen = samples["main_thread"].fillna(value=False).to_numpy(dtype=bool)
+    target = trace.run.target.process
+    if target is not None and target.pid is not None:
+        chosen &= (samples["pid"] == target.pid).fillna(value=False).to_numpy(dtype=bool)
+    if not chosen.any():
+        return Intervals.none()
+    starts = samples["time_ns"].to_numpy()[chosen]
+    weights = samples["weight_ns"].fillna(SAMPLE_NS).to_numpy(dtype=np.int64)[chosen]
+    usual = int(np.median(weights)) or SAMPLE_NS
+    joined = Intervals(starts, starts + int(usual * _APART)).union()
+    # Bridged, a stretch is too long by half a sample.
+    return Intervals(joined.starts, joined.ends - int(usual * _APART) + usual)

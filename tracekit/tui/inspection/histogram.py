@@ -1,0 +1,61 @@
+"""How durations are distributed: bars for ranges of equal width, with their counts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.text import Text
+
+from tracekit.report.formatting import duration
+from tracekit.tui.inspection.blocks import heading
+from tracekit.tui.timeline.glyphs import LEFT_BLOCKS
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from tracekit.arrays import IntArray
+
+BINS = 12
+MIN_VALUES = 5
+"""Fewer values are told by their statistics."""
+_BAR = 14
+"""Cells of the longest bar: what an inspector leaves beside the range and the count."""
+_UNITS = (("s", 10**9), ("ms", 10**6), ("µs", 10**3), ("ns", 1))
+
+
+def histogram_blocks(durations: IntArray, of: str) -> Iterator[RenderableType]:
+    """Durations in ns, `of` something in the plural; nothing where there are few."""
+    if len(durations) < MIN_VALUES:
+        return
+    yield heading(f"Durations of {of}")
+    yield Text("\n".join(_lines(durations)), no_wrap=True)
+    p50, p95 = np.percentile(durations, [50, 95])
+    numbers = (("min", durations.min()), ("p50", p50), ("p95", p95), ("max", durations.max()))
+    yield Text(" · ".join(f"{name} {duration(float(value))}" for name, value in numbers), "dim")
+    yield ""
+
+
+def _lines(durations: IntArray) -> Iterator[str]:
+    low, high = int(durations.min()), int(durations.max())
+    if low == high:
+        yield f"all of {format_count(len(durations), 'value')}: {duration(float(low))}"
+        return
+    counts, edges = np.histogram(durations, BINS)
+    unit, size = next((name, size) for name, size in _UNITS if high >= size)
+    width = (high - low) / BINS / size
+    decimals = next((digits for digits in range(4) if width >= 10.0**-digits), 3)
+    texts = [f"{edge / size:,.{decimals}f}" for edge in edges]
+    room, most = max(map(len, texts)), int(counts.max())
+    for (first, after), count in zip(pairwise(texts), counts.tolist(), strict=True):
+        yield f"{first:>{room}} – {after:>{room}} {unit} {_bar(count / most)} {count:,}".rstrip()
+
+
+def _bar(share: float) -> str:
+    """A bar to an eighth of a cell; what is there at all is never shown as nothing."""
+    eighths = max(round(share * _BAR * 8), 1 if share else 0)
+    return "█" * (eighths // 8) + LEFT_BLOCKS[eighths % 8].strip()
