@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_reader_arguments
+from tracekit.cli.inputs import add_reader_arguments, add_worker_arguments
 from tracekit.cli.measuring import measure_all, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import TracekitError, UsageError
@@ -46,6 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="do not fail if this model is missing (repeatable)",
     )
     add_reader_arguments(parser)
+    add_worker_arguments(parser)
     add_config_arguments(parser)
     parser.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
     parser.add_argument(

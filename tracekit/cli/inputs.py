@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace, _ArgumentGroup
+    from argparse import ArgumentParser, Namespace, _ArgumentGroup, _MutuallyExclusiveGroup
 
     from tracekit.recording import XctraceOptions
     from tracekit.report.choice import Part
@@ -61,6 +61,24 @@ def add_reader_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
 
 
+def add_jobs_argument(parser: ArgumentParser | _ArgumentGroup | _MutuallyExclusiveGroup) -> None:
+    """`--jobs`."""
+    parser.add_argument(
+        "--jobs", type=_jobs, default=1, metavar="N", help="recordings to read in parallel (default: 1)"
+    )
+
+
+def add_worker_arguments(parser: ArgumentParser) -> None:
+    """`--jobs` and `--dask`, of which one excludes the other."""
+    workers = parser.add_mutually_exclusive_group()
+    add_jobs_argument(workers)
+    workers.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="read recordings on a Dask cluster, such as tcp://host:8786, whose workers see the same files",
+    )
+
+
 def add_part_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     """`--from`, `--to` and `--signpost`."""
     parser.add_argument(
@@ -105,6 +123,15 @@ def positive_number(text: str) -> int:
     if number < 1:
         raise ValueError(text)
     return number
+
+
+def _jobs(text: str) -> int:
+    """Type of `--jobs`."""
+    return positive_number(text)
+
+
+# argparse names the type in its message: "invalid number of jobs value: 'x'".
+_jobs.__name__ = "number of jobs"
 
 
 def _run_number(text: str) -> int:

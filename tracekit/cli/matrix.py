@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_reader_arguments
+from tracekit.cli.inputs import add_model_argument, add_reader_arguments, add_worker_arguments
 from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
@@ -34,6 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_model_argument(parser)
     add_reader_arguments(parser)
+    add_worker_arguments(parser)
     add_config_arguments(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.inputs import xctrace_options
+from tracekit.cli.progress import RUNNING, showing_progress, tell_done
 from tracekit.cli.several import REPORT, bundles_in, reports_in
+from tracekit.cli.workers import PROCESS_DIED
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.units import format_count
 
@@ -39,6 +42,8 @@ class Request:
     models: tuple[str, ...]
     config: Path | None
     part: Part | None = None
+    folder: Path | None = None
+    """Folder that paths are relative to; None: the current one."""
 
 
 def recordings_in(*paths: str) -> list[str]:
@@ -50,15 +55,36 @@ def measure_all(
     paths: Sequence[str], arguments: Namespace, config: Path | None, part: Part | None = None
 ) -> list[Measured]:
     """Measurements of each path, in their order. Only they are kept, so memory does not grow with the recordings."""
-    from tracekit.cli.progress import RUNNING, showing_progress
-
     request = Request(arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config, part)
+    if len(paths) > 1 and (arguments.dask is not None or arguments.jobs > 1):
+        return _by_workers(paths, request, arguments)
     everything = []
     for number, path in enumerate(paths, 1):
         label = f"{number} of {len(paths)}: {Path(path).name}:" if len(paths) > 1 else ""
         with showing_progress(label=label, then=RUNNING) as progress:
             everything.append(measure_one(path, request, xctrace_options(arguments), progress))
     return everything
+
+
+def _by_workers(paths: Sequence[str], request: Request, arguments: Namespace) -> list[Measured]:
+    from tracekit.cli.workers import in_processes, on_cluster
+
+    if arguments.dask is not None:
+        # Workers of a cluster run in folders of their own.
+        config = None if request.config is None else request.config.absolute()
+        request = replace(request, folder=Path.cwd(), config=config)
+        results = on_cluster(partial(measure_one, request=request), paths, arguments.dask, _lost)
+    else:
+        results = in_processes(partial(measure_one, request=request), paths, arguments.jobs, _lost)
+    everything = []
+    for number, measured in enumerate(results, 1):
+        tell_done(Path(measured.path).name, number, len(paths))
+        everything.append(measured)
+    return everything
+
+
+def _lost(path: str) -> Measured:
+    return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 
 def measure_one(
@@ -68,12 +94,13 @@ def measure_one(
     progress: Callable[[Progress], None] | None = None,
 ) -> Measured:
     """Measure one recording. Whatever goes wrong is part of the result, so that the others go on."""
+    where = path if request.folder is None else str(request.folder / path)
     try:
         if path.endswith(REPORT):
-            return Measured(path, _of_report(path, request))
-        return Measured(path, _measurements(path, request, xctrace, progress))
+            return Measured(path, _of_report(where, request))
+        return Measured(path, _measurements(where, request, xctrace, progress))
     except TracekitError as error:
-        return Measured(path, None, str(error))
+        return Measured(path, None, str(error).replace(where, path))
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it")
 
