@@ -8,6 +8,8 @@ from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ArgumentGroup, _MutuallyExclusiveGroup
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from tracekit.recording import XctraceOptions
     from tracekit.report.choice import Part
@@ -90,6 +92,33 @@ def add_part_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     parser.add_argument(
         "--signpost", metavar="NAME", help="only predictions starting within signpost intervals of the app"
     )
+
+
+def add_output_argument(parser: ArgumentParser, endings: Mapping[str, str]) -> None:
+    """`-o`, for files with these endings."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=f"also write a file, by its ending: {' '.join(endings)} (repeatable)",
+    )
+
+
+def outputs_of(names: Sequence[str], endings: Mapping[str, str], inputs: Sequence[str]) -> dict[Path, str]:
+    """The files of `-o` with the format of each. Raises `UsageError` for one that cannot be written."""
+    from pathlib import Path
+
+    from tracekit.cli.reports import check_output
+
+    outputs = {}
+    for path in map(Path, names):
+        if path.suffix.lower() not in endings:
+            raise UsageError(f"{path}: unknown extension (supported: {' '.join(endings)})")
+        check_output(path, inputs)
+        outputs[path] = endings[path.suffix.lower()]
+    return outputs
 
 
 def part_of(arguments: Namespace) -> Part | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.compare.measurements import Measurements
+    from tracekit.compare.renderers.html import Drawing
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.report.choice import Part
 
@@ -31,6 +32,8 @@ class Measured:
     measurements: Measurements | None
     error: str = ""
     """Why it could not be measured, in one sentence."""
+    drawing: Drawing | None = None
+    """Its lanes, where they are asked for and known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Request:
     part: Part | None = None
     folder: Path | None = None
     """Folder that paths are relative to; None: the current one."""
+    lanes: bool = False
+    """Whether the lanes are wanted, too."""
 
 
 def recordings_in(*paths: str) -> list[str]:
@@ -52,10 +57,12 @@ def recordings_in(*paths: str) -> list[str]:
 
 
 def measure_all(
-    paths: Sequence[str], arguments: Namespace, config: Path | None, part: Part | None = None
+    paths: Sequence[str], arguments: Namespace, config: Path | None, part: Part | None = None, *, lanes: bool = False
 ) -> list[Measured]:
     """Measurements of each path, in their order. Only they are kept, so memory does not grow with the recordings."""
-    request = Request(arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config, part)
+    request = Request(
+        arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config, part, lanes=lanes
+    )
     if len(paths) > 1 and (arguments.dask is not None or arguments.jobs > 1):
         return _by_workers(paths, request, arguments)
     everything = []
@@ -98,28 +105,38 @@ def measure_one(
     try:
         if path.endswith(REPORT):
             return Measured(path, _of_report(where, request))
-        return Measured(path, _measurements(where, request, xctrace, progress))
+        return _of_recording(path, where, request, xctrace, progress)
     except TracekitError as error:
         return Measured(path, None, str(error).replace(where, path))
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it")
 
 
-def _measurements(
-    path: str, request: Request, xctrace: XctraceOptions | None, progress: Callable[[Progress], None] | None
-) -> Measurements:
+def _of_recording(
+    path: str,
+    where: str,
+    request: Request,
+    xctrace: XctraceOptions | None,
+    progress: Callable[[Progress], None] | None,
+) -> Measured:
     from tracekit.api import judge
     from tracekit.compare.measurements import measure
+    from tracekit.compare.renderers.html import Drawing
     from tracekit.recording import XctraceOptions
     from tracekit.report.choice import shown_of
+    from tracekit.report.timeline import timeline_of
     from tracekit.trace.open import open_trace
 
     options = xctrace or XctraceOptions(request.timeout)
-    trace = open_trace(path, reader=request.reader, xctrace=options, progress=progress)
+    trace = open_trace(where, reader=request.reader, xctrace=options, progress=progress)
     shown = shown_of(trace, models=request.models, part=request.part)
     if request.part is not None and shown is not None and not shown.rows["activity"].any():
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
-    return measure(trace, judge(trace, shown=shown, config=request.config), shown)
+    report = judge(trace, shown=shown, config=request.config)
+    drawing = None
+    if request.lanes:
+        drawing = Drawing(report, timeline_of(trace, report.checks, shown=shown, functions=False))
+    return Measured(path, measure(trace, report, shown), drawing=drawing)
 
 
 def _of_report(path: str, request: Request) -> Measurements:

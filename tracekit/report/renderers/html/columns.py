@@ -26,8 +26,9 @@ LEVEL = 6
 """Of deflation: higher ones take several times as long and save a few percent."""
 
 
-def payload(report: Report, timeline: Timeline) -> tuple[str, str]:
-    """What the script needs to draw the lanes: JSON, and the columns it describes in base64."""
+def payload(report: Report, timeline: Timeline, origin_ns: int | None = None) -> tuple[str, str]:
+    """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns` is the time
+    that stands above that of another recording; None where there is no other."""
     pieces: list[bytes] = []
     lanes = [_lane(lane, pieces) for lane in timeline.lanes]
     meta = {
@@ -40,6 +41,8 @@ def payload(report: Report, timeline: Timeline) -> tuple[str, str]:
         "findings": _findings(report, timeline),
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
     }
+    if origin_ns is not None:
+        meta["origin"] = origin_ns
     text = json.dumps(meta, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
     return text, b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
 
