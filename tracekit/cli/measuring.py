@@ -167,8 +167,10 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
 
 
 def left_out(measured: Sequence[Measured]) -> list[str]:
-    """A note on each recording that could not be measured."""
-    return [f"left out: {entry.error}" for entry in measured if entry.measurements is None]
+    """A note on each recording that could not be measured, fit to leave the machine."""
+    from tracekit.report.choice import plain
+
+    return [f"left out: {plain(entry.error)}" for entry in measured if entry.measurements is None]
 
 
 def whole(measured: Sequence[Measured]) -> list[Measurements]:

@@ -6,7 +6,7 @@ Rows are named by frame and index, so that a selection survives any grouping, so
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
     from tracekit.tui.prediction_table import Calls
+
+LATENCY: Final = "latency"
+"""Way to compare: whether the latency of each model changed, as `tracekit compare` answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,7 @@ class State:
     opened: int | None = None
     """Index in `Report.checks` of the check whose evidence is listed."""
     pane: str = "findings"
-    measure: Measure | None = None
+    measure: Measure | Literal["latency"] | None = None
     """What two recordings are compared by; None: their findings."""
     sorts: Mapping[str, Sort] = field(default_factory=dict)
     """How the list of a pane is sorted, where the user chose."""

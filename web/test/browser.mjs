@@ -48,13 +48,15 @@ async function paired(page) {
   const views = async () => {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const labels = await page.locator("canvas.lanes").evaluateAll((all) => all.map((each) => each.ariaLabel));
-    return labels.map((label) => label.match(/([\d:.]+) to ([\d:.]+)/).slice(1));
+    return labels.map((label) => label.match(/([-\u2212]?[\d:.]+) to ([\d:.]+)/).slice(1));
   };
   const steps = [await views()];
   await page.click("#lanes-after button:text-is('+')");
   steps.push(await views());
-  await page.locator("#lanes").scrollIntoViewIfNeeded();
-  await page.evaluate(() => document.activeElement.blur());
+  await page.evaluate(() => {
+    document.querySelector("#lanes canvas.lanes").scrollIntoView({ block: "center" });
+    document.activeElement.blur();
+  });
   await page.keyboard.press("w");
   steps.push(await views());
   return { steps, axe: await serious(page) };

@@ -189,7 +189,7 @@ def _findings(comparison: Comparison) -> Html | None:
         ]
         for one in comparison.findings
     ]
-    grid = table(["status", "check", "models", "details"], rows, name="Findings", words=4)
+    grid = table(["status", "check", "models", "details"], rows, name="Findings", words=4, stacked=True)
     return tag("section", tag("h2", "Findings"), grid, id="findings")
 
 

@@ -271,5 +271,6 @@ def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: di
 
 
 def seconds(moment: str) -> float:
-    minutes, rest = moment.split(":")
-    return int(minutes) * 60 + float(rest)
+    minutes, rest = moment.lstrip("-−").split(":")
+    size = int(minutes) * 60 + float(rest)
+    return size if moment[0].isdecimal() else -size
