@@ -141,3 +141,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         return tmp_path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def reports(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the JSON reports on two samples, as `tracekit analyze` writes them."""
+    folder = tmp_path_factory.mktemp("reports")
+    paths = [str(samples / f"{name}.trace") for name in ("sharpen_8bit", "sharpen_float16")]
+    assert main(["analyze", *paths, "--json", "-o", str(folder), "--no-config"]) == 0
+    return folder

@@ -69,6 +69,7 @@ def test_a_folder_of_recordings_is_a_side(tracekit, samples, tmp_path):
         (("--before", "b.trace"), "missing recordings"),
         (("a.trace", "b.trace", "--rename", "x"), "OLD=NEW"),
         (("a.trace", "b.trace"), "a.trace"),
+        (("a.trace", "b.trace", "-o", "c.pdf"), "unknown extension"),
         (("a.trace", "b.trace", "--from", "2", "--to", "2"), "--from must be before --to"),
         (("a.trace", "b.trace", "--from", "soon"), "invalid time in seconds"),
     ],
@@ -84,3 +85,15 @@ def test_a_range_without_any_event_is_an_error(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--from", "900")
     assert result.status == 2
     assert "no load or prediction starts from 900 s" in result.err
+
+
+def test_files_are_written_by_their_endings(tracekit, samples, tmp_path):
+    files = [tmp_path / f"c.{ending}" for ending in ("html", "md", "json", "txt")]
+    arguments = [argument for file in files for argument in ("-o", file)]
+    pair = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
+    assert tracekit("compare", *pair, *arguments, "--no-config").status == 0
+    page, markdown, plain, text = (file.read_text("utf-8") for file in files)
+    assert 'id="lanes-after-meta"' in page
+    assert markdown.startswith("**improved")
+    assert json.loads(plain)["method"] == 1
+    assert text.endswith("improved: SharpenFilter −30% · 2 findings fixed\n")

@@ -249,9 +249,11 @@ def test_no_form_of_a_command_tells_a_secret(tracekit, recordings: dict[str, Pat
 
 def test_no_comparison_tells_a_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
     pair = (recordings["bundle"], recordings["other"])
-    for form in ("text", "markdown", "json"):
-        result = tracekit("compare", *pair, "--format", form, "--no-config")
-        assert (result.status, leaks(result.out + result.err)) == (0, set())
+    for command, endings in (("compare", ("html", "md", "json")), ("matrix", ("html", "md", "csv", "json"))):
+        files = [tmp_path / f"{command}.{ending}" for ending in endings]
+        result = tracekit(command, *pair, *(part for file in files for part in ("-o", file)), "--no-config")
+        written = "".join(file.read_text(encoding="utf-8") for file in files)
+        assert (result.status, leaks(result.out + result.err + written)) == (0, set())
     baseline = tmp_path / "base.json"
     saved = tracekit("baseline", "save", baseline, *pair, "--no-config")
     assert (saved.status, leaks(saved.out + saved.err + baseline.read_text(encoding="utf-8"))) == (0, set())

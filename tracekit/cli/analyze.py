@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.inputs import (
+    add_jobs_argument,
     add_model_argument,
     add_process_argument,
     add_reader_arguments,
     add_run_argument,
-    positive_number,
     xctrace_options,
 )
 from tracekit.cli.project import add_config_arguments, config_of
@@ -53,7 +53,7 @@ def _add_input(group: _ArgumentGroup) -> None:
     add_model_argument(group)
     add_process_argument(group)
     add_reader_arguments(group)
-    group.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="recordings to read in parallel (default: 1)")
+    add_jobs_argument(group)
 
 
 def _add_checks(group: _ArgumentGroup) -> None:
@@ -106,15 +106,6 @@ def _add_output(group: _ArgumentGroup) -> None:
         "-q", "--quiet", action="store_true", help="print only the summary line; suppress progress and notes"
     )
     loudness.add_argument("-v", "--verbose", action="store_true", help="full report, plus read statistics on stderr")
-
-
-def _jobs(text: str) -> int:
-    """Type of `--jobs`."""
-    return positive_number(text)
-
-
-# argparse names the type in its message: "invalid number of jobs value: 'x'".
-_jobs.__name__ = "number of jobs"
 
 
 def _parts(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_reader_arguments
+from tracekit.cli.inputs import add_reader_arguments, add_worker_arguments
 from tracekit.cli.measuring import measure_all, recordings_in, whole
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
@@ -26,6 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the baseline, for example perf/baseline.json")
     parser.add_argument("path", metavar="PATH", nargs="*", help="recordings of the build, three or more")
     add_reader_arguments(parser)
+    add_worker_arguments(parser)
     add_config_arguments(parser)
 
 

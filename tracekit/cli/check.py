@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
-from tracekit.cli.inputs import add_reader_arguments
+from tracekit.cli.inputs import add_reader_arguments, add_worker_arguments, renames_of
 from tracekit.cli.measuring import measure_all, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.errors import TracekitError, UsageError, words_of
+from tracekit.errors import TracekitError, words_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -53,6 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--allow-no-baseline", action="store_true", help="go on if the baseline does not exist yet, for the first run"
     )
     add_reader_arguments(parser)
+    add_worker_arguments(parser)
     add_config_arguments(parser)
     parser.add_argument(
         "--format",
@@ -110,7 +111,7 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),
-            renames=dict(map(_rename, arguments.rename)),
+            renames=renames_of(arguments),
             floors=config.floors,
             problems=problems,
         )
@@ -156,13 +157,6 @@ def _baseline(arguments: Namespace, config: Config) -> tuple[Baseline | None, bo
     if arguments.allow_no_baseline and not (folder / named).exists():
         return None, True
     return load_baseline(folder / named), False
-
-
-def _rename(text: str) -> tuple[str, str]:
-    old, equals, new = text.partition("=")
-    if not equals or not old or not new:
-        raise UsageError(f"--rename {text}: write OLD=NEW")
-    return old, new
 
 
 COMMAND = Command(

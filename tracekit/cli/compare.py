@@ -6,15 +6,29 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_part_arguments, add_reader_arguments, part_of
+from tracekit.cli.inputs import (
+    add_model_argument,
+    add_output_argument,
+    add_part_arguments,
+    add_reader_arguments,
+    add_worker_arguments,
+    outputs_of,
+    part_of,
+    renames_of,
+)
 from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
-FORMATS = ("text", "markdown", "json")
+    from tracekit.compare.comparison import Comparison
+    from tracekit.compare.renderers.html import Drawing
+
+FORMATS = ("text", "markdown", "json", "html")
+ENDINGS = {".txt": "text", ".md": "markdown", ".json": "json", ".html": "html"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,35 +44,60 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_model_argument(parser)
     add_part_arguments(parser)
     add_reader_arguments(parser)
+    add_worker_arguments(parser)
     add_config_arguments(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
     form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_output_argument(parser, ENDINGS)
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
-    from tracekit.cli.output import emit, has_color, width
+    from tracekit.cli.output import emit, has_color
+    from tracekit.cli.reports import write_report
     from tracekit.compare.comparison import compare
+    from tracekit.config import Config, load_config
+    from tracekit.detectors.plugins import all_detectors
+
+    before, after = (recordings_in(*side) for side in sides_of(arguments))
+    outputs = outputs_of(arguments.output, ENDINGS, [*before, *after])
+    renames = renames_of(arguments)
+    part = part_of(arguments)
+    path = config_of(arguments)
+    config = Config() if path is None else load_config(path, all_detectors())
+    form = "markdown" if arguments.format == "md" else arguments.format
+    draws = len(before) == len(after) == 1 and "html" in (form, *outputs.values())
+    measured = measure_all([*before, *after], arguments, path, part, lanes=draws)
+    sides = [readable(side) for side in (measured[: len(before)], measured[len(before) :])]
+    notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
+    comparison = compare(*sides, renames=renames, floors=config.floors, notes=[*notes, *left_out(measured)])
+    drawings = [entry.drawing for entry in measured if entry.drawing is not None]
+    for output, each in outputs.items():
+        write_report(output, _rendered(comparison, each, drawings))
+    styled = form == "text" and has_color()
+    emit(_rendered(comparison, form, drawings, color=styled), styled=styled, utf8=form in ("json", "html"))
+    return ExitStatus.DONE if sum(map(len, sides)) == len(measured) else ExitStatus.UNUSABLE
+
+
+def _rendered(comparison: Comparison, form: str, drawings: Sequence[Drawing], *, color: bool = False) -> str:
+    """The comparison as a document."""
+    from tracekit.cli.output import width
+    from tracekit.compare.renderers.html import render_comparison as render_html
     from tracekit.compare.renderers.markdown import render_markdown
     from tracekit.compare.renderers.text import render_comparison
     from tracekit.report.renderers.serialize import to_json
     from tracekit.report.renderers.text_layout import FILE_WIDTH
 
-    before, after = (recordings_in(*side) for side in sides_of(arguments))
-    renames = dict(map(_rename, arguments.rename))
-    part = part_of(arguments)
-    measured = measure_all([*before, *after], arguments, config_of(arguments), part)
-    sides = [readable(side) for side in (measured[: len(before)], measured[len(before) :])]
-    notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
-    comparison = compare(*sides, renames=renames, notes=[*notes, *left_out(measured)])
-    if arguments.format == "json":
-        emit(to_json(comparison), utf8=True)
-    elif arguments.format in ("markdown", "md"):
-        emit(render_markdown(comparison))
-    else:
-        emit(render_comparison(comparison, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
-    return ExitStatus.DONE if sum(map(len, sides)) == len(measured) else ExitStatus.UNUSABLE
+    match form:
+        case "json":
+            return to_json(comparison)
+        case "markdown":
+            return render_markdown(comparison)
+        case "html":
+            return render_html(comparison, (drawings[0], drawings[1]) if len(drawings) == 2 else None)
+        case _:
+            return render_comparison(comparison, width=width(FILE_WIDTH), color=color)
 
 
 def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
@@ -75,13 +114,6 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
     if not arguments.before or not arguments.after:
         raise UsageError("missing recordings; usage: tracekit compare BEFORE AFTER, or --before A B C --after D E F")
     return arguments.before, arguments.after
-
-
-def _rename(text: str) -> tuple[str, str]:
-    old, equals, new = text.partition("=")
-    if not equals or not old or not new:
-        raise UsageError(f"--rename {text}: write OLD=NEW")
-    return old, new
 
 
 COMMAND = Command(

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace, _ArgumentGroup
+    from argparse import ArgumentParser, Namespace, _ArgumentGroup, _MutuallyExclusiveGroup
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from tracekit.recording import XctraceOptions
     from tracekit.report.choice import Part
@@ -61,6 +63,24 @@ def add_reader_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
 
 
+def add_jobs_argument(parser: ArgumentParser | _ArgumentGroup | _MutuallyExclusiveGroup) -> None:
+    """`--jobs`."""
+    parser.add_argument(
+        "--jobs", type=_jobs, default=1, metavar="N", help="recordings to read in parallel (default: 1)"
+    )
+
+
+def add_worker_arguments(parser: ArgumentParser) -> None:
+    """`--jobs` and `--dask`, of which one excludes the other."""
+    workers = parser.add_mutually_exclusive_group()
+    add_jobs_argument(workers)
+    workers.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="read recordings on a Dask cluster, such as tcp://host:8786, whose workers see the same files",
+    )
+
+
 def add_part_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     """`--from`, `--to` and `--signpost`."""
     parser.add_argument(
@@ -72,6 +92,33 @@ def add_part_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     parser.add_argument(
         "--signpost", metavar="NAME", help="only predictions starting within signpost intervals of the app"
     )
+
+
+def add_output_argument(parser: ArgumentParser, endings: Mapping[str, str]) -> None:
+    """`-o`, for files with these endings."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=f"also write a file, by its ending: {' '.join(endings)} (repeatable)",
+    )
+
+
+def outputs_of(names: Sequence[str], endings: Mapping[str, str], inputs: Sequence[str]) -> dict[Path, str]:
+    """The files of `-o` with the format of each. Raises `UsageError` for one that cannot be written."""
+    from pathlib import Path
+
+    from tracekit.cli.reports import check_output
+
+    outputs = {}
+    for path in map(Path, names):
+        if path.suffix.lower() not in endings:
+            raise UsageError(f"{path}: unknown extension (supported: {' '.join(endings)})")
+        check_output(path, inputs)
+        outputs[path] = endings[path.suffix.lower()]
+    return outputs
 
 
 def part_of(arguments: Namespace) -> Part | None:
@@ -107,6 +154,15 @@ def positive_number(text: str) -> int:
     return number
 
 
+def _jobs(text: str) -> int:
+    """Type of `--jobs`."""
+    return positive_number(text)
+
+
+# argparse names the type in its message: "invalid number of jobs value: 'x'".
+_jobs.__name__ = "number of jobs"
+
+
 def _run_number(text: str) -> int:
     """Type of `--run`."""
     return positive_number(text)
@@ -138,3 +194,14 @@ def seconds(text: str) -> float:
 
 # argparse names the type in its message: "invalid number of seconds value: 'x'".
 seconds.__name__ = "number of seconds"
+
+
+def renames_of(arguments: Namespace) -> dict[str, str]:
+    """The `--rename` of a command. Raises `UsageError`."""
+    renames = {}
+    for text in arguments.rename:
+        old, equals, new = text.partition("=")
+        if not equals or not old or not new:
+            raise UsageError(f"--rename {text}: write OLD=NEW")
+        renames[old] = new
+    return renames

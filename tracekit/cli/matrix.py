@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_reader_arguments
+from tracekit.cli.inputs import (
+    add_model_argument,
+    add_output_argument,
+    add_reader_arguments,
+    add_worker_arguments,
+    outputs_of,
+)
 from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -34,47 +38,34 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_model_argument(parser)
     add_reader_arguments(parser)
+    add_worker_arguments(parser)
     add_config_arguments(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
     form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument(
-        "-o",
-        "--output",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="also write .html, .md, .csv, .txt or .json (repeatable)",
-    )
+    add_output_argument(parser, ENDINGS)
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Measure all recordings and print their figures side by side."""
     from tracekit.cli.output import emit, has_color
-    from tracekit.cli.reports import check_output, write_report
+    from tracekit.cli.reports import write_report
     from tracekit.compare.matrix import expanded_labels, labels_of, matrix, sources_of
 
-    outputs = [(Path(name), _form_of(Path(name))) for name in arguments.output]
-    for path, _ in outputs:
-        check_output(path, arguments.path)
     found = [recordings_in(path) for path in arguments.path]
+    paths = [path for several in found for path in several]
+    outputs = outputs_of(arguments.output, ENDINGS, paths)
     given = expanded_labels(arguments.label, list(map(len, found)))
-    measured = measure_all([path for paths in found for path in paths], arguments, config_of(arguments))
+    measured = measure_all(paths, arguments, config_of(arguments))
     sources = sources_of(readable(measured))
     kept = [label for label, entry in zip(given, measured, strict=True) if entry.measurements is not None]
     table = matrix(sources, labels_of(sources, kept), left_out(measured))
-    for path, form in outputs:
+    for path, form in outputs.items():
         write_report(path, _rendered(table, form))
     form = "markdown" if arguments.format == "md" else arguments.format
     styled = form == "text" and has_color()
     emit(_rendered(table, form, color=styled), styled=styled, utf8=form in ("json", "html"))
     return ExitStatus.DONE if len(kept) == len(measured) else ExitStatus.UNUSABLE
-
-
-def _form_of(path: Path) -> str:
-    if path.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{path}: unknown extension (supported: {' '.join(ENDINGS)})")
-    return ENDINGS[path.suffix.lower()]
 
 
 def _rendered(table: Matrix, form: str, *, color: bool = False) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.inputs import xctrace_options
+from tracekit.cli.progress import RUNNING, showing_progress, tell_done
 from tracekit.cli.several import REPORT, bundles_in, reports_in
+from tracekit.cli.workers import PROCESS_DIED
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.units import format_count
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.compare.measurements import Measurements
+    from tracekit.compare.renderers.html import Drawing
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.report.choice import Part
 
@@ -28,6 +32,8 @@ class Measured:
     measurements: Measurements | None
     error: str = ""
     """Why it could not be measured, in one sentence."""
+    drawing: Drawing | None = None
+    """Its lanes, where they are asked for and known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,10 @@ class Request:
     models: tuple[str, ...]
     config: Path | None
     part: Part | None = None
+    folder: Path | None = None
+    """Folder that paths are relative to; None: the current one."""
+    lanes: bool = False
+    """Whether the lanes are wanted, too."""
 
 
 def recordings_in(*paths: str) -> list[str]:
@@ -47,18 +57,41 @@ def recordings_in(*paths: str) -> list[str]:
 
 
 def measure_all(
-    paths: Sequence[str], arguments: Namespace, config: Path | None, part: Part | None = None
+    paths: Sequence[str], arguments: Namespace, config: Path | None, part: Part | None = None, *, lanes: bool = False
 ) -> list[Measured]:
     """Measurements of each path, in their order. Only they are kept, so memory does not grow with the recordings."""
-    from tracekit.cli.progress import RUNNING, showing_progress
-
-    request = Request(arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config, part)
+    request = Request(
+        arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config, part, lanes=lanes
+    )
+    if len(paths) > 1 and (arguments.dask is not None or arguments.jobs > 1):
+        return _by_workers(paths, request, arguments)
     everything = []
     for number, path in enumerate(paths, 1):
         label = f"{number} of {len(paths)}: {Path(path).name}:" if len(paths) > 1 else ""
         with showing_progress(label=label, then=RUNNING) as progress:
             everything.append(measure_one(path, request, xctrace_options(arguments), progress))
     return everything
+
+
+def _by_workers(paths: Sequence[str], request: Request, arguments: Namespace) -> list[Measured]:
+    from tracekit.cli.workers import in_processes, on_cluster
+
+    if arguments.dask is not None:
+        # Workers of a cluster run in folders of their own.
+        config = None if request.config is None else request.config.absolute()
+        request = replace(request, folder=Path.cwd(), config=config)
+        results = on_cluster(partial(measure_one, request=request), paths, arguments.dask, _lost)
+    else:
+        results = in_processes(partial(measure_one, request=request), paths, arguments.jobs, _lost)
+    everything = []
+    for number, measured in enumerate(results, 1):
+        tell_done(Path(measured.path).name, number, len(paths))
+        everything.append(measured)
+    return everything
+
+
+def _lost(path: str) -> Measured:
+    return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 
 def measure_one(
@@ -68,31 +101,42 @@ def measure_one(
     progress: Callable[[Progress], None] | None = None,
 ) -> Measured:
     """Measure one recording. Whatever goes wrong is part of the result, so that the others go on."""
+    where = path if request.folder is None else str(request.folder / path)
     try:
         if path.endswith(REPORT):
-            return Measured(path, _of_report(path, request))
-        return Measured(path, _measurements(path, request, xctrace, progress))
+            return Measured(path, _of_report(where, request))
+        return _of_recording(path, where, request, xctrace, progress)
     except TracekitError as error:
-        return Measured(path, None, str(error))
+        return Measured(path, None, str(error).replace(where, path))
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it")
 
 
-def _measurements(
-    path: str, request: Request, xctrace: XctraceOptions | None, progress: Callable[[Progress], None] | None
-) -> Measurements:
+def _of_recording(
+    path: str,
+    where: str,
+    request: Request,
+    xctrace: XctraceOptions | None,
+    progress: Callable[[Progress], None] | None,
+) -> Measured:
     from tracekit.api import judge
     from tracekit.compare.measurements import measure
+    from tracekit.compare.renderers.html import Drawing
     from tracekit.recording import XctraceOptions
     from tracekit.report.choice import shown_of
+    from tracekit.report.timeline import timeline_of
     from tracekit.trace.open import open_trace
 
     options = xctrace or XctraceOptions(request.timeout)
-    trace = open_trace(path, reader=request.reader, xctrace=options, progress=progress)
+    trace = open_trace(where, reader=request.reader, xctrace=options, progress=progress)
     shown = shown_of(trace, models=request.models, part=request.part)
     if request.part is not None and shown is not None and not shown.rows["activity"].any():
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
-    return measure(trace, judge(trace, shown=shown, config=request.config), shown)
+    report = judge(trace, shown=shown, config=request.config)
+    drawing = None
+    if request.lanes:
+        drawing = Drawing(report, timeline_of(trace, report.checks, shown=shown, functions=False))
+    return Measured(path, measure(trace, report, shown), drawing=drawing)
 
 
 def _of_report(path: str, request: Request) -> Measurements:
@@ -123,8 +167,10 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
 
 
 def left_out(measured: Sequence[Measured]) -> list[str]:
-    """A note on each recording that could not be measured."""
-    return [f"left out: {entry.error}" for entry in measured if entry.measurements is None]
+    """A note on each recording that could not be measured, fit to leave the machine."""
+    from tracekit.report.choice import plain
+
+    return [f"left out: {plain(entry.error)}" for entry in measured if entry.measurements is None]
 
 
 def whole(measured: Sequence[Measured]) -> list[Measurements]:

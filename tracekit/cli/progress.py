@@ -44,6 +44,12 @@ def showing_progress(
         bar.close()
 
 
+def tell_done(name: str, number: int, count: int, quiet: bool = False) -> None:
+    """Say which recordings are done, where a person is looking: other processes cannot show how far they have come."""
+    if not quiet and sys.stderr is not None and sys.stderr.isatty():
+        narrate(f"tracekit: {number} of {count} done: {name}")
+
+
 @contextmanager
 def showing_log(verbose: bool) -> Iterator[None]:
     """Let the readers tell which of them read each file."""

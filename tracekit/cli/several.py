@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.output import narrate
-from tracekit.cli.progress import RUNNING, showing_progress
+from tracekit.cli.progress import RUNNING, showing_progress, tell_done
 from tracekit.cli.reports import print_report, status_of, write_report
+from tracekit.cli.workers import PROCESS_DIED, in_processes
 from tracekit.errors import TracekitError, UsageError
 
 if TYPE_CHECKING:
@@ -98,20 +99,16 @@ def analyze_all(
                 analyzed = _analyzed(entry, {**options, "progress": progress}, form)
             yield analyzed
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    work = partial(_analyzed, options=options, form=form)
+    for number, analyzed in enumerate(in_processes(work, inputs, jobs, _lost), 1):
+        tell_done(analyzed.name, number, len(inputs), quiet)
+        yield analyzed
 
-    # Processes that start afresh inherit no thread and no open file of this one.
-    with ProcessPoolExecutor(min(jobs, len(inputs)), get_context("spawn")) as pool:
-        pending = [pool.submit(_analyzed, entry, options, form) for entry in inputs]
-        try:
-            for number, future in enumerate(pending, 1):
-                analyzed = future.result()
-                _tell_done(analyzed, number, len(inputs), quiet)
-                yield analyzed
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+
+def _lost(entry: Input) -> Analyzed:
+    from tracekit.report.renderers.overview import Analyzed
+
+    return Analyzed(entry.name, None, PROCESS_DIED)
 
 
 def _analyzed(entry: Input, options: dict[str, Any], form: str) -> Analyzed:
@@ -169,12 +166,6 @@ def _status(entry: Analyzed, fail_on: str | None) -> ExitStatus:
     if entry.report is None:
         return ExitStatus.UNUSABLE
     return status_of(entry.report, fail_on, quiet=True)
-
-
-def _tell_done(entry: Analyzed, number: int, count: int, quiet: bool) -> None:
-    """Says which recordings are done, where a person is looking: other processes cannot show how far they have come."""
-    if not quiet and sys.stderr is not None and sys.stderr.isatty():
-        narrate(f"tracekit: {number} of {count} done: {entry.name}")
 
 
 def _folder(path: Path, inputs: Sequence[Input]) -> Path:

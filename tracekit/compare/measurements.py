@@ -264,6 +264,9 @@ def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
 
 
 def _units(breakdown: Breakdown) -> tuple[tuple[str, float], ...]:
-    busy = [(str(unit), _time(breakdown, [f"{str(unit).lower()}_busy"]).sum()) for unit in UNITS]
-    total = sum(time for _, time in busy)
-    return tuple((name, round(float(time / total), 6)) for name, time in busy) if total else ()
+    """Shares of the execution that is known; a unit of which no prediction tells has none."""
+    columns = {str(unit): f"{str(unit).lower()}_busy" for unit in UNITS}
+    known = {name: column for name, column in columns.items() if breakdown.frame[f"{column}_ns"].notna().any()}
+    busy = {name: _time(breakdown, [column]).sum() for name, column in known.items()}
+    total = sum(busy.values())
+    return tuple((name, round(float(time / total), 6)) for name, time in busy.items()) if total else ()

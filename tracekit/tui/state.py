@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
     from tracekit.tui.prediction_table import Calls
+
+LATENCY: Final = "latency"
+"""Way to compare: whether the latency of each model changed, as `tracekit compare` answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +230,7 @@ class State:
     opened: int | None = None
     """Index in `Report.checks` of the check whose evidence is listed."""
     pane: str = "findings"
-    measure: Measure | None = None
+    measure: Measure | Literal["latency"] | None = None
     """What two recordings are compared by; None: their findings."""
     comparison: Comparison | None = None
     """What changed between two recordings; None until both are judged."""

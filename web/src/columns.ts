@@ -46,6 +46,8 @@ export interface Meta {
   lanes: LaneHead[];
   findings: FindingHead[];
   flame: FlameHead | null;
+  /** Time that stands above the same time of the other recording on the page; absent where there is no other. */
+  origin?: number;
 }
 
 /** The rows of one lane, sorted by start. All arrays have one value for each. */

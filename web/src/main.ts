@@ -75,14 +75,15 @@ function partsOfModels(meta: Meta, all: Rows[]): Part[] {
   return [...parts.values()].sort((a, b) => (a.words < b.words ? -1 : 1));
 }
 
-async function lanes(): Promise<void> {
-  const host = document.getElementById("lanes");
-  const meta = document.getElementById("lanes-meta");
-  const columns = document.getElementById("lanes-columns");
-  if (!host || !meta || !columns) return;
+/** The lanes of one recording; null where the page has none of that name. */
+async function lanes(name: string): Promise<Timeline | null> {
+  const host = document.getElementById(name);
+  const meta = document.getElementById(`${name}-meta`);
+  const columns = document.getElementById(`${name}-columns`);
+  if (!host || !meta || !columns) return null;
   if (typeof DecompressionStream === "undefined") {
     host.append(el("p", {}, "This browser is too old to draw the lanes. Everything else is complete."));
-    return;
+    return null;
   }
   const described = JSON.parse(meta.textContent ?? "") as Meta;
   const { rows, flame, findings } = decoded(described, await inflated(columns.textContent ?? ""));
@@ -90,13 +91,25 @@ async function lanes(): Promise<void> {
   columns.remove();
   const place = document.getElementById("flame");
   const graph = flame && place ? new FlameGraph(place, flame, described.source, partsOfModels(described, rows)) : null;
-  drawn.push(new Timeline(host, described, rows, findings, (part) => graph?.show(part)));
+  const timeline = new Timeline(host, described, rows, findings, (part) => graph?.show(part));
+  drawn.push(timeline);
   if (graph) drawn.push(graph);
-  host.dataset.ready = "";
+  return timeline;
+}
+
+/** One recording, or two that move together. */
+async function timelines(): Promise<void> {
+  const names = ["lanes", "lanes-after"];
+  const [first, second] = [await lanes(names[0]), await lanes(names[1])];
+  if (first && second) first.pair(second);
+  names.forEach((name, at) => {
+    const host = document.getElementById(name);
+    if (host && [first, second][at]) host.dataset.ready = "";
+  });
 }
 
 for (const table of document.querySelectorAll("table")) prepare(table);
 links();
 schemes();
 printing();
-void lanes();
+void timelines();

@@ -116,7 +116,7 @@ export class Timeline {
         button("+", () => this.zoom(1 / 1.6), "Zoom in (w)"),
         button("\u2190", () => this.pan(-0.3), "Pan left (a)"),
         button("\u2192", () => this.pan(0.3), "Pan right (d)"),
-        button("Whole recording", () => this.show(this.bounds)),
+        button(this.meta.origin === undefined ? "Whole recording" : "Both recordings", () => this.show(this.bounds)),
       ),
       el("span", { class: "group" }, this.finding, this.stepper),
       el(
@@ -195,7 +195,8 @@ export class Timeline {
     this.canvas.addEventListener("keydown", (event) => this.key(event, true));
     document.addEventListener("keydown", (event) => {
       const target = event.target as HTMLElement;
-      if (target !== this.canvas && !target.closest("input, select, textarea, button, a, summary, .scroll") && this.isSeen()) {
+      // Of two recordings on a page, one answers, and the other follows it.
+      if (!event.defaultPrevented && target !== this.canvas && !target.closest("input, select, textarea, button, a, summary, .scroll") && this.isSeen()) {
         this.key(event, false);
       }
     });
@@ -292,9 +293,24 @@ export class Timeline {
   // ---- moving
 
   show(view: View): void {
+    this.place(view);
+    if (!this.twin) return;
+    const by = (this.twin.meta.origin ?? 0) - (this.meta.origin ?? 0);
+    this.twin.place({ start: view.start + by, end: view.end + by });
+  }
+
+  private place(view: View): void {
     this.scene.view = within(view, this.bounds);
     this.tip.hidden = true;
     this.draw();
+  }
+
+  private twin: Timeline | null = null;
+
+  /** Two recordings show the same part of time from now on, seen from their origins. */
+  pair(other: Timeline): void {
+    this.twin = other;
+    other.twin = this;
   }
 
   private zoom(factor: number, time = (this.scene.view.start + this.scene.view.end) / 2): void {
@@ -521,6 +537,8 @@ export class Timeline {
 
   /** Does what the end of the address says. */
   private goTo(fragment: string): void {
+    // An address does not say which of two recordings it means.
+    if (this.meta.origin !== undefined) return;
     const place = parsed(fragment);
     if (place.finding !== undefined) this.mark(place.finding, !place.range);
     if (place.range) {
@@ -531,6 +549,7 @@ export class Timeline {
   }
 
   private remember(): void {
+    if (this.meta.origin !== undefined) return;
     const { finding, range } = this.scene;
     const fragment = written({ finding: finding?.id, range: range ?? undefined });
     // An address of which only the end changes may be replaced in a file too; where a browser forbids it, nothing is lost.

@@ -43,6 +43,25 @@ async function serious(page) {
     .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3).join(", ")}`);
 }
 
+/** What two recordings on a page show, at first, after a zoom of the second and after a key for the whole page. */
+async function paired(page) {
+  const views = async () => {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const labels = await page.locator("canvas.lanes").evaluateAll((all) => all.map((each) => each.ariaLabel));
+    return labels.map((label) => label.match(/([-\u2212]?[\d:.]+) to ([\d:.]+)/).slice(1));
+  };
+  const steps = [await views()];
+  await page.click("#lanes-after button:text-is('+')");
+  steps.push(await views());
+  await page.evaluate(() => {
+    document.querySelector("#lanes canvas.lanes").scrollIntoView({ block: "center" });
+    document.activeElement.blur();
+  });
+  await page.keyboard.press("w");
+  steps.push(await views());
+  return { steps, axe: await serious(page) };
+}
+
 for (const file of [driven, ...others]) {
   const noted = { file, complaints: [], requests: [], overflow: {} };
   const page = await opened(file, { viewport: { width: 390, height: 900 } }, noted);
@@ -61,6 +80,7 @@ for (const file of [driven, ...others]) {
     for (let i = 0; i < data.length; i += 4) colors.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
     return colors.size;
   });
+  if (await page.locator("#lanes-after").count()) noted.pair = await paired(page);
   seen.files.push(noted);
   await page.context().close();
 }

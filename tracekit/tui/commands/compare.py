@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.comparison import Measure
 from tracekit.tui.action import action
 from tracekit.tui.commands.detail import show_pane
-from tracekit.tui.state import first_predictions
+from tracekit.tui.state import LATENCY, first_predictions
 from tracekit.tui.viewport import clamp
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def show_compare(app: ActionHost) -> None:
 
 @action("next_measure")
 def next_measure(app: ActionHost) -> None:
-    """Switch between findings, mean, p95, sum and count."""
+    """Switch between findings, mean, p95, sum, count and latency."""
     if _alone(app):
         return
-    ways = (None, *Measure)
+    ways = (None, *Measure, LATENCY)
     app.change(measure=ways[(ways.index(app.state.measure) + 1) % len(ways)], pane="compare")
     app.focus_pane()
 

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.comparison import FEW, Difference, Measure, Presence, differences, recorded_lanes
 from tracekit.compare.findings import FindingChange, Status
 from tracekit.compare.latency import Answer
+from tracekit.compare.models import ModelComparison
 from tracekit.compare.renderers.words import percent_change
 from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Level
+from tracekit.tui.detail.answers import ANSWER_FIELDS
 from tracekit.tui.detail.columns import WEIGHTY
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
-from tracekit.tui.state import EventFilter, FindingRef, Sort
+from tracekit.tui.state import LATENCY, EventFilter, FindingRef, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count, format_duration, format_estimate
 
@@ -29,13 +31,13 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from tracekit.compare.comparison import Comparison
-    from tracekit.compare.models import ModelComparison
     from tracekit.report.report import Check
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
 
-Compared = Records[FindingChange] | Records[Difference]
+Compared = Records[FindingChange] | Records[Difference] | Records[ModelComparison]
 
+BY_MODEL = Sort("model", descending=False)
 BY_STATUS = Sort("status", descending=False)
 BY_DIFFERENCE = Sort("difference", descending=True)
 
@@ -192,7 +194,8 @@ class ComparePane(ListPane[Compared]):
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """Both recordings, the order, and for numbers the range."""
-        span = (state.range, state.filter, state.origins, state.active) if state.measure is not None else None
+        is_number = isinstance(state.measure, Measure)
+        span = (state.range, state.filter, state.origins, state.active) if is_number else None
         return (state.sessions, state.comparison, state.measure, span, state.sorts.get(self.PANE))
 
     def make(self, state: State) -> Compared | None:
@@ -208,8 +211,12 @@ class ComparePane(ListPane[Compared]):
                 _fitting(sort, FINDING_FIELDS, BY_STATUS),
                 "No findings in either recording.",
             )
+        if state.measure == LATENCY:
+            by = _fitting(sort, ANSWER_FIELDS, BY_MODEL)
+            return records_of(state.comparison.models, ANSWER_FIELDS, by, "No models.")
+        measure = Measure(state.measure)
         models = {model for session in state.sessions for model in session.trace.models["name"]}
-        fields = number_fields(state.measure, one_model=len(models) <= 1)
+        fields = number_fields(measure, one_model=len(models) <= 1)
         spans = [state.range and state.range.moved(state.shift(index)) for index in range(2)]
         rows = [
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
@@ -222,13 +229,16 @@ class ComparePane(ListPane[Compared]):
     def heading(self, state: State, rows: Compared, room: int) -> str:
         """What is compared, and what else could be."""
         del rows
-        ways = ("findings", *Measure)
+        ways = ("findings", *Measure, LATENCY)
         shown = state.measure or "findings"
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
         if state.measure is None:
             first = f"{scope} · " if (scope := unnarrowed(state)) else ""
-            savings = "   est. savings before and after"
-            return longest_that_fits([f"{first}u: {listed}{savings}", f"{first}u: {listed}", f"{first}{listed}"], room)
+            columns = ("   est. savings before and after", "   est. savings", "")
+            return longest_that_fits([*(f"{first}u: {listed}{each}" for each in columns), f"{first}{listed}"], room)
+        if state.measure == LATENCY:
+            about = "   median of warm predictions, whole recordings"
+            return longest_that_fits([f"u: {listed}{about}", f"u: {listed}", listed], room)
         few, abouts = f"   ≈ n < {FEW}", [""]
         if state.range is not None:
             abouts = [f"   {range_words(state.range)}", f"   range of {duration(state.range.span_ns)}", "   in range"]
@@ -260,14 +270,17 @@ class ComparePane(ListPane[Compared]):
         line = rows.records[row]
         if isinstance(line, FindingChange):
             return PaneChosen("findings")
-        chosen = EventFilter(text=line.label, model=line.model or "", kind=line.kind)
+        if isinstance(line, Difference):
+            chosen = EventFilter(text=line.label, model=line.model or "", kind=line.kind)
+        else:
+            chosen = EventFilter(model=line.name)
         before = self._state.filter if self._state is not None else chosen
         return EventsWanted(replace(chosen, device=before.device, min_ns=before.min_ns, max_ns=before.max_ns))
 
 
-def _is_about(line: FindingChange | Difference, check: Check) -> bool:
+def _is_about(line: FindingChange | Difference | ModelComparison, check: Check) -> bool:
     """Whether a line stands for a check; an answer for the recording as a whole stands for all its models."""
-    if isinstance(line, Difference) or line.id != check.id:
+    if not isinstance(line, FindingChange) or line.id != check.id:
         return False
     return check.model is None or check.model in line.models
 

@@ -19,6 +19,9 @@ import pytest
 
 from tracekit.analysis.code.tree import CallTree
 from tracekit.api import Analysis, analysis_of
+from tracekit.compare.comparison import compare
+from tracekit.compare.measurements import measure
+from tracekit.compare.renderers.html import Drawing, render_comparison
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
 from tracekit.report.renderers.html import render_html
@@ -66,6 +69,15 @@ def write_hostile(analysis: Analysis, folder: Path) -> Path:
     return path
 
 
+def write_pair(before: Analysis, after: Analysis, folder: Path) -> Path:
+    """The page of a comparison of recordings whose first predictions start at different times."""
+    sides = [measure(each.trace, each.report) for each in (before, after)]
+    drawings = [Drawing(each.report, each.timeline()) for each in (before, after)]
+    path = folder / "pair.html"
+    path.write_text(render_comparison(compare(sides[:1], sides[1:]), (drawings[0], drawings[1])), "utf-8")
+    return path
+
+
 def look(analysis: Analysis, samples: Path, shared_folder: Path) -> str:
     """What the browser saw of all pages, as JSON."""
     folder = shared_folder / "pages"
@@ -75,6 +87,7 @@ def look(analysis: Analysis, samples: Path, shared_folder: Path) -> str:
     real = samples.parents[1] / "shared/corpus/bundles"
     pages += [write(analysis_of(real / f"{name}.trace"), folder) for name in REAL if (real / f"{name}.trace").exists()]
     pages.append(write_hostile(analysis, folder))
+    pages.append(write_pair(analysis, analysis_of(samples / f"{LOOKED_AT[0]}.trace"), folder))
     call = first_prediction(analysis)
     first = f"{call.start_ns}-{call.start_ns + call.duration_ns}"
     command = ["node", str(WEB / "test/browser.mjs"), str(CHROMIUM), first, *map(str, pages)]
@@ -248,3 +261,24 @@ def test_without_scripts_everything_but_the_lanes_is_there(analysis: Analysis, s
         if check.outcome == "finding":
             assert check.title in text
             assert check.summary in text
+
+
+def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: dict[str, Any], samples: Path) -> None:
+    pair = next(page["pair"] for page in seen["files"] if "pair" in page)
+    traces = [analysis_of(samples / f"{name}.trace").trace for name in (DRIVEN, LOOKED_AT[0])]
+    called = [trace.activity[trace.activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min() for trace in traces]
+    offset = (int(called[1]) - int(called[0])) / 1e9
+    spans = []
+    for step in pair["steps"]:
+        before, after = ([seconds(text) for text in view] for view in step)
+        assert [b + offset for b in before] == pytest.approx(after, abs=0.002)
+        spans.append(before[1] - before[0])
+    # A zoom of either changes both.
+    assert spans[0] > spans[1] > spans[2]
+    assert pair["axe"] == []
+
+
+def seconds(moment: str) -> float:
+    minutes, rest = moment.lstrip("-−").split(":")
+    size = int(minutes) * 60 + float(rest)
+    return size if moment[0].isdecimal() else -size

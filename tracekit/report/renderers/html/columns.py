@@ -64,8 +64,9 @@ def _left_out(lane: DrawnLane) -> DrawnLane:
     return replace(lane, words=words, depth=0, **empty)
 
 
-def payload(report: Report, timeline: Timeline) -> tuple[str, str]:
-    """What the script needs to draw the lanes: JSON, and the columns it describes in base64."""
+def payload(report: Report, timeline: Timeline, origin_ns: int | None = None) -> tuple[str, str]:
+    """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns` is the time
+    that stands above that of another recording; None where there is no other."""
     pieces: list[bytes] = []
     lanes = [_lane(lane, pieces) for lane in timeline.lanes]
     meta = {
@@ -78,6 +79,8 @@ def payload(report: Report, timeline: Timeline) -> tuple[str, str]:
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
         "findings": _findings(report, timeline, pieces),
     }
+    if origin_ns is not None:
+        meta["origin"] = origin_ns
     text = json.dumps(meta, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
     return text, b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
 

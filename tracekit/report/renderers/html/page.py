@@ -94,19 +94,25 @@ def _top(report: Report, sections: Iterable[str]) -> Html:
 
 def _lanes(timeline: Timeline) -> Html:
     """Where the script draws the lanes, and why some show nothing."""
+    noscript = "Scripts are switched off, so the lanes are not drawn. Everything else is complete."
+    return tag(
+        "section",
+        tag("h2", "Timeline"),
+        tag("noscript", tag("p", noscript)),
+        tag("div", id="lanes"),
+        empty_lanes(timeline),
+        id="timeline",
+    )
+
+
+def empty_lanes(timeline: Timeline) -> Html | None:
+    """Why some lanes show nothing; None where all show something."""
     reasons: dict[str, list[str]] = {}
     for lane in timeline.lanes:
         if lane.words:
             reasons.setdefault(lane.words, []).append(lane.title)
     empty = "; ".join(f"{', '.join(titles)}: {words}" for words, titles in reasons.items())
-    return tag(
-        "section",
-        tag("h2", "Timeline"),
-        tag("noscript", tag("p", "Scripts are switched off, so the lanes are not drawn. Everything else is complete.")),
-        tag("div", id="lanes"),
-        tag("p", f"Lanes without events: {empty}.", class_="empty-lanes") if empty else None,
-        id="timeline",
-    )
+    return tag("p", f"Lanes without events: {empty}.", class_="empty-lanes") if empty else None
 
 
 def _foot(report: Report) -> Html:
@@ -117,16 +123,16 @@ def _foot(report: Report) -> Html:
     )
 
 
-def lanes_data(report: Report, timeline: Timeline) -> list[Html]:
-    """What the script draws the lanes from."""
-    meta, columns = payload(report, timeline)
+def lanes_data(report: Report, timeline: Timeline, *, name: str = "lanes", origin_ns: int | None = None) -> list[Html]:
+    """What the script draws the lanes from, in the element with the id `name`."""
+    meta, columns = payload(report, timeline, origin_ns)
     return [
-        tag("script", Html(meta), type="application/json", id="lanes-meta"),
-        tag("script", Html(columns), type="text/plain", id="lanes-columns"),
+        tag("script", Html(meta), type="application/json", id=f"{name}-meta"),
+        tag("script", Html(columns), type="text/plain", id=f"{name}-columns"),
     ]
 
 
-def place_of_lanes(timeline: Timeline | None) -> str:
+def place_of_lanes(timeline: Timeline | None, name: str = "lanes") -> str:
     """A rule that keeps the place of the lanes free until the script has drawn them."""
     if timeline is None:
         return ""
@@ -134,4 +140,4 @@ def place_of_lanes(timeline: Timeline | None) -> str:
     height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
     height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
     height += 2 * COUNTER_PX if any((lane.flags & CALL).any() for lane in drawn) else 0
-    return f"#lanes{{--lanes-height:{min(height, TALLEST_PX)}px}}"
+    return f"#{name}{{--lanes-height:{min(height, TALLEST_PX)}px}}"

@@ -1,0 +1,83 @@
+"""The page of a comparison: complete without scripts, and both recordings on one scale."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from lxml import html
+
+from tracekit.api import analysis_of
+from tracekit.compare.comparison import compare
+from tracekit.compare.measurements import measure
+from tracekit.compare.renderers import words
+from tracekit.compare.renderers.html import Drawing, render_comparison
+from tracekit.trace.events import Kind
+
+PAIR = ("captions_concurrent", "sharpen_8bit")
+
+
+@pytest.fixture(scope="module")
+def analyses(samples):
+    return [analysis_of(samples / f"{name}.trace") for name in PAIR]
+
+
+@pytest.fixture(scope="module")
+def page(analyses):
+    before, after = (measure(each.trace, each.report) for each in analyses)
+    sides = [Drawing(each.report, each.timeline()) for each in analyses]
+    return html.fromstring(render_comparison(compare([before], [after]), (sides[0], sides[1])))
+
+
+def text_of(page):
+    return " ".join(page.text_content().split())
+
+
+def test_every_answer_is_text(measured):
+    comparison = compare([measured("sharpen_8bit")], [measured("sharpen_float16")])
+    page = html.fromstring(render_comparison(comparison, None))
+    text = text_of(page)
+    (model,) = comparison.models
+    for part in (words.summary(comparison), words.parts(model), words.facts(model), words.measured(model.latency)):
+        assert part in text
+    cells = page.xpath("//section[@id='models']//td[@class='n']")
+    assert [cell.text_content() for cell in cells] == ["12.44 ms", "8.68 ms", "0.70", "−31% to −29%"]
+    assert all(change.id in text for change in comparison.findings)
+    assert all(note in text for note in comparison.notes)
+    assert "each side is one recording" in text
+
+
+def test_what_is_unfair_is_said_first(measured):
+    before = measured("sharpen_8bit")
+    after = replace(before, environment=replace(before.environment, thermal="Serious"))
+    known = replace(before, environment=replace(before.environment, thermal="Nominal"))
+    found = html.fromstring(render_comparison(compare([known], [after]), None))
+    assert found.xpath("//main/section/@id")[0] == "unfair"
+    assert "thermal state Nominal Serious" in " ".join(text for text in found.xpath("//section[1]//text()") if text)
+
+
+def test_both_recordings_are_as_long_and_begin_together(page, analyses):
+    metas = [json.loads(page.xpath(f"//script[@id='{name}-meta']/text()")[0]) for name in ("lanes", "lanes-after")]
+    for meta, analysis in zip(metas, analyses, strict=True):
+        activity = analysis.trace.activity
+        assert meta["origin"] == activity[activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min()
+        assert meta["start"] <= 0
+        assert meta["end"] >= analysis.timeline().end_ns
+    assert len({meta["end"] - meta["start"] for meta in metas}) == 1
+    assert len({meta["origin"] - meta["start"] for meta in metas}) == 1
+
+
+def test_a_recording_without_predictions_begins_at_its_start(analyses, samples):
+    other = analysis_of(samples / "not_instrumented.trace")
+    sides = [Drawing(each.report, each.timeline()) for each in (analyses[0], other)]
+    measurements = [measure(each.trace, each.report) for each in (analyses[0], other)]
+    page = html.fromstring(render_comparison(compare(measurements[:1], measurements[1:]), (sides[0], sides[1])))
+    assert "no prediction to align it by" in text_of(page)
+    assert json.loads(page.xpath("//script[@id='lanes-meta']/text()")[0])["origin"] == 0
+
+
+def test_names_are_never_markup(measured):
+    hostile = replace(measured("sharpen_8bit"), source="</title><script>alert(1)</script>")
+    page = render_comparison(compare([hostile], [measured("sharpen_float16")]), None)
+    assert "<script>alert" not in page
