@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,18 @@ def test_other_things(tmp_path) -> None:
     assert "no such file or folder" in refusal(tmp_path / "gone.mlmodel")
     assert "is not a Core ML model" in refusal(tmp_path)
     assert "no such file or folder: 'a?b'" in refusal(Path("a\0b"))
+
+
+def test_without_coremltools_the_way_out_is_named(built_models, monkeypatch) -> None:
+    specification.message_types.cache_clear()
+    monkeypatch.setattr(specification.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.delitem(sys.modules, "coremltools.proto", raising=False)
+    try:
+        sentence = refusal(built_models / "network.mlmodel")
+    finally:
+        specification.message_types.cache_clear()
+    assert "needs coremltools" in sentence
+    assert "xcrun coremlcompiler metadata" in sentence
 
 
 def test_many_tiny_messages_are_refused_before_they_take_memory(tmp_path, monkeypatch) -> None:

@@ -163,6 +163,17 @@ def test_a_compute_unit_that_the_file_asks_for_is_told(tmp_path) -> None:
     assert [entry.backend for entry in read_model(path).main.operations] == ["ane"]
 
 
+def test_a_function_by_another_name_than_main_is_found(tmp_path) -> None:
+    message = message_types().Model(specificationVersion=8)
+    function = message.mlProgram.functions["predict"]
+    function.opset = "CoreML7"
+    function.block_specializations["CoreML7"].operations.add(type="relu")
+    path = tmp_path / "named.mlmodel"
+    path.write_bytes(message.SerializeToString())
+    model = read_model(path)
+    assert (model.main.name, model.counts) == ("predict", (("relu", 1),))
+
+
 def test_who_casts_is_named(inspected) -> None:
     model = inspected("passed_state")
     casts = {entry.name for entry in model.main.operations if entry.type == "cast"}

@@ -84,10 +84,11 @@ def _functions(message: Any, kind: str) -> tuple[Function, ...]:
     """Functions, the default one first."""
     description = message.description
     described = {entry.name: entry for entry in description.functions}
-    if not described:
-        described = {MAIN: description}
-    default = description.defaultFunctionName
     programs = dict(message.mlProgram.functions) if kind == "mlProgram" else {}
+    if not described:
+        # The only function of a program is usually, but not necessarily, called main.
+        described = {next(iter(programs)) if len(programs) == 1 else MAIN: description}
+    default = description.defaultFunctionName
     functions = []
     for name in sorted(described, key=lambda each: (each != default, each)):
         entry = described[name]

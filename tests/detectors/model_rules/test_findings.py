@@ -79,6 +79,12 @@ def test_a_conversion_names_input_type_and_direction_and_the_arguments_that_avoi
     assert "let x = try MLMultiArray(shape: [1, 32, 8, 8], dataType: .float16)" in finding.fix
 
 
+def test_a_conversion_that_only_the_precision_tells_of_is_a_may(inspected) -> None:
+    model = inspected("target_iOS16")
+    bare = replace(model, functions=(replace(model.main, operations=None),))
+    assert "may be converted in every prediction: input `x`" in answer(bare, "interface-conversion").summary
+
+
 def test_gray_images_become_float16_and_color_ones_cannot(inspected) -> None:
     gray = answer(inspected("image_gray"), "interface-conversion")
     assert 'ct.ImageType(name="picture", color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)' in gray.fix

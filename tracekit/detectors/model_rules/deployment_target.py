@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.framework import ModelFileDetector, Reference
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
-from tracekit.detectors.model_rules.shared import DOCS, NoOptions, convert_code, listed
+from tracekit.detectors.model_rules.shared import NoOptions, convert_code, listed
 from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
 from tracekit.detectors.patterns import Pattern
 from tracekit.model_files import NEWEST, Kind, release_of
@@ -135,7 +135,6 @@ DETECTOR = ModelFileDetector(
     why="A model for newer systems does not load; one for older systems cannot use what newer ones have.",
     fix=FIX,
     references=(
-        Reference("Core ML Tools: new features by version", f"{DOCS}/new-features.html"),
         Reference(
             "apple/coremltools: Model.proto, versions",
             "https://github.com/apple/coremltools/blob/main/mlmodel/format/Model.proto",

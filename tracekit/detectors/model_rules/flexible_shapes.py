@@ -64,8 +64,8 @@ def _fix(inputs: tuple[Feature, ...], ranged: list[Feature], version: int) -> st
     names = {entry.name for entry in ranged}
     lines = [f"        {_listed_shapes(entry) if entry.name in names else type_code(entry)},\n" for entry in inputs]
     return (
-        "List the shapes that the app uses, up to 128, and put the most frequent one first (iOS 15, macOS 12 or later "
-        "for ML programs); or convert one model per shape:\n\n"
+        "List the shapes that the app uses, up to 128, with the most frequent one as default (iOS 15, macOS 12 or "
+        "later for ML programs); or convert one model per shape:\n\n"
         + convert_code([f"inputs=[\n{''.join(lines)}    ],"], max(version, 6))
     )
 

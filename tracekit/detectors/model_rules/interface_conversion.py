@@ -39,10 +39,12 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     if not found:
         inside = listed(name for _, function in known for name in function.precision or ())
         return Passed(model.name, f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
+    seen = all(function.operations is not None for _, function in known)
+    certain = "Converted" if seen else "The file lists no operations, but by its precision this may be converted"
     sentences = listed(_words(where, entry) for where, entry in found)
     return Finding(
         model.name,
-        f"Converted in every prediction: {sentences}.",
+        f"{certain} in every prediction: {sentences}.",
         metrics,
         None,
         (),
@@ -130,7 +132,7 @@ every prediction. `float-conversion` and `excess-data-copies` measure what that 
 
 From each input, single-use arithmetic and shape operations (such as the scale of an image) are followed to a `cast`,
 and likewise back from each output. An image without a cast is converted by Core ML itself. Where the file has no
-operations, the compute precision that the compiler names is compared with the interface.
+operations, the compute precision that the compiler names is compared with the interface, and the finding is a "may".
 
 ## Not a problem when
 

@@ -96,7 +96,7 @@ DETECTOR = ModelFileDetector(
     references=(
         Reference(
             "MLModel.compileModel(at:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/compilemodel(at:)-6442s",
+            "https://developer.apple.com/documentation/coreml/mlmodel/compilemodel(at:)-45ao6",
         ),
     ),
     options=NoOptions,
