@@ -129,7 +129,7 @@ def _unfair(comparison: Comparison) -> Html | None:
         "section",
         tag("h2", "Not a fair comparison"),
         tag("p", "These differ, and can change latency by themselves."),
-        table(["", "before", "after"], rows, name="Differences of the environment", words=3),
+        table(["what", "before", "after"], rows, name="Differences of the environment", words=3, stacked=True),
         id="unfair",
     )
 
