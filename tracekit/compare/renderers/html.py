@@ -129,7 +129,7 @@ def _unfair(comparison: Comparison) -> Html | None:
         "section",
         tag("h2", "Not a fair comparison"),
         tag("p", "These differ, and can change latency by themselves."),
-        table(["", "before", "after"], rows, name="Differences of the environment", words=3),
+        table(["what", "before", "after"], rows, name="Differences of the environment", words=3, stacked=True),
         id="unfair",
     )
 
@@ -142,10 +142,11 @@ def _models(comparison: Comparison) -> Html | None:
     titles = ["model", "answer", "before", "after", "ratio", "95% interval", "details"]
     grid = table(titles, map(_model, compared), name="Models", words=2, stacked=True) if compared else None
     totals = words.totals(compared)
+    what = "Median of all predictions" if all(one.basis is Basis.ALL for one in compared) else "Median warm latency"
     return tag(
         "section",
         tag("h2", "Models"),
-        tag("p", "Median warm latency; the interval is that of the change.", class_="dim") if grid else None,
+        tag("p", f"{what}; the interval is that of the change.", class_="dim") if grid else None,
         grid,
         tag("p", f"All models: {totals}") if totals else None,
         alone,

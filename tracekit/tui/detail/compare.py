@@ -237,7 +237,7 @@ class ComparePane(ListPane[Compared]):
             columns = ("   est. savings before and after", "   est. savings", "")
             return longest_that_fits([*(f"{first}u: {listed}{each}" for each in columns), f"{first}{listed}"], room)
         if state.measure == LATENCY:
-            about = "   median of warm predictions, whole recordings"
+            about = "   median latency, whole recordings"
             return longest_that_fits([f"u: {listed}{about}", f"u: {listed}", listed], room)
         few, abouts = f"   ≈ n < {FEW}", [""]
         if state.range is not None:
