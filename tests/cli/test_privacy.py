@@ -180,7 +180,7 @@ ONE_FORM = [
 ]
 
 
-def told(printed: str, folder: Path) -> dict[str, str]:
+def written_texts(printed: str, folder: Path) -> dict[str, str]:
     """What a command printed, and the files that it wrote."""
     texts = {"printed": printed}
     for path in folder.iterdir():
@@ -202,7 +202,7 @@ def test_no_command_tells_a_secret(
     result = tracekit(command, recordings[form], *flags)
     # The check fails, since its limit is far below the latency.
     assert result.status == (1 if command == "check" else 0)
-    texts = told(result.out + result.err, tmp_path)
+    texts = written_texts(result.out + result.err, tmp_path)
     assert len(texts) == {"analyze": 5, "check": 5, "bugreport": 6}.get(command, 1)
     assert {name: leaks(text) for name, text in texts.items()} == {name: set() for name in texts}
 

@@ -89,7 +89,7 @@ class Recording:
 
 def at_work(output: Path) -> list[int]:
     """Processes of the stand-in that still record into the output."""
-    found = []
+    pids = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -102,8 +102,8 @@ def at_work(output: Path) -> list[int]:
                 and b"--attach" in words
                 and b"tracekit" not in words
             ):
-                found.append(int(entry.name))
-    return found
+                pids.append(int(entry.name))
+    return pids
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to look for what is left at work")
