@@ -53,9 +53,9 @@ def run(checkout: Path, path: Path, *command: str) -> subprocess.CompletedProces
     """Run a command in the checkout, with an empty home and a search path without any Python but those in `path`."""
     path.mkdir(exist_ok=True)
     for tool in TOOLS:
-        found = shutil.which(tool)
-        if found is not None and not (path / tool).exists():
-            (path / tool).symlink_to(found)
+        tool_path = shutil.which(tool)
+        if tool_path is not None and not (path / tool).exists():
+            (path / tool).symlink_to(tool_path)
     environment = {"PATH": str(path), "HOME": str(path / "home")}
     return subprocess.run(
         command, cwd=checkout, env=environment, capture_output=True, text=True, check=False, timeout=60

@@ -197,7 +197,7 @@ ONE_FORM = [
 ]
 
 
-def told(printed: str, folder: Path) -> dict[str, str]:
+def written_texts(printed: str, folder: Path) -> dict[str, str]:
     """What a command printed, and the files that it wrote."""
     texts = {"printed": printed}
     for path in folder.iterdir():
@@ -223,7 +223,7 @@ def test_no_command_tells_a_secret(
     result = tracekit(name, recordings[form], *options, *flags)
     # The check fails, since its limit is far below the latency.
     assert result.status == (1 if command == "check" else 0)
-    texts = told(result.out + result.err, tmp_path)
+    texts = written_texts(result.out + result.err, tmp_path)
     written = {"analyze": 4, "check": 4, "bugreport": 5, "export": 1}.get(name, 0)
     assert len(texts) == 1 + written
     assert {place: leaks(text) for place, text in texts.items()} == {place: set() for place in texts}

@@ -90,16 +90,16 @@ def test_the_total_of_evidence_is_never_below_what_is_shown() -> None:
 
 
 def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model() -> None:
-    def found(name: str, model: str | None, start_ns: int, cost_ns: int) -> Judgment:
+    def judged_finding(name: str, model: str | None, start_ns: int, cost_ns: int) -> Judgment:
         affected = Intervals(np.array([start_ns]), np.array([start_ns + cost_ns]))
         outcome = Finding(model, "", (), Cost(cost_ns, 0.1, ""), (), affected=affected)
         return Judgment(replace(DETECTOR, id=name), outcome)
 
     judgments = [
         # Together 9 ns, so before "a" with its 8.
-        found("b", "M", 0, 5),
-        found("b", "N", 10, 4),
-        found("a", "M", 20, 8),
+        judged_finding("b", "M", 0, 5),
+        judged_finding("b", "N", 10, 4),
+        judged_finding("a", "M", 20, 8),
         Judgment(DETECTOR, Finding(None, "", (), None, ())),
         Judgment(DETECTOR, DetectorFailed(None, "")),
         Judgment(DETECTOR, InsufficientData(None, "", "")),

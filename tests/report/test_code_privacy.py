@@ -34,20 +34,20 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outputs(report: Report) -> list[str]:
-    whole = [renderer.render(report) for renderer in RENDERERS.values()]
+    documents = [renderer.render(report) for renderer in RENDERERS.values()]
     return [
-        *whole,
+        *documents,
         render_concise(report, width=100, color=False),
         render_text(report, width=100, color=False, verbose=True),
     ]
 
 
 def trees(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    found = []
+    texts = []
     for form in ("text", "collapsed", "speedscope"):
         assert dispatch(["stacks", str(path), "--quiet", "--format", form]) == 0
-        found.append(capsys.readouterr().out)
-    return found
+        texts.append(capsys.readouterr().out)
+    return texts
 
 
 def test_no_output_has_a_path_or_an_address(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,9 +40,9 @@ def places(config: pytest.Config, module: str) -> list[int]:
     """Places of the cases of a module that a run judges: of each kind the first and every tenth, or all of them."""
     step = 1 if config.getoption("--every-case") else SAMPLED
     seen: Counter[str] = Counter()
-    found = []
+    chosen = []
     for place, case in enumerate(load(module)):
         if seen[case.kind] % step == 0:
-            found.append(place)
+            chosen.append(place)
         seen[case.kind] += 1
-    return found
+    return chosen

@@ -45,9 +45,9 @@ def test_the_neural_engine_covers_most_of_the_decode_calls(split):
 
 
 def test_overlapping_requests_are_counted_once(trace, split):
-    found = shares(split, PARTITION_A)
-    assert found["gpu_ns"] + found["gpu_queue_ns"] <= 1
-    assert found["unaccounted_ns"] < 0.01
+    shares_of_parts = shares(split, PARTITION_A)
+    assert shares_of_parts["gpu_ns"] + shares_of_parts["gpu_queue_ns"] <= 1
+    assert shares_of_parts["unaccounted_ns"] < 0.01
     compute = trace.compute[(trace.compute["model"] == PARTITION_A.base).to_numpy()]
     summed = compute.loc[compute["kind"].isin([Kind.GPU_PREPARE, Kind.GPU_REQUEST]).to_numpy(), "duration_ns"].sum()
     assert summed == 3_051_400_000

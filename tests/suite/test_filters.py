@@ -32,7 +32,7 @@ def queued():
     return read_back(behind_another_model(Draws(1)), bundle=False)
 
 
-def found(report, model):
+def checks_with_findings(report, model):
     return {check.id for check in report.checks if (check.outcome, check.model) == ("finding", model)}
 
 
@@ -40,8 +40,8 @@ def test_a_model_that_waits_for_one_that_is_not_shown_still_waits(queued):
     whole = judge(queued)
     (waiting,) = (check.model for check in whole.checks if check.id == "neural-engine-contention" and check.cost)
     part = judge(queued, shown=shown_of(queued, models=[waiting]))
-    assert found(part, waiting) == found(whole, waiting)
-    assert "neural-engine-contention" in found(part, waiting)
+    assert checks_with_findings(part, waiting) == checks_with_findings(whole, waiting)
+    assert "neural-engine-contention" in checks_with_findings(part, waiting)
     assert {check.model for check in part.checks} <= {waiting, None}
 
 

@@ -22,10 +22,10 @@ def assert_right(module: str, places: list[int]) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_detector_has_enough_cases(module):
-    found = load(module)
-    assert found, f"tests/suite/cases/{module}.py is missing or empty: see docs/new-detector.md"
-    assert {module_of(case.detector) for case in found} == {module}
-    counts = Counter(case.kind for case in found)
+    cases_of_module = load(module)
+    assert cases_of_module, f"tests/suite/cases/{module}.py is missing or empty: see docs/new-detector.md"
+    assert {module_of(case.detector) for case in cases_of_module} == {module}
+    counts = Counter(case.kind for case in cases_of_module)
     assert set(counts) <= set(KINDS)
     few = {kind: f"{counts[kind]} of {least}" for kind, least in KINDS.items() if counts[kind] < least}
     assert not few, f"cases of {module} that are missing: {few}"

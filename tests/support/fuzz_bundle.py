@@ -90,7 +90,7 @@ class Bundle:
     snapshot: Snapshot
     report: dict[str, Any]
 
-    def place(self, name: str) -> Path:
+    def path_of(self, name: str) -> Path:
         """Path of one of its files."""
         return self.path / name if name else self.path
 
@@ -276,20 +276,20 @@ def attempt(bundles: list[Bundle], seed: int, number: int) -> tuple[str, str, st
     touched = damage(bundle, kind, choice)
     try:
         for name, content in touched.items():
-            place = bundle.place(name)
+            path = bundle.path_of(name)
             if content is None:
-                place.unlink()
+                path.unlink()
             else:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(content)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
         outcome = judge(bundle, kind, touched, analyze=number // len(KINDS) % REPORT_EVERY == 0)
     except Exception as error:
         raise BrokenReaderError(number, kind, sorted(touched), bundle.path) from error
     for name in touched:
         if name in bundle.files:
-            bundle.place(name).write_bytes(bundle.files[name])
+            bundle.path_of(name).write_bytes(bundle.files[name])
         else:
-            bundle.place(name).unlink()
+            bundle.path_of(name).unlink()
             shutil.rmtree(bundle.path / "corespace" / "run3", ignore_errors=True)
     return kind, " and ".join(sorted({name.rsplit("/", 1)[-1] or bundle.form for name in touched})), outcome
 

@@ -31,7 +31,7 @@ def scenario() -> Scenario:
     return app.finish()
 
 
-def told(trace: Trace) -> list[tuple[object, ...]]:
+def sites_with_callers(trace: Trace) -> list[tuple[object, ...]]:
     return [(site, site.called_by) for site in all_sites(trace)]
 
 
@@ -39,7 +39,7 @@ def test_all_forms_of_a_scenario_tell_the_same(scenario: Scenario, tmp_path: Pat
     bundle = open_trace(write_bundle(scenario, tmp_path / "a.trace", rows_per_block=64))
     write_export(scenario, tmp_path / "xml")
     export, handed = open_trace(tmp_path / "xml"), trace_of(scenario)
-    assert told(bundle) == told(export) == told(handed)
+    assert sites_with_callers(bundle) == sites_with_callers(export) == sites_with_callers(handed)
     load, prediction, element = all_sites(bundle)
     assert (load.function, load.file, load.line, load.thread, load.calls) == ("App.apply", "Style.swift", 42, "main", 1)
     assert [place.function for place in load.called_by] == ["App.run", "main"]

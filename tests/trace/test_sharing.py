@@ -99,19 +99,19 @@ def test_without_rows_of_the_engine_there_is_nothing_to_share(make):
 
 
 def test_the_coverage_says_so_once_and_only_where_it_matters(make):
-    def told(*rows, coreml):
+    def conclusion_and_notes(*rows, coreml):
         trace = build_trace(make.recording(make.coreml(*coreml), make.engine(*rows)))
         return trace.coverage_of("Neural Engine").conclusion, trace.notes
 
     start = "Neural Engine activity of the whole machine, without process names"
     call = ((100 * MS, 100 * MS, "Prediction", "net-1"),)
-    assert told((110 * MS, MS, GENERIC), coreml=call) == (f"{start}.", ())
-    assert told((110 * MS, MS, label("rival")), coreml=call) == (
+    assert conclusion_and_notes((110 * MS, MS, GENERIC), coreml=call) == (f"{start}.", ())
+    assert conclusion_and_notes((110 * MS, MS, label("rival")), coreml=call) == (
         f"{start}; other processes used the Neural Engine too: labels name a model that the target never loaded "
         "(rival).",
         (),
     )
-    assert told((110 * MS, MS, GENERIC), coreml=()) == (
+    assert conclusion_and_notes((110 * MS, MS, GENERIC), coreml=()) == (
         f"{start}; it is unknown whether other processes used the Neural Engine: there are no Core ML rows to compare "
         "with.",
         (),

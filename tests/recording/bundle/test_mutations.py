@@ -78,7 +78,7 @@ def test_the_fuzzer_notices_a_number_that_changed_without_a_word(tmp_path: Path)
         content = bytearray(zlib.decompress(bundle.files[name]) if compressed else bundle.files[name])
         # The duration follows the start, in the first row.
         content[4096 + 8] ^= 1
-        bundle.place(name).write_bytes(zlib.compress(content) if compressed else content)
+        bundle.path_of(name).write_bytes(zlib.compress(content) if compressed else content)
         touched = {name: bytes(content)}
         assert fuzzer.unsaid(bundle.snapshot, fuzzer.snapshot(bundle.path)) == {f"{store} numbers duration"}
         if compressed:

@@ -14,7 +14,7 @@ from tracekit.report import formatting, over_time
 from tracekit.report.call_sites import called_from
 from tracekit.report.formatting import fix_line
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
-from tracekit.report.renderers.concise import context_line, remedies, summary_line
+from tracekit.report.renderers.concise import context_line, summary_line
 from tracekit.report.renderers.markdown_code import call_sites, nevertheless
 from tracekit.report.renderers.markdown_tables import (
     MODELS_SHOWN,
@@ -25,6 +25,7 @@ from tracekit.report.renderers.markdown_tables import (
     time_parts,
 )
 from tracekit.report.renderers.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
+from tracekit.report.renderers.remedies import remedies
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import TITLE, frames, parts_row
 from tracekit.units import format_count, format_estimate, format_percent, format_time

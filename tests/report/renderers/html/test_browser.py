@@ -104,19 +104,19 @@ def analysis(samples: Path) -> Analysis:
 @pytest.fixture(scope="module")
 def seen(analysis: Analysis, samples: Path, shared_folder: Path) -> dict[str, Any]:
     """What the browser saw, looked at by the process that comes first."""
-    found = shared_folder / "browser.json"
+    result_file = shared_folder / "browser.json"
     with (shared_folder / "browser.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not found.exists():
-            found.write_text(look(analysis, samples, shared_folder), "utf-8")
-    told: dict[str, Any] = json.loads(found.read_text("utf-8"))
-    return told
+        if not result_file.exists():
+            result_file.write_text(look(analysis, samples, shared_folder), "utf-8")
+    answers: dict[str, Any] = json.loads(result_file.read_text("utf-8"))
+    return answers
 
 
 @pytest.fixture(scope="module")
 def steps(seen: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = seen["driven"]["steps"]
-    return found
+    driven: dict[str, Any] = seen["driven"]["steps"]
+    return driven
 
 
 def first_prediction(analysis: Analysis) -> Any:

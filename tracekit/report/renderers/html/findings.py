@@ -8,12 +8,12 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.formatting import fix_line
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
-from tracekit.report.renderers.concise import remedies
 from tracekit.report.renderers.concise_findings import included_above
 from tracekit.report.renderers.html.call_sites import callers
 from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
 from tracekit.report.renderers.html.prose import blocks, sentence
 from tracekit.report.renderers.html.tables import Cell, table
+from tracekit.report.renderers.remedies import remedies
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
