@@ -59,7 +59,7 @@ def test_without_call_stacks_the_pane_says_what_to_record(run_view, samples: Pat
         await screen.press("n")
         assert "Called from" not in screen.text()
 
-    run_view(test, samples / "sharpen_8bit.trace", size=(120, 40))
+    run_view(test, samples / "captions_concurrent.trace", size=(120, 40))
 
 
 @pytest.mark.corpus
