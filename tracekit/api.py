@@ -223,7 +223,7 @@ def resolve_config(
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
     only, skip = _texts(only), _texts(skip)
     detectors = all_detectors()
-    project = Config() if config is None else load_config(Path(config), detectors)
+    project = load_config(None if config is None else Path(config), detectors)
     general, special = with_budgets(_texts(budget), settings or {}, model_settings or {})
     general, special = with_expectations(_texts(expect), general, special)
     judging = replace(

@@ -115,8 +115,10 @@ def _may_hold_settings(project: Path) -> bool:
     return isinstance(tool, dict) and "tracekit" in tool
 
 
-def load_config(path: Path, detectors: Sequence[AnyDetector]) -> Config:
-    """The settings in a file. Raises `UsageError`, with file and key, for whatever is wrong in it."""
+def load_config(path: Path | None, detectors: Sequence[AnyDetector]) -> Config:
+    """The settings in a file, the defaults without one. Raises `UsageError`, with file and key, for whatever is wrong."""
+    if path is None:
+        return Config()
     try:
         return _config(path, _table(path), detectors)
     except UsageError as error:

@@ -61,12 +61,11 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _floors(arguments: Namespace) -> Floors:
-    from tracekit.compare.floors import Floors
     from tracekit.config import load_config
     from tracekit.detectors.plugins import all_detectors
 
     config = config_of(arguments)
-    return Floors() if config is None else load_config(config, all_detectors()).floors
+    return load_config(config, all_detectors()).floors
 
 
 COMMAND = Command(

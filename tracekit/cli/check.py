@@ -91,11 +91,11 @@ def run(arguments: Namespace) -> ExitStatus:
 def _checked(arguments: Namespace, path: Path | None) -> Gate:
     """The verdict. What cannot be read is part of it, so that every output is written then, too."""
     from tracekit.compare.gate import Allowed, check
-    from tracekit.config import Config, load_config
+    from tracekit.config import load_config
     from tracekit.detectors.plugins import all_detectors
 
     try:
-        config = Config() if path is None else load_config(path, all_detectors())
+        config = load_config(path, all_detectors())
     except TracekitError as error:
         return _unusable("settings", str(error))
     recordings, problems = _measured(arguments, path)

@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit, has_color
     from tracekit.cli.reports import write_report
     from tracekit.compare.comparison import compare
-    from tracekit.config import Config, load_config
+    from tracekit.config import load_config
     from tracekit.detectors.plugins import all_detectors
 
     before, after = (recordings_in(*side) for side in sides_of(arguments))
@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> ExitStatus:
     renames = renames_of(arguments)
     part = part_of(arguments)
     path = config_of(arguments)
-    config = Config() if path is None else load_config(path, all_detectors())
+    config = load_config(path, all_detectors())
     form = "markdown" if arguments.format == "md" else arguments.format
     draws = len(before) == len(after) == 1 and "html" in (form, *outputs.values())
     measured = measure_all([*before, *after], arguments, path, part, lanes=draws)

@@ -177,10 +177,12 @@ def compared(before: Session, after: Session) -> Comparison:
     """What changed between two recordings that were judged, as `tracekit compare` says it."""
     from tracekit.compare.comparison import compare
     from tracekit.compare.measurements import measure
+    from tracekit.config import load_config
+    from tracekit.detectors.plugins import all_detectors
 
     sides = []
     for session in (before, after):
         if session.report is None:
             raise RuntimeError("a recording that was not judged cannot be compared")
         sides.append([measure(session.judged, session.report, session.shown)])
-    return compare(*sides)
+    return compare(*sides, floors=load_config(before.config, all_detectors()).floors)

@@ -120,7 +120,7 @@ def test_without_the_inspector_the_status_line_names_the_selection(run_view, rel
         (80, ["Load (cached)", "range"]),
         (100, ["Load (cached)", "00:00.000 – 00:16.481", "range"]),
         (120, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "range"]),
-        (140, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "grouped by lane", "range"]),
+        (140, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "cursor 00:00.612", "range"]),
     ],
 )
 def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told, run_view, reload_sample) -> None:

@@ -367,7 +367,7 @@ def status_line(state: State, here: Span, width: int) -> str:
         parts["range"] = _from_mark(state.mark, here)
     elif state.range is not None:
         parts["range"] = f"range {format_duration(state.range.span_ns)}"
-    for expendable in ("", "grouping", "span", "when", "cursor", "edges", "range"):
+    for expendable in ("", "grouping", "cursor", "span", "when", "edges", "range"):
         parts.pop(expendable, None)
         chosen = parts["selected"] + parts.get("when", "")
         others = [part for name, part in parts.items() if name not in ("selected", "when")]
