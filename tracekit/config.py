@@ -116,7 +116,7 @@ def _may_hold_settings(project: Path) -> bool:
 
 
 def load_config(path: Path | None, detectors: Sequence[AnyDetector]) -> Config:
-    """The settings in a file, the defaults without one. Raises `UsageError`, with file and key, for whatever is wrong."""
+    """The settings in a file, the defaults without one. Raises `UsageError`, with file and key, for what is wrong."""
     if path is None:
         return Config()
     try:
