@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tracekit import api
-from tracekit.cli import dispatch, parser
-from tracekit.cli.command import Command
 from tracekit.cli.main import main
-from tracekit.cli.parser import Parser, build_parser
 from tracekit.recording.xctrace.reader_selection import usable_tool
 from tracekit.report.report import Report
 from tracekit.trace.trace import Trace
@@ -37,12 +32,6 @@ Tracekit = Callable[..., Outcome]
 _open_trace, _judge = api.open_trace, api.judge
 _TRACES: dict[Path, Trace] = {}
 _REPORTS: dict[tuple[Path, str], Report] = {}
-
-
-@cache
-def kept_parser(columns: int, commands: tuple[Command, ...]) -> Parser:
-    """The parser for these commands. Its help is as wide as the terminal."""
-    return build_parser()
 
 
 def kept_trace(path: Path) -> Trace:
@@ -65,7 +54,7 @@ def kept_report(trace: Trace, **options: object) -> Report:
 @pytest.fixture
 def tracekit(capsys: pytest.CaptureFixture[str], samples: Path, monkeypatch: pytest.MonkeyPatch) -> Tracekit:
     """Run a command line in this process. Samples never change, nor do traces and reports, so that each sample is read
-    once, and judged once with the same options; nor does the parser, which takes as long as a short command."""
+    once, and judged once with the same options."""
 
     def opened(path: Path | str | Sequence[Path | str], **options: object) -> Trace:
         paths = [path] if isinstance(path, Path | str) else list(path)
@@ -76,9 +65,6 @@ def tracekit(capsys: pytest.CaptureFixture[str], samples: Path, monkeypatch: pyt
 
     monkeypatch.setattr(api, "open_trace", opened)
     monkeypatch.setattr(api, "judge", kept_report)
-    monkeypatch.setattr(
-        dispatch, "build_parser", lambda: kept_parser(shutil.get_terminal_size().columns, tuple(parser.COMMANDS))
-    )
 
     def call(*arguments: str | Path) -> Outcome:
         try:
