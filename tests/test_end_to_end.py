@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from datetime import datetime
 
@@ -14,6 +13,7 @@ from support.ground_truth import ground_truth
 from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.api import judge
+from tracekit.report.renderers.serialize import to_dict
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, Process, Scenario, write_export, write_single_export
 from tracekit.units import format_duration
@@ -67,9 +67,7 @@ def test_a_sample_gives_exactly_the_findings_of_its_ground_truth(samples, name):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
-    bundle, export = (
-        dataclasses.asdict(tracekit.analyze(path)) for path in (samples / f"{name}.trace", exports / name)
-    )
+    bundle, export = (to_dict(tracekit.analyze(path)) for path in (samples / f"{name}.trace", exports / name))
     assert_same_recording(bundle.pop("recording"), export.pop("recording"))
     # The export lists the tables of these without holding them.
     left_out = {"GPU State", "Signposts", "Call Stacks"}

@@ -27,7 +27,7 @@ NOT_FOR_REPORTS = {
     "tracekit.tui",
 }
 """What a report on a bundle without call stacks has no use for."""
-SAMPLE = Path(__file__).parents[1] / "sample_traces" / "sharpen_8bit.trace"
+SAMPLE = Path(__file__).parents[1] / "sample_traces" / "captions_concurrent.trace"
 
 SCRIPT = """
 import contextlib, io, json, sys

@@ -27,14 +27,23 @@ def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload_x
     assert "cells are not redacted" in result.err
 
 
-def test_the_xml_is_analyzed_to_the_same_report(tracekit, reload_xml: Path, tmp_path: Path) -> None:
-    assert tracekit("export", reload_xml, "-o", tmp_path / reload_xml.name, "--format", "xml", "-q").err == ""
-    again = tracekit("analyze", tmp_path / reload_xml.name, "--format", "json")
-    report, before = (json.loads(each.out) for each in (again, tracekit("analyze", reload_xml, "--format", "json")))
+def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_path: Path) -> None:
+    source = samples / "captions_concurrent_xml"
+    assert tracekit("export", source, "-o", tmp_path / source.name, "--format", "xml", "-q").err == ""
+    again = tracekit("analyze", tmp_path / source.name, "--format", "json")
+    report, before = (json.loads(each.out) for each in (again, tracekit("analyze", source, "--format", "json")))
     for each in (report, before):
         for table in each["tables"]:
             table.pop("source")
     assert report == before
+
+
+def test_xml_with_call_stacks_as_text_is_analyzed_without_them(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+    tracekit("export", reload_xml, "-o", tmp_path / "again", "--format", "xml", "-q")
+    report = json.loads(tracekit("analyze", tmp_path / "again", "--format", "json").out)
+    assert report["code"]["samples"] == 2_410
+    assert report["code"]["stacks"] == 0
+    assert report["code"]["call_sites"] == []
 
 
 def test_private_facts_of_the_device_stay_here(tracekit, reload_xml: Path, tmp_path: Path) -> None:

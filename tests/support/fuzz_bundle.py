@@ -10,7 +10,6 @@ bundle depends on the seed and its number alone: `--first 4711 --runs 1` makes o
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import random
 import re
 import shutil
@@ -30,6 +29,7 @@ import tracekit
 from support.bundle_snapshot import Snapshot, snapshot, unsaid
 from support.fuzz_export import MAX_MEMORY_MB, memory_mb, time_limit
 from tracekit.errors import UnreadableRecording
+from tracekit.report.renderers.serialize import to_dict
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, write_bundle
 from tracekit.trace.build import NEEDED_SCHEMAS
 
@@ -115,7 +115,7 @@ def sound_bundle(form: str, path: Path) -> Bundle:
     """The bundle at a path, and what it tells."""
     inside = sorted(each for each in path.rglob("*") if each.is_file())
     files = {each.relative_to(path).as_posix(): each.read_bytes() for each in inside} or {"": path.read_bytes()}
-    return Bundle(form, path, files, snapshot(path), dataclasses.asdict(tracekit.analyze(path)))
+    return Bundle(form, path, files, snapshot(path), to_dict(tracekit.analyze(path)))
 
 
 def damage(bundle: Bundle, kind: str, choice: random.Random) -> dict[str, bytes | None]:
@@ -243,7 +243,7 @@ def check_sentence(text: str) -> None:
 def judge_report(bundle: Bundle, found: Snapshot) -> None:
     """The report of a damaged bundle passes on what its reader says; without damage it is the same."""
     try:
-        report = dataclasses.asdict(tracekit.analyze(bundle.path))
+        report = to_dict(tracekit.analyze(bundle.path))
     except UnreadableRecording:
         # The table that everything hangs on lost a column.
         assert found != bundle.snapshot

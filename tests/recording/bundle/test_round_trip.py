@@ -14,6 +14,7 @@ from support.samples import SAMPLES
 from tracekit.recording import open_recording
 from tracekit.recording.table import IntegerCells, Thread
 from tracekit.recording.table import Process as TargetProcess
+from tracekit.report.renderers.serialize import to_dict
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_bundle, write_export
 from tracekit.testing.machines import WINDOW_SERVER
@@ -141,6 +142,9 @@ def test_tables_are_equal(both):
         assert mine.columns == theirs.columns
         assert mine.attributes == {key: text for key, text in theirs.attributes.items() if key not in EXPORT_ONLY}
         for column, one, other in zip(mine.columns, mine.cells, theirs.cells, strict=True):
+            if column.engineering_type == "backtrace":
+                # As text, bundles have addresses and exports names: tests/testing/test_stacks.py compares the stacks.
+                continue
             assert numbers(mine, one, column) == numbers(theirs, other, column), (mine.schema, column.mnemonic)
             if column.engineering_type != "time-since-epoch":
                 assert isinstance(one, IntegerCells) == isinstance(other, IntegerCells)
@@ -150,7 +154,7 @@ def test_tables_are_equal(both):
 
 def test_reports_are_equal(both):
     scenario, export, bundle = both
-    first, second = (dataclasses.asdict(tracekit.analyze(path)) for path in (export, bundle))
+    first, second = (to_dict(tracekit.analyze(path)) for path in (export, bundle))
     written = {(table.schema, dict(table.attributes).get("category")) for _, table in tables_of(scenario)}
     first, second = (comparable(report, written) for report in (first, second))
     assert len(first["tables"]) == len(written)
@@ -165,7 +169,7 @@ def comparable(report, written):
     for each in report["coverage"]:
         if each["instrument"] in ("Signposts", "Call Stacks"):
             # Some of these tables are listed by the export without being in it; a bundle holds all that it lists.
-            each |= {"state": "", "rows": each["rows"] or 0, "conclusion": "", "advice": ""}
+            each |= {"state": "", "rows": each["rows"] or 0, "conclusion": "", "advice": "", "tables": []}
     kept = [
         (table["schema"], table["attributes"].get("category"), table["state"], table["rows"], table["columns"])
         for table in report["tables"]

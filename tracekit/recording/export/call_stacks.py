@@ -43,15 +43,19 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     cells = {each.mnemonic: cells for each, cells in zip(node.columns, node.cells, strict=True)}
     thread = _coded(cells.get("thread"), order)
     values: list[object] = list(stacks.values)
+    # A stack that names no frame is none.
+    held = [each for each in values if isinstance(each, Stack) and each.frames]
+    numbers = iter(range(len(held)))
+    number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
     frames = _Frames()
-    starts, frame_order = frames.add([each for each in values if isinstance(each, Stack)])
+    starts, frame_order = frames.add(held)
     return CallStacks(
         time_ns=times.values[order],
         thread=thread,
         process=_coded(cells["process"], order) if "process" in cells else owners(thread),
         state=_coded(cells.get("thread-state"), order),
         weight_ns=_numbers(cells.get("weight"), order),
-        stack=stacks.codes[order].astype(np.int64),
+        stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
         starts=starts,
         order=frame_order,
         frames=frames.joined(),
