@@ -333,7 +333,7 @@ def test_all_tabs_of_two_recordings_are_there_in_full_words(size, run_view, relo
         line = next(line for line in screen.text().splitlines() if "1 Findings" in line)
         assert "8 Diff" in line
         assert "…" not in line
-        assert "style_transfer_reload → style_transfer_fixed  findings: 1 fixed" in screen.text()
+        assert "style_transfer_reload → style_transfer_fixed  1 finding fixed" in screen.text()
 
     run_view(test, reload_sample, samples / "style_transfer_fixed.trace", size=size)
 

@@ -129,7 +129,7 @@ def test_a_track_with_nothing_in_view_makes_way_where_there_is_little_room(reloa
 @pytest.mark.parametrize(("height", "count"), [(9, 0), (10, 1), (12, 2), (18, 3), (40, 3)])
 def test_strips_stand_below_all_lanes(lanes, height: int, count: int) -> None:
     rows = [len(lane.tracks) for lane in lanes]
-    found = arrange(lanes, rows, height, COLUMNS, 0, strips=True)
+    found = arrange(lanes, rows, height, 200, 0, strips=3)
     strips = [line.line for line in found.lines if line.line in (Line.IN_FLIGHT, Line.LATENCY)]
     assert strips == [Line.IN_FLIGHT, Line.LATENCY, Line.LATENCY][:count]
     assert [line.line for line in found.lines[height - count :]] == strips

@@ -266,7 +266,7 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
     else:
         # What became of the findings is said in full; names keep both ends, by which they differ.
         names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
-        each = max((room - cell_len(verdict) - len(_VERSUS) - 2) // len(names), _MIN_NAME_WIDTH)
+        each = max((room - cell_len(_claim(verdict)) - len(_VERSUS) - 2) // len(names), _MIN_NAME_WIDTH)
         spare = sum(max(each - cell_len(name), 0) for name in names)
         left = cut(_VERSUS.join(shorten(name, each + spare) for name in names), room)
     if on:

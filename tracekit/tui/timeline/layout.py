@@ -73,7 +73,9 @@ _MIN_SCROLLED_LINES, _LOWEST_SCROLLED_LINES = 3, 2
 """Lines that pinned lanes leave to the others; the latter where they would not have `_LEAST_PINNED` otherwise."""
 _MIN_PINNED_LINES = 2
 """Lines of pinned lanes: one with rows, and the reasons of those without."""
-_STRIPS = ((16, 3), (10, 2), (8, 1))
+MAX_STRIPS = 3
+"""Lines of strips: one of those in flight, two of latency."""
+_STRIPS = ((16, MAX_STRIPS), (10, 2), (8, 1))
 """Lines below the header from which there are so many of strips. Our judgement: lanes come first."""
 
 
@@ -85,20 +87,21 @@ def arrange(
     top: int,
     *,
     reached: Sequence[Sequence[int]] | None = None,
-    strips: bool = False,
+    strips: int = 0,
 ) -> Arrangement:
     """Lines for a timeline of `height` lines.
 
     rows: number of tracks of each lane. columns: cells for reasons. top: first line wanted of the scrolled part.
     reached: the tracks of each lane that have anything in view (None: all of them); where there is little room, the
-    others make way, but for the first. strips: whether in flight and latency are drawn, below all lanes.
+    others make way, but for the first. strips: most lines of in flight and latency, below all lanes; fewer where the
+    reasons of lanes without rows would not be told in full.
 
     Pinned lanes stand at the bottom, and below them lanes without rows share lines; Core ML's do if any of them has
     rows. In a low timeline pinned lanes lose all but their first track, and what still does not fit is scrolled with
     the rest.
     """
     body = max(height - len(HEADER), 0)
-    below = _strips(body) if strips else []
+    below = _strips(body)[:strips]
     body -= len(below)
     drawn = any(lane.events is not None for lane in lanes if not lane.pinned)
     silent = [index for index, lane in enumerate(lanes) if lane.events is None and (lane.pinned or drawn)]
@@ -114,6 +117,9 @@ def arrange(
         room = body - min(len(scrolled), max(_MIN_SCROLLED_LINES, body // 2))
         room = max(room, min(body - _LOWEST_SCROLLED_LINES, _MIN_PINNED_LINES), 0)
         pinned, over = _tight(lanes, pinned_lanes, silent, columns, room)
+        full = _folded(lanes, silent, columns, len(silent))
+        if below and [line.text for line in pinned if line.line is Line.WORDS] != [line.text for line in full]:
+            return arrange(lanes, rows, height, columns, top, reached=reached, strips=len(below) - 1)
         scrolled = [*scrolled, *over]
     spare = body - len(scrolled) - len(pinned)
     tall = [line for line in scrolled if line.line is Line.TRACK]

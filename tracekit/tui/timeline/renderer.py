@@ -18,7 +18,7 @@ from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, picture, segments
 from tracekit.tui.timeline.header import columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
-from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
+from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, lettered
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
@@ -184,7 +184,7 @@ class Renderer:
         if self._state is None:
             return
         view = self._state.view
-        strips = self._predictions(self._state)[1] is not None
+        strips = 0 if self._predictions(self._state)[1] is None else MAX_STRIPS
         tracks = [self.tracks(lane) for lane in self._lanes.lanes]
         rows = [len(of_lane) for of_lane in tracks]
         reached = [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.cells import cell_len
 
 from tracekit.characters import visible
 from tracekit.intervals import depth_profile
@@ -14,7 +15,7 @@ from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.frames import is_any
 from tracekit.tui.timeline.glyphs import LOWER_BLOCKS, Ink, Picture
 from tracekit.tui.timeline.layout import Line
-from tracekit.units import format_duration
+from tracekit.units import format_duration, format_estimate
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -48,8 +49,10 @@ class PredictionsOverTime:
             return " In flight", f"max {most:,}"
         if line.part:
             return f"   {visible(model) if model is not None else 'all models'}", ""
-        value = f" {'≥ ' if self.inferred else ''}{format_duration(most) if most else '–'}"
-        return " Latency, max" if len(value) + len(" Latency, max") <= room else " Latency", value
+        sign = " ≥ " if self.inferred else " "
+        exact, rough = (f"{sign}{text(most) if most else '–'}" for text in (format_duration, format_estimate))
+        ways = ((" Latency, max", exact), (" Latency", exact))
+        return next((way for way in ways if cell_len("".join(way)) <= room), (" Latency", rough))
 
     def in_flight(self, bounds: IntArray) -> IntArray:
         """Most predictions in flight at once between neighboring edges: shape (edges - 1,).
