@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from contextlib import contextmanager
@@ -17,13 +18,18 @@ _NUMBERS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class StopSignals:
     """The signals that came, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, leave_within_s: float | None = None) -> None:
         self._numbers: list[int] = []
         self._seen = 0
+        self._leave_within_s = leave_within_s
 
     def take(self, number: int, _frame: FrameType | None) -> None:
-        """Handler: keep the number."""
+        """Handler: keep the number, and see to it that the program ends in time where that was asked for."""
         self._numbers.append(number)
+        if self._leave_within_s is not None:
+            # An alarm, since it comes even while the main thread waits for another that has ended.
+            signal.signal(signal.SIGALRM, lambda *_: os._exit(128 + number))
+            signal.setitimer(signal.ITIMER_REAL, self._leave_within_s)
 
     def new(self) -> list[int]:
         """Those since the last call."""
@@ -43,13 +49,14 @@ class StopSignals:
 
 
 @contextmanager
-def stop_signals() -> Iterator[StopSignals]:
+def stop_signals(leave_within_s: float | None = None) -> Iterator[StopSignals]:
     """Keep SIGINT, SIGTERM and SIGHUP instead of being interrupted by them: a program that was just started, or is
     saving, is never lost sight of. Afterwards the last of those that end the program is sent again.
 
-    A signal that is ignored, as SIGHUP under `nohup`, stays so. Signals reach the main thread only.
+    With `leave_within_s`, the process is ended that many seconds after a signal, whatever it then waits for. A signal
+    that is ignored, as SIGHUP under `nohup`, stays so. Signals reach the main thread only.
     """
-    received = StopSignals()
+    received = StopSignals(leave_within_s)
     if threading.current_thread() is not threading.main_thread():
         yield received
         return
@@ -60,6 +67,8 @@ def stop_signals() -> Iterator[StopSignals]:
     try:
         yield received
     finally:
+        if leave_within_s is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in handled.items():
             signal.signal(number, handler)
         if received.ending is not None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gc
-import os
 from dataclasses import replace
-from threading import Event, Timer
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual._compositor import CompositorUpdate
@@ -187,12 +186,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         self.run_worker(self._open, thread=True, exit_on_error=False)
 
     def _leave_at_signal(self) -> None:
-        numbers = self._signals.new() if self._signals is not None else []
-        if numbers:
-            # Where the terminal is gone, nothing can be written to it any more, and Textual waits without end.
-            last = Timer(_LEAVING_S, os._exit, (128 + numbers[0],))
-            last.daemon = True
-            last.start()
+        if self._signals is not None and self._signals.new():
             self.leave()
 
     def _open(self) -> None:
@@ -257,7 +251,8 @@ class ViewApp(StateApp, inherit_bindings=False):
 
 def run(request: Request) -> str | None:
     """Run until the user leaves. Why nothing could be opened; None where it could."""
-    with stop_signals() as signals:
+    # Where the terminal is gone, nothing can be written to it any more, and Textual waits without end.
+    with stop_signals(leave_within_s=_LEAVING_S) as signals:
         app = ViewApp(request, at_first_picture=_look_for_garbage_briefly, signals=signals, remember=True)
         app.run()
         if signals.interrupted:
