@@ -37,7 +37,8 @@ def test_frames_are_copies(trace) -> None:
         pd.testing.assert_frame_equal(getattr(trace, name), before)
 
 
-def test_call_stacks_that_were_not_recorded_are_no_frame(trace) -> None:
+def test_call_stacks_that_were_not_recorded_are_no_frame(samples: Path) -> None:
+    trace = tracekit.read(samples / "captions_concurrent.trace")
     assert trace.samples is None
     assert trace.stacks is None
     assert trace.core_ml_calls is None
