@@ -63,6 +63,8 @@ def tracekit(capsys: pytest.CaptureFixture[str], samples: Path, monkeypatch: pyt
             return kept_trace(Path(paths[0]))
         return _open_trace(path, **options)
 
+    # The width of a file, wherever the tests run.
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(api, "open_trace", opened)
     monkeypatch.setattr(api, "judge", kept_report)
 

@@ -18,7 +18,7 @@ import numpy as np
 from support.call_stacks import Call, Held, call_stacks
 from tracekit.recording import table as read
 from tracekit.recording.contents import Contents
-from tracekit.recording.engineering_types import NUMERIC, Kind, kind_of
+from tracekit.recording.engineering_types import NUMERIC, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.export.assembly import assemble
 from tracekit.recording.export.loading import ExportedFile, LoadedFiles
 from tracekit.recording.export.nodes import Node
@@ -134,7 +134,7 @@ def _value(cell: Cell, tag: str, newer: bool) -> read.CellValue:
     """What the reader makes of an element with this cell."""
     if isinstance(cell, Stack):
         # Cells of tables hold the text of a stack only.
-        return ""
+        return STACK_SEPARATOR.join(_sound(frame.printed or frame.name) for frame in cell.frames)
     if isinstance(cell, Process):
         return read.Process(cell.name, cell.pid)
     if not isinstance(cell, Label | Thread):

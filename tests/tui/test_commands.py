@@ -288,7 +288,7 @@ def test_two_events_are_measured_from_edge_to_edge(run_view, reload_sample) -> N
         await screen.press("escape")
         assert screen.state.ends is None
 
-    run_view(test, reload_sample, size=(200, 60))
+    run_view(test, reload_sample, size=(200, 80))
 
 
 def test_a_cursor_beside_an_event_snaps_to_its_edge(run_view, reload_sample) -> None:

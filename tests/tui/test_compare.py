@@ -162,7 +162,7 @@ def test_columns_without_room_are_named_where_columns_are_chosen(run_view, sampl
 
 def test_the_answers_are_those_of_the_command(run_view, samples: Path) -> None:
     async def test(screen) -> None:
-        await screen.press("8", *["u"] * 5)
+        await screen.press("8", *["u"] * 4)
         (line,) = [line for line in screen.text().splitlines() if "improved" in line]
         assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%")] == [True] * 4
         await screen.press("u")

@@ -34,8 +34,8 @@ def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples:
 
 def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample) -> None:
     async def test(screen) -> None:
-        # A step beyond the counts, which are the last way to compare, are the findings.
-        await screen.press(*["u"] * 4)
+        # A step beyond the latency, which is the last way to compare, are the findings.
+        await screen.press(*["u"] * 5)
         assert screen.text().count("reload-before-predict") == 1
         assert "5 models" in screen.text()
         assert "1 finding fixed" in screen.text().splitlines()[0]

@@ -169,7 +169,7 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 def test_what_is_copied_of_two_recordings_names_them(run_view, reload_sample, fixed_sample) -> None:
     async def test(screen) -> None:
         names = r"before: style\_transfer\_reload.trace, after: style\_transfer\_fixed.trace"
-        await screen.press(*["u"] * 4, "y")
+        await screen.press(*["u"] * 5, "y")
         assert screen.app.clipboard.splitlines()[0] == names
         await screen.press("u", "y")
         assert screen.app.clipboard.splitlines()[0] == f"mean, {names}"
