@@ -13,7 +13,7 @@ from tracekit.model_files.performance.facts import (
     Timing,
     Transition,
 )
-from tracekit.model_files.performance.read import load_performance_report, report_of
+from tracekit.model_files.performance.read import load_performance_report, report_in, report_of
 
 __all__ = [
     "ALL_UNITS",
@@ -25,5 +25,6 @@ __all__ = [
     "Timing",
     "Transition",
     "load_performance_report",
+    "report_in",
     "report_of",
 ]

@@ -30,15 +30,29 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
     data = read_bytes(place, MAX_TEXT_BYTES)
     if not data:
         raise UnreadableModel(f"{shown(place)} is empty; expected {EXPECTED}")
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
-        raise UnreadableModel(f"{shown(place)} is not complete JSON; expected {EXPECTED}") from None
+    document = _parsed(data)
+    if document is None:
+        raise UnreadableModel(f"{shown(place)} is not complete JSON; expected {EXPECTED}")
     report = report_of(document, place)
     if report is None:
         keys = ", ".join(sorted(map(str, mapping(document)))[:5])
         raise UnreadableModel(f"{shown(place)} is no performance report (keys: {keys or 'none'}); expected {EXPECTED}")
     return report
+
+
+def report_in(data: bytes, path: Path) -> PerformanceReport | None:
+    """The report that the content of a file is; None where it is something else. Raises `UnreadableModel` where it is
+    damaged. O(size)."""
+    document = _parsed(data)
+    return None if document is None else report_of(document, path)
+
+
+def _parsed(data: bytes) -> object:
+    """The JSON; None where it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def report_of(document: object, path: Path) -> PerformanceReport | None:

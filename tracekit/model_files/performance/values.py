@@ -32,6 +32,9 @@ CHOICES: dict[str, tuple[ComputeUnit, ...]] = {
 CHOICE_NUMBERS = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
 """Names of `MLComputeUnits` by raw value."""
 
+GREATEST_NS = 1e18
+"""Of any duration: 30 years."""
+
 DEEPEST = 64
 """Blocks in blocks, and the objects around them."""
 
@@ -51,7 +54,7 @@ def words(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def amount(value: object, what: str, greatest: float = 1e18) -> float | None:
+def amount(value: object, what: str, greatest: float = GREATEST_NS) -> float | None:
     """A number from 0 to `greatest`; None where there is none. Raises `UnreadableModel` for any other number."""
     if value is None or isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -62,7 +65,7 @@ def amount(value: object, what: str, greatest: float = 1e18) -> float | None:
 
 def samples(value: object, what: str, unit_ns: float) -> list[float]:
     """Durations in ns of a list of numbers in a unit. Raises `UnreadableModel` for anything but durations."""
-    found = [amount(entry, what, 1e9) for entry in entries(value)]
+    found = [amount(entry, what, GREATEST_NS / unit_ns) for entry in entries(value)]
     if None in found:
         raise UnreadableModel(f"the report is damaged: {what} holds something else than numbers")
     return [entry * unit_ns for entry in found if entry is not None]

@@ -1,0 +1,159 @@
+"""What `tracekit inspect` prints of a performance report: context, the result, times, and where operations run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from tracekit.model_files.performance.facts import ALL_UNITS
+from tracekit.report import formatting, performance_words
+from tracekit.report.renderers.concise_layout import Layout
+from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
+from tracekit.report.strings import map_strings
+from tracekit.units import format_count, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from tracekit.model_files.performance import ComputeUnit, PerformanceReport, PlannedOperation
+    from tracekit.report.performance import PerformanceDocument
+
+COSTLIEST = 5
+"""Operations without `-v`."""
+NAME_CELLS = 36
+
+
+def render_performance(
+    document: PerformanceDocument, *, width: int, color: bool, verbose: bool = False, unit: ComputeUnit | None = None
+) -> str:
+    """The document in lines of at most `width` cells, with a line break at the end. `verbose` lists every operation,
+    `unit` those on one compute unit."""
+    width = min(max(width, NARROWEST), WIDEST)
+    layout = Layout(width)
+    safe = map_strings(document, lambda _, text: formatting.visible(text))
+    report = safe.performance
+    blocks: list[RenderableType] = [
+        *layout.wrapped(Text(performance_words.context(report), style="dim")),
+        Text(),
+        *layout.wrapped(Text(glued(performance_words.result(safe)), style="bold green")),
+        Text(),
+        *_times(report, layout),
+    ]
+    if report.operations:
+        blocks += _units(safe, layout)
+        blocks += _elsewhere(report, layout)
+    listed = report.on(unit) if unit is not None else (report.operations or ()) if verbose else ()
+    if unit is not None or listed:
+        title = f"OPERATIONS ON {performance_words.SHOWN[unit].upper()}" if unit is not None else "OPERATIONS"
+        blocks += _listed(report, title, listed, layout)
+    else:
+        blocks += _costliest(report)
+    for note in (*report.notes, *((performance_words.PLAN_NOTE,) if report.operations else ())):
+        blocks += layout.wrapped(Text(f"note: {note}", style="dim"))
+    if report.operations and not listed:
+        blocks += layout.wrapped(Text.assemble("more: ", ("-v", "cyan"), " lists every operation"))
+    return printed(blocks, width, color)
+
+
+def _times(report: PerformanceReport, layout: Layout) -> list[RenderableType]:
+    timed = list(performance_words.timings(report))
+    if not timed:
+        return []
+    columns = [
+        (title, key)
+        for title, key in performance_words.TIMES
+        if any(getattr(timing, key) is not None for _, timing, _ in timed)
+    ]
+    rows = [
+        [name, *(formatting.duration(getattr(timing, key)) for _, key in columns), formatting.count(timing.count)]
+        for name, timing, _ in timed
+    ]
+    lines: list[RenderableType] = [_grid(["TIMES", *(title for title, _ in columns), "count"], rows)]
+    for name, timing, words in timed:
+        kept_apart = performance_words.first(timing, words)
+        if kept_apart:
+            lines += layout.hanging(Text(glued(f"  {name.partition(',')[0]}, {kept_apart}")), 4)
+    return [*lines, Text()]
+
+
+def _grid(titles: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> RenderableType:
+    """A table whose first `words` columns are words and the rest numbers; too long words are cut at the end."""
+    grid = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
+    for place in range(len(titles)):
+        grid.add_column(justify="left" if place < words else "right", no_wrap=True, overflow="ellipsis")
+    first, *others = titles
+    grid.add_row(Text(first, style="bold"), *(Text(title, style="dim") for title in others))
+    for name, *cells in rows:
+        grid.add_row(Text(f"  {name}"), *map(Text, cells))
+    return grid
+
+
+def _units(document: PerformanceDocument, layout: Layout) -> list[RenderableType]:
+    summary = document.summary
+    total = summary.operations or 0
+    rows = [
+        [
+            str(unit),
+            f"{summary.units[unit]:,}",
+            format_share(summary.units[unit] / total),
+            format_share(summary.cost[unit]) if unit in summary.cost else formatting.ABSENT,
+        ]
+        for unit in performance_words.SHOWN
+        if unit in summary.units
+    ]
+    if not rows:
+        return []
+    grid = _grid(["WHERE OPERATIONS RUN", "count", "share", "est. cost"], rows)
+    hand_offs = performance_words.hand_offs(document)
+    return [grid, *layout.hanging(Text(f"  {hand_offs}"), 4), Text()]
+
+
+def _elsewhere(report: PerformanceReport, layout: Layout) -> list[RenderableType]:
+    groups = performance_words.elsewhere(report)
+    lines: list[RenderableType] = []
+    for words, found in groups:
+        reasons = performance_words.reasons(found)
+        text = f"  {format_count(len(found), 'operation')} {words}: {performance_words.by_type(found)}"
+        lines += layout.hanging(Text(f"{text} ({reasons})" if reasons else text), 4, max_lines=3)
+    return [*layout.heading("NOT ON THE NEURAL ENGINE", ""), *lines, Text()] if lines else []
+
+
+def _costliest(report: PerformanceReport) -> list[RenderableType]:
+    rows = [
+        [
+            performance_words.cost(entry),
+            str(entry.unit or formatting.ABSENT),
+            performance_words.kind(entry),
+            _name(entry),
+        ]
+        for entry in report.costliest(COSTLIEST)
+    ]
+    return [_grid(["COSTLIEST  (estimated)", "runs on", "type", "name"], rows, 4), Text()] if rows else []
+
+
+def _listed(
+    report: PerformanceReport, title: str, operations: Sequence[PlannedOperation], layout: Layout
+) -> list[RenderableType]:
+    if not operations:
+        return [*layout.heading(title, ""), Text("  none"), Text()]
+    rows = [
+        [
+            str(entry.number),
+            performance_words.kind(entry),
+            *(performance_words.MARKS[report.mark(entry, unit)] for unit in ALL_UNITS),
+            performance_words.cost(entry),
+            _name(entry),
+        ]
+        for entry in operations
+    ]
+    titles = [title, "type", *map(str, ALL_UNITS), "est. cost", "name"]
+    note = layout.wrapped(Text(performance_words.MARKS_NOTE, style="dim"))
+    return [_grid(titles, rows, 7), *note, Text()]
+
+
+def _name(operation: PlannedOperation) -> str:
+    return formatting.shorten(operation.name, NAME_CELLS) if operation.name else formatting.ABSENT
