@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -161,3 +162,16 @@ def test_a_unit_is_of_a_report(tracekit, built_models) -> None:
     result = tracekit("inspect", built_models / "float16_interface.mlpackage", "--unit", "cpu")
     assert result.status == 2
     assert "--unit is for performance reports" in result.err
+
+
+def test_a_narrow_screen_sheds_columns_and_cuts_no_number(tracekit, saved, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "46")
+    out = tracekit("inspect", saved(article_2026()), "--unit", "gpu").out
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 46
+    (times,) = [line for line in lines if line.startswith("  prediction ")]
+    assert times.split()[:3] == ["prediction", "22.93", "ms"]
+    assert not any(character.isdigit() and after == "…" for character, after in pairwise(out))
+    rows = [line for line in lines if "upsam" in line and line.split()[0].isdigit() and "runs" in line]
+    assert len(rows) == 21
+    assert {tuple(line.split()[-3:]) for line in rows} == {("can", "runs", "can")}

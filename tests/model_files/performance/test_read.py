@@ -89,6 +89,15 @@ def test_cold_values_are_kept_apart() -> None:
     assert (report.prediction.min_ns, report.prediction.max_ns) == pytest.approx((0.2 * MS, 0.3 * MS))
 
 
+def test_without_the_size_of_an_experiment_it_is_said_that_cold_values_count() -> None:
+    document = xcode_json("m", None, load=[3, 1, 1])
+    assert read(document).notes == ()
+    del document["deviceResults"]["perfRunConfig"]
+    report = read(document)
+    assert (report.load.count, report.load.first_ns) == (3, ())
+    assert "cold ones count like the others" in report.notes[0]
+
+
 def test_operations_have_costs_and_reasons() -> None:
     report = read(
         xcode_json(

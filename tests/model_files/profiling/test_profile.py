@@ -66,6 +66,12 @@ def test_a_compiled_model_is_not_compiled(built_models, tmp_path) -> None:
     assert runtime.inputs["x"].shape == (2, 3)
 
 
+def test_of_several_functions_the_default_one_is_run(built_models) -> None:
+    (path,) = built_models.glob("*function*.mlpackage")
+    ((_, report),) = profiled(path, StandIn(), choices=["all"], predictions=1).reports
+    assert report.notes[1] == "Of 2 functions only the default one was run."
+
+
 def test_one_choice_that_fails_stops_no_other(built_models) -> None:
     runtime = StandIn(
         failing={"load cpuAndGPU": RuntimeError("Error in building plan.\nmore"), "predict cpuOnly": Exception()}

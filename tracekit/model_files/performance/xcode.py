@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 _SECOND = 1e9
 
 
+_COLD_NOT_TOLD = "The report does not say how many values make an experiment, so cold ones count like the others."
+
+
 def is_xcode(document: Mapping[str, Any]) -> bool:
     """Whether the JSON is such a report."""
     return "deviceResults" in document
@@ -67,6 +70,9 @@ def xcode_report(document: Mapping[str, Any], stem: str, source: str) -> Perform
         load=_timing(results, "load", run.get("loadCount")),
         compile=_timing(results, "compile", None),
         operations=operations,
+        notes=()
+        if all(map(_per_experiment, (run.get("predictionCount"), run.get("loadCount"))))
+        else (_COLD_NOT_TOLD,),
     )
 
 
@@ -79,9 +85,15 @@ def _asked(number: object) -> tuple[ComputeUnit, ...] | None:
 def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> Timing | None:
     """Samples of all experiments stand in one list; the first of each is cold and kept apart."""
     values = samples(mapping(results.get(key)).get("samples"), f"'{key}'", _SECOND)
-    if isinstance(per_experiment, bool) or not isinstance(per_experiment, int) or per_experiment < 1:
+    size = _per_experiment(per_experiment)
+    if not size:
         return timing_of(values)
-    return timing_of([value for place, value in enumerate(values) if place % per_experiment], values[::per_experiment])
+    return timing_of([value for place, value in enumerate(values) if place % size], values[::size])
+
+
+def _per_experiment(count: object) -> int:
+    """Values of one experiment; 0 where it is not told."""
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
 
 def _operations(structure: object) -> Iterator[PlannedOperation]:

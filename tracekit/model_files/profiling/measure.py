@@ -106,8 +106,14 @@ class _Run:
             load=load,
             compile=compile_timing,
             operations=operations,
-            notes=("The inputs are made up.", *notes),
+            notes=(*self._remarks(), *notes),
         )
+
+    def _remarks(self) -> tuple[str, ...]:
+        made_up = "The inputs are made up."
+        if len(self.model.functions) < 2:
+            return (made_up,)
+        return (made_up, f"Of {len(self.model.functions)} functions only the default one was run.")
 
     def _compiled(self) -> tuple[Path, Timing | None]:
         """A compiled model is taken as it is."""

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 COSTLIEST = 5
 """Operations without `-v`."""
-NAME_CELLS = 36
+NAME_CELLS, TYPE_CELLS = 36, 20
+GAP = 2
+TIME_SHEDS = ("std dev", "min", "max", "mean", "count")
+"""Columns of times that go first where the screen is narrow."""
 
 
 def render_performance(
@@ -51,7 +54,7 @@ def render_performance(
         title = f"OPERATIONS ON {performance_words.SHOWN[unit].upper()}" if unit is not None else "OPERATIONS"
         blocks += _listed(report, title, listed, layout)
     else:
-        blocks += _costliest(report)
+        blocks += _costliest(report, layout)
     for note in (*report.notes, *((performance_words.PLAN_NOTE,) if report.operations else ())):
         blocks += layout.wrapped(Text(f"note: {note}", style="dim"))
     if report.operations and not listed:
@@ -72,7 +75,9 @@ def _times(report: PerformanceReport, layout: Layout) -> list[RenderableType]:
         [name, *(formatting.duration(getattr(timing, key)) for _, key in columns), formatting.count(timing.count)]
         for name, timing, _ in timed
     ]
-    lines: list[RenderableType] = [_grid(["TIMES", *(title for title, _ in columns), "count"], rows)]
+    lines: list[RenderableType] = [
+        _grid(["TIMES", *(title for title, _ in columns), "count"], rows, layout, sheds=TIME_SHEDS)
+    ]
     for name, timing, words in timed:
         kept_apart = performance_words.first(timing, words)
         if kept_apart:
@@ -80,15 +85,29 @@ def _times(report: PerformanceReport, layout: Layout) -> list[RenderableType]:
     return [*lines, Text()]
 
 
-def _grid(titles: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> RenderableType:
-    """A table whose first `words` columns are words and the rest numbers; too long words are cut at the end."""
-    grid = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
-    for place in range(len(titles)):
+def _grid(
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    layout: Layout,
+    words: int = 1,
+    sheds: Sequence[str] = (),
+) -> RenderableType:
+    """A table whose first `words` columns are words and the rest numbers. Where it is too wide, the columns of `sheds`
+    go in this order, and then words are cut."""
+    lines = [list(titles), *([f"  {row[0]}", *row[1:]] for row in rows)]
+    columns = list(range(len(titles)))
+    for title in sheds:
+        cells = sum(max(layout.cells(line[place]) for line in lines) for place in columns)
+        if cells + GAP * (len(columns) - 1) <= layout.width:
+            break
+        columns = [place for place in columns if titles[place] != title]
+    grid = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
+    for place in columns:
         grid.add_column(justify="left" if place < words else "right", no_wrap=True, overflow="ellipsis")
-    first, *others = titles
+    first, *others = (titles[place] for place in columns)
     grid.add_row(Text(first, style="bold"), *(Text(title, style="dim") for title in others))
-    for name, *cells in rows:
-        grid.add_row(Text(f"  {name}"), *map(Text, cells))
+    for line in lines[1:]:
+        grid.add_row(*(Text(line[place]) for place in columns))
     return grid
 
 
@@ -107,7 +126,8 @@ def _units(document: PerformanceDocument, layout: Layout) -> list[RenderableType
     ]
     if not rows:
         return []
-    grid = _grid(["WHERE OPERATIONS RUN", "count", "share", "est. cost"], rows)
+    titles = ["WHERE OPERATIONS RUN", "count", "share", "est. cost"]
+    grid = _grid(titles, rows, layout, sheds=("est. cost", "share"))
     hand_offs = performance_words.hand_offs(document)
     return [grid, *layout.hanging(Text(f"  {hand_offs}"), 4), Text()]
 
@@ -122,7 +142,7 @@ def _elsewhere(report: PerformanceReport, layout: Layout) -> list[RenderableType
     return [*layout.heading("NOT ON THE NEURAL ENGINE", ""), *lines, Text()] if lines else []
 
 
-def _costliest(report: PerformanceReport) -> list[RenderableType]:
+def _costliest(report: PerformanceReport, layout: Layout) -> list[RenderableType]:
     rows = [
         [
             performance_words.cost(entry),
@@ -132,7 +152,8 @@ def _costliest(report: PerformanceReport) -> list[RenderableType]:
         ]
         for entry in report.costliest(COSTLIEST)
     ]
-    return [_grid(["COSTLIEST  (estimated)", "runs on", "type", "name"], rows, 4), Text()] if rows else []
+    titles = ["COSTLIEST  (estimated)", "runs on", "type", "name"]
+    return [_grid(titles, rows, layout, 4, ("name", "type")), Text()] if rows else []
 
 
 def _listed(
@@ -140,19 +161,22 @@ def _listed(
 ) -> list[RenderableType]:
     if not operations:
         return [*layout.heading(title, ""), Text("  none"), Text()]
+    # What an operation may run on must stay whole beside it.
+    type_cells = min(TYPE_CELLS, layout.width // 4)
     rows = [
         [
             str(entry.number),
-            performance_words.kind(entry),
+            formatting.shorten(performance_words.kind(entry), type_cells),
             *(performance_words.MARKS[report.mark(entry, unit)] for unit in ALL_UNITS),
             performance_words.cost(entry),
             _name(entry),
         ]
         for entry in operations
     ]
-    titles = [title, "type", *map(str, ALL_UNITS), "est. cost", "name"]
+    titles = ["", "type", *map(str, ALL_UNITS), "est. cost", "name"]
+    grid = _grid(titles, rows, layout, 7, ("est. cost", "name"))
     note = layout.wrapped(Text(performance_words.MARKS_NOTE, style="dim"))
-    return [_grid(titles, rows, 7), *note, Text()]
+    return [*layout.heading(title, ""), grid, *note, Text()]
 
 
 def _name(operation: PlannedOperation) -> str:
