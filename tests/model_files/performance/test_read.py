@@ -210,6 +210,7 @@ def test_a_plan_of_coremltools(form: str) -> None:
         (b'{"deviceResults": {"load": {"samples": [NaN]}}}', "'load' is nan"),
         (b'{"deviceResults": {"load": {"samples": [1' + b"0" * 400 + b"]}}}", "'load' is 1000"),
         (b'{"deviceResults": {"modelStructure": ' + b'{"a":' * 300 + b"1" + b"}" * 300 + b"}}", "levels deep"),
+        (b'{"deviceResults": {"modelStructure": [{"operatorName": "add", "cost": {"weight": 2}}]}}', "operation is 2"),
         (b'{"schema_version": 99, "performance": {}}', "has schema version 99"),
         (b'{"schema_version": 1, "performance": {}}', "'form' names no kind"),
         (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer"),

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
-from tracekit.model_files.performance.values import amount, counted, entries, mapping, samples, unit_of, units_of, words
+from tracekit.model_files.performance.values import (
+    amount,
+    counted,
+    entries,
+    mapping,
+    samples,
+    share,
+    unit_of,
+    units_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +82,7 @@ def _operation(entry: Mapping[str, Any], place: int) -> PlannedOperation:
         type=words(entry.get("type")),
         unit=unit_of(entry.get("unit")),
         supported=units_of(entry.get("supported")),
-        cost=amount(entry.get("cost"), "the cost of an operation"),
+        cost=share(entry.get("cost")),
         estimated_ns=amount(entry.get("estimated_ns"), "the time of an operation"),
         function=words(entry.get("function")) or "main",
         reasons=tuple((unit, text) for unit, text in reasons if unit is not None and text),

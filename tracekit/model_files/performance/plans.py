@@ -14,6 +14,7 @@ from tracekit.model_files.performance.values import (
     entries,
     is_constant,
     mapping,
+    share,
     unit_of,
     units_of,
     with_unit,
@@ -84,7 +85,7 @@ def _profiled(entry: Mapping[str, Any], function: str, place: int) -> PlannedOpe
         type=bare(words(entry.get("operatorName"))),
         unit=unit,
         supported=with_unit(units_of(listed.split(",")) if isinstance(listed, str) else None, unit),
-        cost=amount(entry.get("cost"), "the cost of an operation"),
+        cost=share(entry.get("cost")),
         # Without a full profile it multiplies by a median of zero.
         estimated_ns=time * _MS if time else None,
         function=function,
@@ -124,7 +125,7 @@ def _planned(entry: Mapping[str, Any], place: int) -> PlannedOperation:
         type="",
         unit=unit,
         supported=with_unit(units_of(usage.get("supported")), unit),
-        cost=amount(entry.get("estimatedCost"), "the cost of an operation"),
+        cost=share(entry.get("estimatedCost")),
         function=names.get("programFunction") or "main",
     )
 

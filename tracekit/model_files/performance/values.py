@@ -63,6 +63,13 @@ def amount(value: object, what: str, greatest: float = GREATEST_NS) -> float | N
     return float(value)
 
 
+def share(value: object) -> float | None:
+    """The estimated cost of an operation, from 0 to 1; None where there is none. Raises `UnreadableModel` for any other
+    number."""
+    # Sums of rounded parts may exceed 1 in the last digits.
+    return amount(value, "the cost of an operation", 1.001)
+
+
 def samples(value: object, what: str, unit_ns: float) -> list[float]:
     """Durations in ns of a list of numbers in a unit. Raises `UnreadableModel` for anything but durations."""
     found = [amount(entry, what, GREATEST_NS / unit_ns) for entry in entries(value)]
