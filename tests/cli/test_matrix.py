@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.performance_reports import article_2026, wwdc22
+from support.performance_reports import PRIVATE, article_2026, wwdc22
 
 
 def test_recordings_stand_side_by_side(tracekit, samples):
@@ -55,6 +55,7 @@ def test_performance_reports_stand_beside_recordings(tracekit, samples, tmp_path
     (median,) = [line for line in result.out.splitlines() if line.startswith("  median") and "22.93" in line]
     assert median.split()[1:] == ["22.93", "ms*", "54.49", "ms", "–"]
     assert "planned, not observed" in " ".join(result.out.split())
+    assert not any(text in result.out for text in PRIVATE)
     csv = tracekit("matrix", tmp_path / "all.json", "--format", "csv", "--no-config").out
     assert csv.splitlines()[0].split(",")[-3:] == ["planned_neural_engine_share", "predictions", "best"]
     assert csv.splitlines()[1].startswith('DepthAnythingV2SmallF16P6,all.json,MacBook Pro,macOS 26.2,"Neural Engine, ')
