@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from support.performance_reports import PRIVATE, article_2026, wwdc22
+
 
 def test_recordings_stand_side_by_side(tracekit, samples):
     result = tracekit("matrix", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--no-config")
@@ -42,3 +44,41 @@ def test_wrong_usage_is_one_sentence(tracekit, arguments, words):
     assert result.status == 2
     assert words in result.err
     assert result.err.count("\n") == 1
+
+
+def test_performance_reports_stand_beside_recordings(tracekit, samples, tmp_path):
+    for name, document in (("all.json", article_2026()), ("cpu.json", article_2026(cpu_only=True))):
+        (tmp_path / name).write_text(json.dumps(document))
+    result = tracekit("matrix", tmp_path, samples / "sharpen_8bit.trace", "--label", "{name}", "--no-config")
+    assert (result.status, result.err.count("left out")) == (0, 0)
+    assert result.out.splitlines()[0].split() == ["all.json", "cpu.json", "sharpen_8bit.trace"]
+    (median,) = [line for line in result.out.splitlines() if line.startswith("  median") and "22.93" in line]
+    assert median.split()[1:] == ["22.93", "ms*", "54.49", "ms", "–"]
+    assert "planned, not observed" in " ".join(result.out.split())
+    assert not any(text in result.out for text in PRIVATE)
+    csv = tracekit("matrix", tmp_path / "all.json", "--format", "csv", "--no-config").out
+    assert csv.splitlines()[0].split(",")[-3:] == ["planned_neural_engine_share", "predictions", "best"]
+    assert csv.splitlines()[1].startswith('DepthAnythingV2SmallF16P6,all.json,MacBook Pro,macOS 26.2,"Neural Engine, ')
+
+
+def test_a_damaged_performance_report_is_left_out(tracekit, tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(wwdc22()))
+    (tmp_path / "b.json").write_text('{"deviceResults": {"predict": {"samples": [-1]}}}')
+    result = tracekit("matrix", tmp_path, "--no-config")
+    assert result.status == 2
+    assert "left out: 'b.json': the report is damaged" in result.err
+    assert "22.19 ms" in result.out
+    assert "no model named" not in result.err
+    other = tracekit("matrix", tmp_path / "a.json", "--model", "Other", "--no-config")
+    assert other.status == 2
+    assert "YOLOv3" in other.err
+
+
+@pytest.mark.parametrize("command", ["compare", "check"])
+def test_other_commands_name_the_one_that_takes_performance_reports(tracekit, tmp_path, command):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(wwdc22()))
+    second = [path] if command == "compare" else []
+    result = tracekit(command, path, *second, "--no-config")
+    assert result.status == 2
+    assert "a.json is a performance report; `tracekit matrix` takes it" in result.out + result.err

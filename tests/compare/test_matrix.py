@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tracekit.compare.matrix import Figures, Source, expanded_labels, labels_of, matrix, sources_of
+from support.performance_reports import article_2026, coremltools_json
+from tracekit.compare.matrix import REPORTS_NOTE, Figures, Source, expanded_labels, labels_of, matrix, sources_of
+from tracekit.compare.performance import source_of_report
 from tracekit.errors import UsageError
+from tracekit.model_files.performance import report_of
 
 
 def source(name="a", device="iPhone 15", system="iOS 18.0", units=("Neural Engine",), **figures):
@@ -113,3 +117,30 @@ def test_few_predictions_have_no_p95(measured):
     (figures,) = sources_of([replace(recording, models=(few,))])[0].models
     assert figures.p95_ns is None
     assert figures.p50_ns is not None
+
+
+def test_performance_reports_stand_beside_recordings():
+    reports = [
+        source_of_report(report_of(document, Path("r.json")))
+        for document in (article_2026(), article_2026(cpu_only=True))
+    ]
+    recording = replace(source(), models=(replace(source().models[0], model="DepthAnythingV2SmallF16P6"),))
+    table = matrix([*reports, recording], ["all", "cpu", "recording"])
+    assert row(table, "p50_ns").values == pytest.approx((22.93e6, 54.49e6, 10e6))
+    assert row(table, "frames_per_second").values == pytest.approx((1 / 0.02293, 1 / 0.05449, 100))
+    assert row(table, "load_ns").values == (pytest.approx(45.20e6), pytest.approx(37.32e6), None)
+    # The loads that were not cached are 4, 3 and 3 s.
+    assert row(table, "cold_load_ns").values == (pytest.approx(3e9), pytest.approx(3e9), None)
+    assert [column.units for column in table.columns] == ["Neural Engine, GPU, CPU", "CPU", "Neural Engine"]
+    # What is planned is not what was observed.
+    assert row(table, "neural_engine").values == (None, None, 1.0)
+    assert row(table, "planned_neural_engine").values == (740 / 764, 0, None)
+    assert REPORTS_NOTE in table.notes
+    assert REPORTS_NOTE not in matrix([recording], ["recording"]).notes
+
+
+def test_a_plan_without_times_has_no_latency():
+    plan = source_of_report(report_of(coremltools_json(), Path("plan.json")))
+    table = matrix([plan], ["plan"])
+    assert {one.figure for one in table.rows} == {"planned_neural_engine"}
+    assert table.rows[0].values == (0.5,)

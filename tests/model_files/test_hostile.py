@@ -64,8 +64,8 @@ def test_mutations_of_real_models(corpus) -> None:
         ("lfs.mlmodel", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "run `git lfs pull`"),
         ("half.json", b'[{"specificationVersion": 7', "is not complete JSON"),
         ("deep.json", b"[" * 100_000, "is not complete JSON"),
-        ("other.json", b'{"name": 1}', "not what `xcrun coremlcompiler metadata` prints (keys found: name)"),
-        ("list.json", b"[]", "not what `xcrun coremlcompiler metadata` prints"),
+        ("other.json", b'{"name": 1}', "nor a performance report (keys found: name)"),
+        ("list.json", b"[]", "neither what `xcrun coremlcompiler metadata` prints nor a performance report"),
     ],
 )
 def test_files_that_are_no_model(tmp_path, name: str, content: bytes, words: str) -> None:

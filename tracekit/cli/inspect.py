@@ -1,8 +1,9 @@
-"""`tracekit inspect MODEL`: what a model file says, and what in it may cost time."""
+"""`tracekit inspect PATH`: what a model file says and what in it may cost time, or what a performance report says."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,13 @@ from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
-    from tracekit.report.model_report import ModelReport
+    from tracekit.model_files import ModelFile
+    from tracekit.model_files.performance import PerformanceReport
 
 FORMATS = ("text", "markdown", "json")
+UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
 _ENDINGS = {".txt": "text", ".md": "markdown", ".markdown": "markdown", ".json": "json"}
 
 
@@ -25,13 +29,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
-        help="a .mlpackage, .mlmodel or .mlmodelc, or JSON from 'xcrun coremlcompiler metadata'; - for standard input",
+        help="a .mlpackage, .mlmodel or .mlmodelc, JSON from 'xcrun coremlcompiler metadata', or JSON of a performance "
+        "report or compute plan; - for standard input",
     )
     parser.add_argument(
         "--target",
         metavar="SYSTEM",
         help="oldest system that the app supports, such as iOS16: does the model load there",
     )
+    parser.add_argument("--unit", choices=UNITS, help="of a report: list the operations on this compute unit")
     add_check_arguments(parser.add_argument_group("checks"))
     output = parser.add_argument_group("output")
     form = output.add_mutually_exclusive_group()
@@ -53,64 +59,96 @@ def add_arguments(parser: ArgumentParser) -> None:
     loudness.add_argument("-v", "--verbose", action="store_true", help="everything, with the code of the fixes")
 
 
+@dataclass(frozen=True, slots=True)
+class _Inspected:
+    """What is to be shown, whatever was read."""
+
+    summary: str
+    """One line."""
+    text: Callable[[int, bool, bool], str]
+    """Text for a width, with color or without, with everything or without."""
+    markdown: Callable[[], str]
+    json: Callable[[], str]
+    failed: bool = False
+    """Whether a check failed."""
+
+
 def run(arguments: Namespace) -> ExitStatus:
     """Read, check and show."""
-    from tracekit.cli.output import emit, narrate
+    from tracekit.cli.output import emit, has_color, narrate, width
     from tracekit.cli.reports import check_output, write_report
-    from tracekit.detectors.model_runner import run_model_detectors
-    from tracekit.model_files import parse_target, read_model, read_piped
-    from tracekit.report.model_report import model_report
-    from tracekit.report.model_words import summary
+    from tracekit.model_files import ModelFile, read_piped, read_subject
+    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     outputs = [(path, _format_of(path)) for path in map(Path, arguments.output)]
     for path, _ in outputs:
         check_output(path, [arguments.path])
-    target = parse_target(arguments.target) if arguments.target else None
-    model = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_model(arguments.path)
-    judgments = run_model_detectors(
-        model,
-        target,
-        only=ids(arguments.only),
-        skip=ids(arguments.skip),
-        settings=settings(arguments.set),
-    )
-    report = model_report(model, judgments, target, redact=not arguments.no_redact)
+    subject = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_subject(arguments.path)
+    inspected = _model(subject, arguments) if isinstance(subject, ModelFile) else _performance(subject, arguments)
+    written = {"json": inspected.json, "markdown": inspected.markdown}
     for path, form in outputs:
-        write_report(path, _document(report, form))
+        write_report(path, written[form]() if form in written else inspected.text(FILE_WIDTH, False, True))
         if not arguments.quiet:
             narrate(f"tracekit: wrote {path}")
     form = "markdown" if arguments.format == "md" else arguments.format
     if form is None and (arguments.quiet or (outputs and not arguments.verbose)):
-        emit(f"{summary(report)}\n")
+        emit(f"{inspected.summary}\n")
     elif form in (None, "text"):
-        _print_text(report, verbose=arguments.verbose)
+        emit(inspected.text(width(FILE_WIDTH), has_color(), arguments.verbose), styled=has_color())
     else:
-        emit(_document(report, form), utf8=form == "json")
-    return ExitStatus.UNUSABLE if report.summary.errors else ExitStatus.DONE
+        emit(written[form](), utf8=form == "json")
+    return ExitStatus.UNUSABLE if inspected.failed else ExitStatus.DONE
 
 
-def _print_text(report: ModelReport, *, verbose: bool) -> None:
-    from tracekit.cli.output import emit, has_color, width
+def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
+    """A model with the answers of its checks."""
+    from tracekit.detectors.model_runner import run_model_detectors
+    from tracekit.model_files import parse_target
+    from tracekit.report.model_report import model_report
+    from tracekit.report.model_words import summary
+    from tracekit.report.renderers.model_markdown import render_model_markdown
     from tracekit.report.renderers.model_text import render_model
-    from tracekit.report.renderers.text_layout import FILE_WIDTH
+    from tracekit.report.renderers.serialize import to_json
 
-    emit(render_model(report, width=width(FILE_WIDTH), color=has_color(), verbose=verbose), styled=has_color())
+    if arguments.unit:
+        raise UsageError("--unit is for performance reports and compute plans; this is a model")
+    target = parse_target(arguments.target) if arguments.target else None
+    judgments = run_model_detectors(
+        model, target, only=ids(arguments.only), skip=ids(arguments.skip), settings=settings(arguments.set)
+    )
+    report = model_report(model, judgments, target, redact=not arguments.no_redact)
+    return _Inspected(
+        summary(report),
+        lambda width, color, verbose: render_model(report, width=width, color=color, verbose=verbose),
+        lambda: render_model_markdown(report),
+        lambda: to_json(report),
+        failed=bool(report.summary.errors),
+    )
 
 
-def _document(report: ModelReport, form: str) -> str:
-    """The whole report in a format for files."""
-    if form == "json":
-        from tracekit.report.renderers.serialize import to_json
+def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:
+    """A performance report or compute plan."""
+    from tracekit.model_files.performance import ComputeUnit
+    from tracekit.report.performance import performance_document
+    from tracekit.report.performance_words import result
+    from tracekit.report.renderers.performance_markdown import render_performance_markdown
+    from tracekit.report.renderers.performance_text import render_performance
+    from tracekit.report.renderers.serialize import to_json
 
-        return to_json(report)
-    if form == "markdown":
-        from tracekit.report.renderers.model_markdown import render_model_markdown
-
-        return render_model_markdown(report)
-    from tracekit.report.renderers.model_text import render_model
-    from tracekit.report.renderers.text_layout import FILE_WIDTH
-
-    return render_model(report, width=FILE_WIDTH, color=False, verbose=True)
+    given = {"--target": arguments.target, "--only": arguments.only, "--skip": arguments.skip, "--set": arguments.set}
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} is for model files; this is a performance report")
+    document = performance_document(report, redact=not arguments.no_redact)
+    unit = ComputeUnit(UNITS[arguments.unit]) if arguments.unit else None
+    return _Inspected(
+        result(document),
+        lambda width, color, verbose: render_performance(
+            document, width=width, color=color, verbose=verbose, unit=unit
+        ),
+        lambda: render_performance_markdown(document, unit=unit),
+        lambda: to_json(document),
+    )
 
 
 def _format_of(path: Path) -> str:
@@ -124,11 +162,12 @@ def _format_of(path: Path) -> str:
 
 COMMAND = Command(
     name="inspect",
-    summary="show what a Core ML model file says, and what may slow it down",
+    summary="show what a model file or performance report says",
     description=(
         "Show the facts of a Core ML model file (interface, precision, operations, weights, the systems it loads on) "
         "and check it for what may keep it from loading or slow it down. Works on any machine: on a Mac, the output of "
-        "'xcrun coremlcompiler metadata' can be given instead of the model."
+        "'xcrun coremlcompiler metadata' can be given instead of the model. Of a performance report "
+        "that Xcode exported, or a compute plan, show times and where operations run."
     ),
     add_arguments=add_arguments,
     run=run,

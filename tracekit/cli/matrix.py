@@ -1,4 +1,4 @@
-"""`tracekit matrix PATH...`: models × recordings."""
+"""`tracekit matrix PATH...`: models × recordings and performance reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDINGS = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json", ".
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="+", help="recordings, or folders of recordings")
+    parser.add_argument("path", metavar="PATH", nargs="+", help="recordings, performance reports, or folders of either")
     parser.add_argument(
         "--label",
         action="append",
@@ -51,14 +51,20 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit, has_color
     from tracekit.cli.reports import write_report
     from tracekit.compare.matrix import expanded_labels, labels_of, matrix, sources_of
+    from tracekit.compare.performance import source_of_report
 
     found = [recordings_in(path) for path in arguments.path]
     paths = [path for several in found for path in several]
     outputs = outputs_of(arguments.output, ENDINGS, paths)
     given = expanded_labels(arguments.label, list(map(len, found)))
-    measured = measure_all(paths, arguments, config_of(arguments))
-    sources = sources_of(readable(measured))
-    kept = [label for label, entry in zip(given, measured, strict=True) if entry.measurements is not None]
+    measured = measure_all(paths, arguments, config_of(arguments), performance=True)
+    recorded = iter(sources_of(readable(measured)))
+    sources = [
+        next(recorded) if entry.performance is None else source_of_report(entry.performance)
+        for entry in measured
+        if not entry.failed
+    ]
+    kept = [label for label, entry in zip(given, measured, strict=True) if not entry.failed]
     table = matrix(sources, labels_of(sources, kept), left_out(measured))
     for path, form in outputs.items():
         write_report(path, _rendered(table, form))
@@ -94,7 +100,7 @@ COMMAND = Command(
     summary="compare models across many recordings",
     description=(
         "Show the median and the 95th percentile of the latency, loads, frames per second and the share of the Neural "
-        "Engine of each model in many recordings side by side, the best of each row marked."
+        "Engine of each model in many recordings and performance reports side by side, the best of each row marked."
     ),
     add_arguments=add_arguments,
     run=run,

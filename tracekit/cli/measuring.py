@@ -11,7 +11,7 @@ from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.progress import RUNNING, showing_progress, tell_done
 from tracekit.cli.several import REPORT, bundles_in, reports_in
 from tracekit.cli.workers import PROCESS_DIED
-from tracekit.errors import TracekitError, UsageError, words_of
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from tracekit.compare.measurements import Measurements
     from tracekit.compare.renderers.html import Drawing
+    from tracekit.model_files.performance import PerformanceReport
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.report.choice import Part
 
@@ -34,6 +35,13 @@ class Measured:
     """Why it could not be measured, in one sentence."""
     drawing: Drawing | None = None
     """Its lanes, where they are asked for and known."""
+    performance: PerformanceReport | None = None
+    """The performance report, where the path is one."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is nothing to compare."""
+        return self.measurements is None and self.performance is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,8 @@ class Request:
     """Folder that paths are relative to; None: the current one."""
     lanes: bool = False
     """Whether the lanes are wanted, too."""
+    performance: bool = False
+    """Whether performance reports are taken, too."""
 
 
 def recordings_in(*paths: str) -> list[str]:
@@ -57,12 +67,17 @@ def recordings_in(*paths: str) -> list[str]:
 
 
 def measure_all(
-    paths: Sequence[str], arguments: Namespace, config: Path | None, part: Part | None = None, *, lanes: bool = False
+    paths: Sequence[str],
+    arguments: Namespace,
+    config: Path | None,
+    part: Part | None = None,
+    *,
+    lanes: bool = False,
+    performance: bool = False,
 ) -> list[Measured]:
     """Measurements of each path, in their order. Only they are kept, so memory does not grow with the recordings."""
-    request = Request(
-        arguments.reader, arguments.timeout, tuple(getattr(arguments, "model", ())), config, part, lanes=lanes
-    )
+    models = tuple(getattr(arguments, "model", ()))
+    request = Request(arguments.reader, arguments.timeout, models, config, part, lanes=lanes, performance=performance)
     if len(paths) > 1 and (arguments.dask is not None or arguments.jobs > 1):
         return _by_workers(paths, request, arguments)
     everything = []
@@ -104,7 +119,7 @@ def measure_one(
     where = path if request.folder is None else str(request.folder / path)
     try:
         if path.endswith(REPORT):
-            return Measured(path, _of_report(where, request))
+            return _of_json(path, where, request)
         return _of_recording(path, where, request, xctrace, progress)
     except TracekitError as error:
         return Measured(path, None, str(error).replace(where, path))
@@ -139,6 +154,29 @@ def _of_recording(
     return Measured(path, measure(trace, report, shown), drawing=drawing)
 
 
+def _of_json(path: str, where: str, request: Request) -> Measured:
+    """A JSON report on a recording, or a performance report."""
+    try:
+        return Measured(path, _of_report(where, request))
+    except UnreadableRecording:
+        from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
+        from tracekit.model_files.performance import report_in
+        from tracekit.trace.filter import matching
+
+        file = Path(where)
+        report = report_in(read_bytes(file, MAX_TEXT_BYTES), file) if file.is_file() else None
+        if report is None:
+            raise
+        if not request.performance:
+            raise UsageError(
+                f"{file.name} is a performance report; `tracekit matrix` takes it beside recordings"
+            ) from None
+        for pattern in request.models:
+            if not matching({report.name}, pattern):
+                raise unknown("model", pattern, [report.name]) from None
+        return Measured(path, None, performance=report)
+
+
 def _of_report(path: str, request: Request) -> Measurements:
     """What a JSON report says of its recording."""
     from tracekit.compare.measurements import only_models
@@ -158,9 +196,8 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
     from tracekit.cli.output import narrate
 
     kept = [entry.measurements for entry in measured if entry.measurements is not None]
-    failed = [entry for entry in measured if entry.measurements is None]
-    if not kept:
-        raise _unreadable(failed)
+    if all(entry.failed for entry in measured):
+        raise _unreadable(measured)
     for note in left_out(measured):
         narrate(f"tracekit: {note}")
     return kept
@@ -170,7 +207,7 @@ def left_out(measured: Sequence[Measured]) -> list[str]:
     """A note on each recording that could not be measured, fit to leave the machine."""
     from tracekit.report.choice import plain
 
-    return [f"left out: {plain(entry.error)}" for entry in measured if entry.measurements is None]
+    return [f"left out: {plain(entry.error)}" for entry in measured if entry.failed]
 
 
 def whole(measured: Sequence[Measured]) -> list[Measurements]:

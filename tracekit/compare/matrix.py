@@ -35,6 +35,14 @@ TIE = 0.005
 PLACEHOLDERS = ("{device}", "{system}", "{units}", "{name}")
 """What a label may take from the recording."""
 
+PERFORMANCE_REPORT = "performance report"
+"""Kind of a source."""
+
+REPORTS_NOTE = (
+    "Performance reports time a model alone, without the app; their compute units and the operations on the Neural "
+    "Engine are planned, not observed."
+)
+
 NO_TEST = "* best of its row, without a test: `tracekit compare` says whether a difference counts."
 
 
@@ -53,7 +61,9 @@ class Figures:
     neural_engine: float | None
     """Share of the Neural Engine in the execution, from 0 to 1."""
     units: tuple[str, ...]
-    """Compute units that executed it, as Apple calls them."""
+    """Compute units that executed it, or are planned to, as Apple calls them."""
+    planned_neural_engine: float | None = None
+    """Share of the operations that a plan places on the Neural Engine, from 0 to 1. Never observed."""
 
     @property
     def frames_per_second(self) -> float | None:
@@ -67,7 +77,7 @@ class Source:
 
     name: str
     kind: str
-    """What it is, for example `recording`."""
+    """What it is: `recording` or `performance report`."""
     device: str | None
     system: str | None
     models: tuple[Figures, ...]
@@ -122,6 +132,7 @@ FIGURES: dict[str, tuple[str, bool | None]] = {
     "cold_load_ns": ("cold load", False),
     "frames_per_second": ("frames per second", True),
     "neural_engine": ("Neural Engine share", True),
+    "planned_neural_engine": ("on Neural Engine, plan", True),
     "predictions": ("predictions", None),
 }
 """Title of each figure, and whether the largest value is the best; None where none is."""
@@ -178,6 +189,8 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     explained = [NO_TEST] if any(row.best for row in kept) else []
     if any(len(group) > 1 for group in groups.values()):
         explained.append("Several recordings with one label: the median of their values; predictions are added up.")
+    if any(source.kind == PERFORMANCE_REPORT for source in sources):
+        explained.append(REPORTS_NOTE)
     return Matrix(
         SCHEMA_VERSION,
         tuple(_column(label, group) for label, group in groups.items()),

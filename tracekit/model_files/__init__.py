@@ -23,7 +23,7 @@ from tracekit.model_files.facts import (
     WeightState,
 )
 from tracekit.model_files.failures import UnreadableModel
-from tracekit.model_files.read import read_model, read_piped
+from tracekit.model_files.read import read_model, read_piped, read_subject
 from tracekit.model_files.versions import NEWEST, Release, Target, deployment_target, parse_target, release_of
 
 __all__ = [
@@ -51,5 +51,6 @@ __all__ = [
     "parse_target",
     "read_model",
     "read_piped",
+    "read_subject",
     "release_of",
 ]

@@ -80,13 +80,12 @@ def _first(data: bytes, path: Path) -> Mapping[str, Any]:
         raise UnreadableModel(f"{shown(path)} is truncated or damaged: it is not complete JSON") from None
     if isinstance(document, list) and document:
         document = document[0]
+    unknown = f"{shown(path)} is JSON, but neither what `xcrun coremlcompiler metadata` prints nor a performance report"
     if not isinstance(document, Mapping):
-        raise UnreadableModel(f"{shown(path)} is JSON, but not what `xcrun coremlcompiler metadata` prints")
+        raise UnreadableModel(unknown)
     if not any(key in document for key in ("metadataOutputVersion", "specificationVersion", "inputSchema")):
         keys = ", ".join(sorted(map(str, document))[:5])
-        raise UnreadableModel(
-            f"{shown(path)} is JSON, but not what `xcrun coremlcompiler metadata` prints (keys found: {keys or 'none'})"
-        )
+        raise UnreadableModel(f"{unknown} (keys found: {keys or 'none'})")
     return document
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled, read_json
-from tracekit.model_files.facts import Form
+from tracekit.model_files.facts import Form, ModelFile
 from tracekit.model_files.failures import (
     MAX_FILES,
     MAX_SPECIFICATION_BYTES,
@@ -24,13 +24,21 @@ from tracekit.model_files.specification import parsed
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.performance import PerformanceReport
 
-EXPECTED = "a .mlpackage, .mlmodel or .mlmodelc, or JSON from `xcrun coremlcompiler metadata`"
+EXPECTED = "a .mlpackage, .mlmodel or .mlmodelc, JSON from `xcrun coremlcompiler metadata`, or a performance report"
 
 
 def read_model(path: Path | str) -> ModelFile:
     """Facts of the model at a path. Raises `UnreadableModel`. O(size of the specification)."""
+    subject = read_subject(path)
+    if not isinstance(subject, ModelFile):
+        raise UnreadableModel(f"{shown(Path(path))} is a performance report; expected a model")
+    return subject
+
+
+def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
+    """The model or the performance report at a path. Raises `UnreadableModel`. O(size)."""
     place = Path(path)
     try:
         if place.name in ("", ".."):
@@ -50,8 +58,8 @@ def read_model(path: Path | str) -> ModelFile:
         raise UnreadableModel(f"cannot read {shown(place)}: it is not a path") from None
 
 
-def read_piped(stream: BinaryIO) -> ModelFile:
-    """Facts of what a stream holds: the compiler's JSON or a specification. Raises `UnreadableModel`."""
+def read_piped(stream: BinaryIO) -> ModelFile | PerformanceReport:
+    """What a stream holds: the compiler's JSON, a specification or a report. Raises `UnreadableModel`."""
     data = stream.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
         raise UnreadableModel(f"standard input is too large: more than {MAX_TEXT_BYTES:,} bytes; give the file itself")
@@ -72,7 +80,7 @@ def _read_folder(folder: Path) -> ModelFile:
     raise UnreadableModel(f"{shown(folder)} is not a Core ML model; expected {EXPECTED}")
 
 
-def _read_data(data: bytes, path: Path) -> ModelFile:
+def _read_data(data: bytes, path: Path) -> ModelFile | PerformanceReport:
     """Facts from the content of a file of this name."""
     size = len(data)
     if not data:
@@ -81,7 +89,9 @@ def _read_data(data: bytes, path: Path) -> ModelFile:
     if start in (b"{", b"[") and path.suffix != ".mlmodel":
         if size > MAX_TEXT_BYTES:
             raise UnreadableModel(f"{shown(path)} is too large for JSON about a model: {size:,} bytes")
-        return read_json(data, path)
+        from tracekit.model_files.performance import report_in
+
+        return report_in(data, path) or read_json(data, path)
     model = model_of(parsed(data, path), path.stem, path.name, Form.MODEL, None)
     return replace(model, bytes=size)
 

@@ -29,6 +29,8 @@ LABEL_CELLS = 40
 """Most cells of a label on the screen."""
 GAP = 2
 BEST = "*"
+SHARES = ("neural_engine", "planned_neural_engine")
+"""Figures from 0 to 1."""
 FACTS = ("device", "system", "compute units")
 
 
@@ -43,7 +45,7 @@ def cell(figure: str, value: float | None) -> str:
         return ABSENT
     if figure.endswith("_ns"):
         return format_duration(value)
-    if figure == "neural_engine":
+    if figure in SHARES:
         return format_share(value)
     return f"{value:,.0f}" if value >= 99.5 or figure == "predictions" else f"{value:,.1f}"
 
@@ -160,7 +162,7 @@ def render_csv(matrix: Matrix) -> str:
     """A line for each model and column, values in ns, predictions per second and shares; empty: not measured."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    names = ("neural_engine_share" if figure == "neural_engine" else figure for figure in FIGURES)
+    names = (f"{figure}_share" if figure in SHARES else figure for figure in FIGURES)
     writer.writerow(["model", "label", "device", "system", "compute_units", "recordings", *names, "best"])
     for name, rows in by_model(matrix):
         values = {row.figure: row for row in rows}

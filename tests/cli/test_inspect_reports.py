@@ -1,0 +1,177 @@
+"""`tracekit inspect` of performance reports and compute plans."""
+
+from __future__ import annotations
+
+import io
+import json
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from support.performance_reports import (
+    PRIVATE,
+    article_2026,
+    coremltools_json,
+    experiments,
+    operation,
+    profiler_json,
+    wwdc22,
+    xcode_json,
+)
+from tracekit.model_files.performance import load_performance_report
+
+
+@pytest.fixture
+def saved(tmp_path: Path):
+    def save(document: object, name: str = "report.json") -> Path:
+        path = tmp_path / name
+        path.write_text(json.dumps(document))
+        return path
+
+    return save
+
+
+def test_the_result_comes_first(tracekit, saved) -> None:
+    result = tracekit("inspect", saved(wwdc22()))
+    lines = result.out.splitlines()
+    assert (result.status, result.err) == (0, "")
+    assert lines[0] == "YOLOv3 · iPhone 13 Pro, iOS 16.0 · all compute units · Xcode performance report"
+    assert lines[2].startswith("22.19 ms per prediction (median), 45 frames per second · 86 operations: ")
+    assert "32 on the Neural Engine, 54 on the GPU" in " ".join(lines[2:4])
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 40
+    assert tracekit("inspect", saved(wwdc22()), "-q").out == " ".join(lines[2:4]) + "\n"
+
+
+def test_cold_values_and_placement_are_told(tracekit, saved) -> None:
+    out = tracekit("inspect", saved(article_2026())).out
+    assert "  load, not cached: 4.00 s, 3.00 s, 3.00 s\n" in out
+    assert "  1 operation cannot run there: cast 1 (too big)\n" in out
+    assert "  23 operations can run there: upsample_bilinear 21, add 2\n" in out
+
+
+def test_a_report_for_the_cpu_does_not_speak_of_the_neural_engine(tracekit, saved) -> None:
+    out = tracekit("inspect", saved(article_2026(cpu_only=True)), "-v").out
+    assert "CPU only" in out
+    assert "NEURAL ENGINE" not in out
+    assert "  763" in out
+    assert not any("cannot" in line for line in out.splitlines() if line.startswith("  "))
+
+
+def test_operations_are_filtered_by_unit(tracekit, saved) -> None:
+    path = saved(article_2026())
+    listed = tracekit("inspect", path, "--unit", "cpu").out
+    assert "cast_0" in listed
+    assert "add_cpu_1" in listed
+    assert "conv_neuralEngine" not in listed
+    markdown = tracekit("inspect", path, "--unit", "gpu", "--format", "markdown").out
+    assert markdown.count("| `upsample_bilinear_gpu_") == 21
+    assert "OPERATIONS ON THE CPU\n  none\n" in tracekit("inspect", saved(coremltools_json()), "--unit", "cpu").out
+
+
+def test_markdown_has_times_and_every_operation(tracekit, saved) -> None:
+    out = tracekit("inspect", saved(profiler_json()), "--format", "md").out
+    assert "**20.00 ms per prediction (median), 50 frames per second · 2 operations: " in out
+    assert "| `out_1` | conv | Neural Engine | 15.0 ms, 75% |" in out
+    assert "| 1 | `out_2` | topk | runs | can | – | 5.00 ms, 25% |" in out
+
+
+@pytest.mark.parametrize("document", [wwdc22(), article_2026(cpu_only=True), profiler_json(), coremltools_json()])
+def test_the_json_is_read_again(tracekit, saved, tmp_path, document) -> None:
+    given = saved(document, "given.json")
+    written = tmp_path / "again.json"
+    assert tracekit("inspect", given, "-o", written).status == 0
+    before, after = load_performance_report(given), load_performance_report(written)
+    assert (after.name, after.form, after.asked, after.notes) == (before.name, before.form, before.asked, before.notes)
+    assert (after.operations, after.counts, after.transitions) == (
+        before.operations,
+        before.counts,
+        before.transitions,
+    )
+    assert [entry and entry.median_ns for entry in (after.prediction, after.load, after.compile)] == [
+        entry and pytest.approx(entry.median_ns) for entry in (before.prediction, before.load, before.compile)
+    ]
+    if before.load is not None:
+        assert after.load.first_ns == pytest.approx(before.load.first_ns)
+
+
+def test_the_json_says_what_follows_from_the_report(tracekit, saved) -> None:
+    summary = json.loads(tracekit("inspect", saved(article_2026()), "--json").out)["summary"]
+    assert summary["operations"] == 764
+    assert summary["units"] == {"CPU": 3, "GPU": 21, "Neural Engine": 740}
+    assert summary["incompatible"] == {"Neural Engine": 1}
+    assert summary["hand_offs"][0] == {"source": "CPU", "target": "GPU", "count": 1}
+    assert summary["frames_per_second"] == pytest.approx(1 / 0.02293)
+
+
+@pytest.mark.parametrize("option", [("--json",), ("-v",), ("--format", "markdown"), ("--json", "--no-redact")])
+def test_nothing_private_of_the_device_is_told(tracekit, saved, option) -> None:
+    out = tracekit("inspect", saved(wwdc22()), *option).out
+    assert "YOLOv3" in out
+    assert not any(text in out for text in PRIVATE)
+
+
+def test_names_cannot_control_the_terminal(tracekit, saved) -> None:
+    hostile = xcode_json(
+        "\x1b[2Jm", [operation("\x1b]0;x\x07", "ios16.conv\x1b", "cpu")], predict=experiments([1], [1])
+    )
+    for option in ("-v", "--json", "-q"):
+        assert "\x1b" not in tracekit("inspect", saved(hostile), option).out
+
+
+def test_a_report_can_be_piped(tracekit, monkeypatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(json.dumps(wwdc22()).encode())))
+    assert tracekit("inspect", "-", "-q").out.startswith("22.19 ms per prediction")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--target", "iOS16"), "--target is for model files"),
+        (("--only", "long-input"), "--only is for model files"),
+    ],
+)
+def test_options_of_models_are_refused(tracekit, saved, arguments, words) -> None:
+    result = tracekit("inspect", saved(wwdc22()), *arguments)
+    assert result.status == 2
+    assert words in result.err
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"deviceResults": {}}', "'report.json': the report holds no results"),
+        ('{"deviceResults": {"predict": {"samples": [-1]}}}', "'report.json': the report is damaged"),
+        ('{"a": 1}', "neither what `xcrun coremlcompiler metadata` prints nor a performance report (keys found: a)"),
+        ('{"deviceResults": {', "truncated or damaged"),
+    ],
+)
+def test_bad_reports_are_one_sentence(tracekit, tmp_path, content, words) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(content)
+    result = tracekit("inspect", path)
+    assert result.status == 2
+    assert words in result.err
+    assert (result.out, result.err.count("\n")) == ("", 1)
+
+
+def test_a_unit_is_of_a_report(tracekit, built_models) -> None:
+    result = tracekit("inspect", built_models / "float16_interface.mlpackage", "--unit", "cpu")
+    assert result.status == 2
+    assert "--unit is for performance reports" in result.err
+
+
+def test_a_narrow_screen_sheds_columns_and_cuts_no_number(tracekit, saved, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "46")
+    out = tracekit("inspect", saved(article_2026()), "--unit", "gpu").out
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 46
+    (times,) = [line for line in lines if line.startswith("  prediction ")]
+    assert times.split()[:3] == ["prediction", "22.93", "ms"]
+    assert not any(character.isdigit() and after == "…" for character, after in pairwise(out))
+    rows = [line for line in lines if "upsam" in line and line.split()[0].isdigit() and "runs" in line]
+    assert len(rows) == 21
+    assert {tuple(line.split()[-3:]) for line in rows} == {("can", "runs", "can")}

@@ -1,0 +1,248 @@
+"""Profiling with a stand-in for Core ML: what is timed, what is kept apart, and what a failure does."""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from standin.core_ml import COMPILING, DEVICES, MS, PLANS, STATES, StandIn, operation, program, structure
+
+from tracekit.errors import TracekitError
+from tracekit.model_files import Feature, FeatureKind, Shape, UnreadableModel, read_model
+from tracekit.model_files.performance import ComputeUnit, ReportForm, Transition
+from tracekit.model_files.profiling import core_ml, profile
+from tracekit.model_files.profiling.inputs import inputs_for
+
+CPU, GPU, ANE = ComputeUnit.CPU, ComputeUnit.GPU, ComputeUnit.NEURAL_ENGINE
+
+
+def profiled(path: Path, runtime: StandIn, **options):
+    return profile(path, runtime, clock=runtime.clock, **options)
+
+
+def test_each_choice_is_timed_with_cold_values_apart(built_models) -> None:
+    runtime = StandIn(predict_ms={"all": (50, 8), "cpuOnly": (30, 20)})
+    result = profiled(built_models / "float16_interface.mlpackage", runtime, predictions=5)
+    reports = dict(result.reports)
+    assert list(reports) == ["all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine"]
+    assert result.failures == ()
+    every, alone = reports["all"], reports["cpuOnly"]
+    assert (every.name, every.device, every.system) == ("float16_interface", "Mac16,1", "macOS 26.2")
+    assert (every.form, every.asked, alone.asked) == (ReportForm.TRACEKIT, (CPU, GPU, ANE), (CPU,))
+    assert (every.prediction.count, every.prediction.median_ns, every.prediction.first_ns) == (5, 8 * MS, (50 * MS,))
+    assert every.prediction.stdev_ns == 0
+    assert every.frames_per_second == 125
+    assert (every.load.count, every.load.median_ns, every.load.first_ns) == (3, 40 * MS, (900 * MS,))
+    assert every.compile.median_ns == 120 * MS
+    assert alone.prediction.median_ns == 20 * MS
+
+
+def test_only_chosen_units_are_run_and_told(built_models) -> None:
+    runtime, told = StandIn(), []
+    result = profiled(
+        built_models / "float16_interface.mlpackage", runtime, choices=["cpuOnly"], predictions=1, tell=told.append
+    )
+    assert [choice for choice, _ in result.reports] == told == ["cpuOnly"]
+    assert runtime.calls == ["compile", *["load cpuOnly"] * 4, *["predict cpuOnly"] * 2, "plan"]
+
+
+def test_a_compiled_model_is_not_compiled(built_models, tmp_path) -> None:
+    folder = tmp_path / "compiled.mlmodelc"
+    folder.mkdir()
+    (folder / "metadata.json").write_text(
+        '[{"specificationVersion": 7, "mlProgramOperationTypeHistogram": {}, "inputSchema": [{"name": "x", "type": '
+        '"MultiArray", "dataType": "Float16", "shape": "[2, 3]"}]}]'
+    )
+    runtime = StandIn()
+    ((_, report),) = profiled(folder, runtime, choices=["all"], predictions=1).reports
+    assert "compile" not in runtime.calls
+    assert report.compile is None
+    # It may have been in the cache before.
+    assert (report.load.count, report.load.first_ns) == (4, ())
+    assert runtime.inputs["x"].shape == (2, 3)
+
+
+def test_of_several_functions_the_default_one_is_run(built_models) -> None:
+    (path,) = built_models.glob("*function*.mlpackage")
+    ((_, report),) = profiled(path, StandIn(), choices=["all"], predictions=1).reports
+    assert report.notes[1] == "Of 2 functions only the default one was run."
+
+
+def test_one_choice_that_fails_stops_no_other(built_models) -> None:
+    runtime = StandIn(
+        failing={"load cpuAndGPU": RuntimeError("Error in building plan.\nmore"), "predict cpuOnly": Exception()}
+    )
+    result = profiled(built_models / "float16_interface.mlpackage", runtime, predictions=2)
+    assert [choice for choice, _ in result.reports] == ["all", "cpuAndNeuralEngine"]
+    assert [failure.error for failure in result.failures] == [
+        "predicting failed for cpuOnly: Exception",
+        "loading failed for cpuAndGPU: Error in building plan",
+    ]
+
+
+def test_compiling_fails_as_coremltools_does(built_models) -> None:
+    result = profiled(built_models / "float16_interface.mlpackage", StandIn(failing={"compile": Exception(COMPILING)}))
+    assert result.reports == ()
+    assert result.failures[0].error == f"compiling failed for all: {COMPILING.rstrip('.')}"
+
+
+def test_without_a_plan_the_times_remain(built_models) -> None:
+    runtime = StandIn(failing={"plan": ValueError(PLANS)})
+    ((_, report),) = profiled(
+        built_models / "float16_interface.mlpackage", runtime, choices=["all"], predictions=1
+    ).reports
+    assert report.operations is None
+    assert report.prediction.median_ns == 10 * MS
+    assert report.notes[-1] == "No compute plan: MLComputePlan is not supported."
+
+
+def test_states_are_made_once_and_given(built_models) -> None:
+    model = built_models / "stateful.mlpackage"
+    runtime = StandIn()
+    assert profiled(model, runtime, choices=["all"], predictions=2).failures == ()
+    assert runtime.calls.count("make_state") == 1
+    assert runtime.states == ["state"] * 3
+    old = StandIn(failing={"make_state": Exception(STATES)})
+    (failure,) = profiled(model, old, choices=["all"]).failures
+    assert failure.error == f"making states failed for all: {STATES}"
+
+
+def test_the_plan_comes_out_in_the_one_form(built_models) -> None:
+    inner = operation("inner", "ios16.add", device=DEVICES[0], cost=0.25)
+    runtime = StandIn(
+        structure=program(
+            operation("w", "const"),
+            operation("y", "ios16.conv", device=DEVICES[2], cost=0.5),
+            operation("loop", "while_loop", blocks=[SimpleNamespace(operations=[inner])]),
+        )
+    )
+    ((_, report),) = profiled(
+        built_models / "float16_interface.mlpackage", runtime, choices=["all"], predictions=3
+    ).reports
+    assert [(entry.number, entry.name, entry.type, entry.unit) for entry in report.operations] == [
+        (0, "y", "conv", ANE),
+        (1, "loop", "while_loop", None),
+        (2, "inner", "add", CPU),
+    ]
+    assert report.operations[0].estimated_ns == 5 * MS
+    assert report.operations[0].supported == (CPU, GPU, ANE)
+    # A model whose deployment target is too old has no usage.
+    assert report.operations[1].supported is None
+    assert report.transitions == (Transition(ANE, CPU, 1),)
+
+
+def test_plans_of_networks_and_pipelines(built_models) -> None:
+    layer = SimpleNamespace(name="conv1", type="convolution", device=DEVICES[1])
+    network = structure(neuralnetwork=SimpleNamespace(layers=[layer]))
+    stages = {"first": network, "second": program(operation("y", "ios16.mul", device=DEVICES[0]))}
+    runtime = StandIn(structure=structure(pipeline=SimpleNamespace(sub_models=stages)))
+    ((_, report),) = profiled(
+        built_models / "float16_interface.mlpackage", runtime, choices=["all"], predictions=1
+    ).reports
+    assert [(entry.function, entry.name, entry.type, entry.unit) for entry in report.operations] == [
+        ("first", "conv1", "convolution", GPU),
+        ("second", "y", "mul", CPU),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("element", "kind"),
+    [("Float32", np.float32), ("Float16", np.float16), ("Double", np.float64), ("Int32", np.int32), ("Int8", np.int8)],
+)
+def test_arrays_have_the_type_and_the_default_shape(element: str, kind: type) -> None:
+    feature = Feature("x", FeatureKind.ARRAY, element, Shape((1, None, 4)))
+    value = inputs_for([feature], StandIn())["x"]
+    assert (value.dtype, value.shape) == (kind, (1, 1, 4))
+    assert (value >= 0).all()
+    assert (value < 1).all() or element == "Float16"
+    assert np.array_equal(value, inputs_for([feature], StandIn())["x"])
+
+
+@pytest.mark.parametrize(
+    ("color", "shape", "kind"),
+    [
+        ("RGB", (4, 6, 3), np.uint8),
+        ("BGR", (4, 6, 3), np.uint8),
+        ("Grayscale", (4, 6), np.uint8),
+        ("Grayscale16Half", (4, 6), np.float32),
+    ],
+)
+def test_images_have_height_width_and_colors(color: str, shape: tuple[int, ...], kind: type) -> None:
+    feature = Feature("x", FeatureKind.IMAGE, "UInt8", Shape((4, 6)), color_space=color)
+    pixels, given = inputs_for([feature], StandIn())["x"]
+    assert (pixels.shape, pixels.dtype, given) == (shape, kind, color)
+
+
+@pytest.mark.parametrize(
+    ("kind", "element", "value"),
+    [
+        (FeatureKind.NUMBER, "Int64", 0),
+        (FeatureKind.NUMBER, "Double", 0.5),
+        (FeatureKind.STRING, "String", "text"),
+        (FeatureKind.DICTIONARY, "Int64", {0: 0.5}),
+        (FeatureKind.DICTIONARY, "String", {"key": 0.5}),
+        (FeatureKind.SEQUENCE, "Int64", [0]),
+        (FeatureKind.SEQUENCE, "String", ["text"]),
+    ],
+)
+def test_other_inputs(kind: FeatureKind, element: str, value: object) -> None:
+    assert inputs_for([Feature("x", kind, element, None)], StandIn()) == {"x": value}
+
+
+def test_optional_inputs_are_left_out() -> None:
+    assert inputs_for([Feature("x", FeatureKind.STRING, "String", None, optional=True)], StandIn()) == {}
+
+
+@pytest.mark.parametrize(
+    ("feature", "words"),
+    [
+        (Feature("x", FeatureKind.UNKNOWN, None, None), "does not tell its type"),
+        (Feature("x", FeatureKind.ARRAY, "Float32", None), "does not tell its shape"),
+        (Feature("x", FeatureKind.ARRAY, None, Shape((1,))), "of type unknown"),
+        (Feature("x", FeatureKind.ARRAY, "Float32", Shape((1 << 20, 1 << 20))), "at most 268,435,456 are made up"),
+    ],
+)
+def test_inputs_that_cannot_be_made_up(feature: Feature, words: str) -> None:
+    with pytest.raises(UnreadableModel, match="'x'") as caught:
+        inputs_for([feature], StandIn())
+    assert words in str(caught.value)
+
+
+def test_what_only_describes_a_model_cannot_run(tmp_path) -> None:
+    path = tmp_path / "metadata.json"
+    path.write_text('[{"specificationVersion": 8, "inputSchema": []}]')
+    with pytest.raises(UnreadableModel, match="only describes a model"):
+        profile(path, StandIn())
+
+
+def test_inputs_of_built_models_are_made(built_models) -> None:
+    for path in sorted(built_models.glob("*.mlpackage")):
+        model = read_model(path)
+        assert set(inputs_for(model.main.inputs, StandIn())) == {
+            entry.name for entry in model.main.inputs if not entry.optional
+        }
+
+
+def test_off_a_mac_there_is_one_sentence(monkeypatch) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    with pytest.raises(TracekitError, match="needs a Mac"):
+        core_ml.runtime()
+
+
+@pytest.mark.skipif(platform.system() == "Darwin", reason="Core ML works there")
+def test_coremltools_fails_off_a_mac_as_the_standin_does(tmp_path) -> None:
+    """Holds the words of the stand-in, and that each call gets through to coremltools."""
+    runtime = core_ml.CoreML()
+    with pytest.raises(Exception, match=re.escape(COMPILING)):
+        runtime.compile(tmp_path / "a.mlpackage", tmp_path / "a.mlmodelc")
+    for choice in core_ml.UNITS:
+        with pytest.raises(Exception, match="Loading compiled Core ML models is only support on macOS"):
+            runtime.load(tmp_path, choice)
+        with pytest.raises(ValueError, match=re.escape(PLANS)):
+            runtime.plan(tmp_path, choice)
+    assert runtime.device() is None
+    assert runtime.system() is None

@@ -1,0 +1,169 @@
+"""Performance reports as Xcode, CoreMLProfiler and coremltools write them, built from figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ALL = ("cpu", "gpu", "neuralEngine")
+CPU_ONLY, ALL_UNITS = 0, 2
+"""Raw values of `MLComputeUnits`."""
+PRIVATE = ("F2LXSERIAL", "00008112-000A", "Ada's iPad", "/Users/ada/")
+"""What Xcode writes about the device and the file, and nobody should see."""
+
+
+def device(name: str) -> dict[str, Any]:
+    """A compute device as Xcode writes it."""
+    return {"deviceType": {name: {}}}
+
+
+def constant(name: str) -> dict[str, Any]:
+    """A constant: neither cost nor usage."""
+    return {"operatorName": "const", "inputs": {}, "blocks": [], "outputs": [{"name": name, "type": {}}]}
+
+
+def operation(
+    name: str, kind: str, unit: str, supported: Sequence[str] = ALL, cost: float | None = None
+) -> dict[str, Any]:
+    """An operation of an ML program in Xcode's report."""
+    states = [
+        entry
+        for each in ALL
+        for entry in (device(each), {"supported": {}} if each in supported else {"unsupported": {"reason": "too big"}})
+    ]
+    usage = {"preferred": device(unit), "supported": [device(each) for each in supported], "allSupportStates": states}
+    built: dict[str, Any] = {
+        "operatorName": kind,
+        "inputs": {},
+        "blocks": [],
+        "outputs": [{"name": name, "type": {}}],
+        "deviceUsage": usage,
+    }
+    return built if cost is None else {**built, "cost": {"weight": cost}}
+
+
+def many(count: int, kind: str, unit: str, supported: Sequence[str] = ALL) -> list[dict[str, Any]]:
+    """Operations that differ in their name only."""
+    return [operation(f"{kind.rpartition('.')[2]}_{unit}_{number}", kind, unit, supported) for number in range(count)]
+
+
+def experiments(first: Sequence[float], rest: Sequence[float]) -> list[float]:
+    """Samples of experiments in one list, as Xcode writes them: the first of each is cold."""
+    return [value for cold in first for value in (cold, *rest)]
+
+
+def xcode_json(
+    name: str,
+    operations: Iterable[dict[str, Any]] | None = (),
+    *,
+    units: int = ALL_UNITS,
+    device_name: str = "iPhone 13 Pro",
+    system: str = "iOS 16.0",
+    predict: Sequence[float] = (),
+    load: Sequence[float] = (),
+    compile_: Sequence[float] = (),
+    per_experiment: tuple[int, int] = (3, 3),
+) -> dict[str, Any]:
+    """Xcode's report; times in seconds, all experiments in one list. `per_experiment`: loads and predictions."""
+    results: dict[str, Any] = {
+        "perfRunConfig": {
+            "loadCount": per_experiment[0],
+            "experimentIterations": 3,
+            "predictionCount": per_experiment[1],
+        },
+        "availableComputeDevices": [device(each) for each in ALL],
+    }
+    for key, samples in (("predict", predict), ("load", load), ("compile", compile_)):
+        if samples:
+            results[key] = {"startTime": 803778910.98, "numOperations": 3, "samples": list(samples)}
+    if operations is not None:
+        function = {"inputs": [], "block": {"inputs": [], "outputNames": [], "operations": list(operations)}}
+        results["modelStructure"] = {"program": {"_0": {"functions": {"main": function}}}}
+    return {
+        "jsonVersion": 1,
+        "deviceResultVersion": 4,
+        "deviceInfo": {
+            "modelName": device_name,
+            "osNameAndVersionWithoutBuildNumber": system,
+            "serialNumber": PRIVATE[0],
+            "deviceID": PRIVATE[1],
+            "displayName": PRIVATE[2],
+        },
+        "computeUnit": units,
+        "modelMetadata": {
+            "fileName": name,
+            "modelType": "ML Program",
+            "modelUrl": f"file://{PRIVATE[3]}{name}.mlpackage",
+        },
+        "deviceResults": results,
+    }
+
+
+def wwdc22() -> dict[str, Any]:
+    """WWDC22 session 10027: YOLOv3 on an iPhone, median prediction 22.19 ms, 54 layers on the GPU, 32 on the Neural
+    Engine; load about 400 ms, compile about 940 ms."""
+    layers = [*many(54, "ios15.conv", "gpu"), *many(32, "ios15.conv", "neuralEngine")]
+    return xcode_json(
+        "YOLOv3",
+        layers,
+        predict=experiments([0.9, 0.04, 0.04], [0.02218, 0.0222]),
+        load=experiments([1.2, 0.9, 0.9], [0.4, 0.4]),
+        compile_=[0.94, 0.94, 0.94],
+    )
+
+
+def article_2026(*, cpu_only: bool = False) -> dict[str, Any]:
+    """Apple's article of 2026: DepthAnythingV2SmallF16P6 on a Mac. With all units 22.93 / 45.20 / 127.08 ms and 764
+    operations: CPU 3, GPU 21, Neural Engine 740; with the CPU alone 54.49 / 37.32 / 122.28 ms."""
+    prediction, load, compiled = (0.05449, 0.03732, 0.12228) if cpu_only else (0.02293, 0.0452, 0.12708)
+    operations = (
+        many(764, "ios16.conv", "cpu", ["cpu"])
+        if cpu_only
+        else [
+            operation("cast_0", "ios16.cast", "cpu", ["cpu", "gpu"]),
+            *many(21, "ios16.upsample_bilinear", "gpu"),
+            *many(740, "ios16.conv", "neuralEngine"),
+            *many(2, "ios16.add", "cpu"),
+        ]
+    )
+    return xcode_json(
+        "DepthAnythingV2SmallF16P6",
+        operations,
+        units=CPU_ONLY if cpu_only else ALL_UNITS,
+        device_name="MacBook Pro",
+        system="macOS 26.2",
+        predict=experiments([0.3, 0.1, 0.1], [prediction, prediction]),
+        load=experiments([4.0, 3.0, 3.0], [load, load]),
+        compile_=[compiled] * 3,
+    )
+
+
+def profiler_json(*, full: bool = True) -> dict[str, Any]:
+    """CoreMLProfiler's `compute_plan.json`; its full profile adds times, in ms, of a median prediction of 20 ms."""
+    operations: list[dict[str, Any]] = [
+        {"operatorName": "ios16.conv", "cost": 0.75, "preferred_device": "ANE", "supported_devices": "CPU, GPU, ANE"},
+        {"operatorName": "ios16.topk", "cost": 0.25, "preferred_device": "CPU", "supported_devices": "CPU, GPU"},
+    ]
+    for number, entry in enumerate(operations, 1):
+        entry |= {"op_number": number, "outputs": [{"name": f"out_{number}", "type": ""}], "blocks": []}
+        if full:
+            entry["op_time"] = entry["cost"] * 20
+    return {"main": {"inputs": [], "block": {"inputs": [], "outputs": [], "operations": operations}}}
+
+
+def coremltools_json() -> dict[str, Any]:
+    """A plan that coremltools got from a device: `ComputePlan.to_dict` with the list that devices send."""
+
+    def info(name: str, unit: str, supported: Sequence[str], cost: float | None) -> dict[str, Any]:
+        usage = {"preferred": {unit: {}}, "supported": [{each: {}} for each in supported]}
+        components = [
+            {"program": {}},
+            {"programFunction": {"data": {"name": "main"}}},
+            {"programBlock": {"data": {"index": -1}}},
+            {"programOperation": {"data": {"outputName": name}}},
+        ]
+        return {"deviceUsage": usage, "estimatedCost": cost, "path": {"components": components}}
+
+    return {"infos": [info("a", "neuralEngine", ALL, 0.9), info("b", "gpu", ["cpu", "gpu"], None)]}

@@ -1,0 +1,189 @@
+"""What a performance report or a compute plan says, whatever wrote it: frozen facts in one form.
+
+Times are in ns. None means that the file does not say it, never zero. A plan is an intention: where an operation is
+planned to run, not where a recording saw it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class ComputeUnit(StrEnum):
+    """Where an operation can run, as Apple calls it."""
+
+    CPU = "CPU"
+    GPU = "GPU"
+    NEURAL_ENGINE = "Neural Engine"
+
+
+ALL_UNITS = tuple(ComputeUnit)
+
+
+class ReportForm(StrEnum):
+    """What was read."""
+
+    XCODE = "Xcode performance report"
+    PROFILER = "CoreMLProfiler compute plan"
+    COREMLTOOLS = "coremltools compute plan"
+    TRACEKIT = "tracekit profile"
+
+
+class Mark(StrEnum):
+    """What a report says of an operation and a compute unit."""
+
+    RAN = "ran"
+    COULD_RUN = "could run"
+    INCOMPATIBLE = "incompatible"
+    NOT_TOLD = "not told"
+    """Also for each unit that the report was not made for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long something took, several times. Statistics are None where the report holds none."""
+
+    count: int | None
+    """Number of values that the statistics are of."""
+    median_ns: float | None
+    mean_ns: float | None = None
+    min_ns: float | None = None
+    max_ns: float | None = None
+    stdev_ns: float | None = None
+    first_ns: tuple[float, ...] = ()
+    """Values that are no part of the statistics: the first prediction of each experiment, which may prepare the input
+    shape, or the loads that were not cached, which specialize the model for the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedOperation:
+    """One operation or layer. Constants are not listed: they run nowhere."""
+
+    number: int
+    """Its place in the report, from 0 on."""
+    name: str
+    """Name of its first output, or what the report calls it."""
+    type: str
+    """Such as `conv`, without the opset; empty where the report does not tell it."""
+    unit: ComputeUnit | None
+    """Where it ran, or is planned to run."""
+    supported: tuple[ComputeUnit, ...] | None
+    """Where it can run, `unit` included."""
+    cost: float | None = None
+    """Estimated share of the prediction, from 0 to 1."""
+    estimated_ns: float | None = None
+    """Estimated time; as the report gives it, else share × median prediction."""
+    function: str = "main"
+    reasons: tuple[tuple[ComputeUnit, str], ...] = ()
+    """Why it cannot run on a unit, in the words of the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """Neighboring operations on different compute units, in the order of the report."""
+
+    source: ComputeUnit
+    target: ComputeUnit
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PerformanceReport:
+    """One model on one device with one choice of compute units."""
+
+    name: str
+    """Name of the model; the stem of the file where the report does not name it."""
+    source: str
+    """Name of the file."""
+    form: ReportForm
+    asked: tuple[ComputeUnit, ...] | None
+    """Compute units that the model was loaded for."""
+    device: str | None
+    """Model of the device, never its own name or serial number."""
+    system: str | None
+    prediction: Timing | None
+    load: Timing | None
+    """Loads of a compiled model that was cached; `first_ns` are the others."""
+    compile: Timing | None
+    """From package to compiled model; matters only for models that the app compiles itself."""
+    operations: tuple[PlannedOperation, ...] | None
+    """In the order of the report; None where it has none."""
+    notes: tuple[str, ...] = ()
+    """What the report leaves open, in sentences."""
+
+    @property
+    def frames_per_second(self) -> float | None:
+        """Predictions that fit into a second, one after another, at the median."""
+        median = self.prediction.median_ns if self.prediction else None
+        return 1e9 / median if median else None
+
+    @property
+    def counts(self) -> dict[ComputeUnit, int]:
+        """Operations on each compute unit; units without any are absent."""
+        found = Counter(operation.unit for operation in self.operations or () if operation.unit is not None)
+        return {unit: found[unit] for unit in ALL_UNITS if found[unit]}
+
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """Changes of the compute unit between neighbors of one function, the most frequent first. O(operations)."""
+        placed = [operation for operation in self.operations or () if operation.unit is not None]
+        found = Counter(
+            (one.unit, other.unit)
+            for one, other in pairwise(placed)
+            if one.unit != other.unit and one.function == other.function
+        )
+        return tuple(
+            Transition(one, other, count) for (one, other), count in found.most_common() if one is not None and other
+        )
+
+    def mark(self, operation: PlannedOperation, unit: ComputeUnit) -> Mark:
+        """What the report says of an operation and a unit. "Incompatible" counts only for units that it was made for:
+        in a report for the CPU alone, every mark of the others is, which says nothing about the model."""
+        if operation.unit == unit:
+            return Mark.RAN
+        if operation.supported is not None and unit in operation.supported:
+            return Mark.COULD_RUN
+        if operation.supported is None or self.asked is None or unit not in self.asked:
+            return Mark.NOT_TOLD
+        return Mark.INCOMPATIBLE
+
+    def on(self, unit: ComputeUnit) -> tuple[PlannedOperation, ...]:
+        """The operations on a compute unit."""
+        return tuple(operation for operation in self.operations or () if operation.unit == unit)
+
+    def incompatible_with(self, unit: ComputeUnit) -> tuple[PlannedOperation, ...]:
+        """The operations that the report says cannot run on a compute unit; none where it was not made for it."""
+        return tuple(entry for entry in self.operations or () if self.mark(entry, unit) == Mark.INCOMPATIBLE)
+
+    def costliest(self, count: int) -> tuple[PlannedOperation, ...]:
+        """The operations of the largest estimated cost, the largest first; those without one are left out."""
+        known = [(value, entry) for entry in self.operations or () if (value := _weight(entry)) is not None]
+        return tuple(entry for _, entry in sorted(known, key=lambda pair: (-pair[0], pair[1].number))[:count])
+
+
+def _weight(operation: PlannedOperation) -> float | None:
+    return operation.cost if operation.cost is not None else operation.estimated_ns
+
+
+def timing_of(samples: Sequence[float], first: Sequence[float] = ()) -> Timing | None:
+    """Statistics of samples in ns, and values that are kept apart; None where there are neither. O(samples)."""
+    import statistics
+
+    if not samples:
+        return Timing(0, None, first_ns=tuple(first)) if first else None
+    return Timing(
+        count=len(samples),
+        median_ns=statistics.median(samples),
+        mean_ns=statistics.fmean(samples),
+        min_ns=min(samples),
+        max_ns=max(samples),
+        stdev_ns=statistics.stdev(samples) if len(samples) > 1 else None,
+        first_ns=tuple(first),
+    )

@@ -1,0 +1,152 @@
+"""Compute plans without times of their own: those of CoreMLProfiler and of coremltools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
+from tracekit.model_files.performance.values import (
+    DEEPEST,
+    amount,
+    bare,
+    counted,
+    entries,
+    is_constant,
+    mapping,
+    share,
+    unit_of,
+    units_of,
+    with_unit,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MS = 1e6
+_WORKED_OUT = "The median prediction is worked out from the estimated time and cost of an operation."
+_NOT_NAMED = "The file does not name the model, the device, the system or the compute units that were asked for."
+
+
+def is_profiler(document: object) -> bool:
+    """Whether the JSON is CoreMLProfiler's `compute_plan.json` or `compute_plan_operation_table.json`."""
+    if isinstance(document, list):
+        return _is_operation(document[0]) if document else False
+    return any("operations" in mapping(mapping(value).get("block")) for value in mapping(document).values())
+
+
+def _is_operation(entry: object) -> bool:
+    return "operatorName" in mapping(entry) and "preferred_device" in mapping(entry)
+
+
+def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport:
+    """CoreMLProfiler's plan. Raises `UnreadableModel`. O(operations)."""
+    if isinstance(document, list):
+        found = [("main", entry) for entry in document]
+    else:
+        found = [
+            (function, entry)
+            for function, value in mapping(document).items()
+            for entry in _nested(mapping(mapping(value).get("block")))
+        ]
+    counted(len(found))
+    operations = tuple(_profiled(mapping(entry), function, place) for place, (function, entry) in enumerate(found))
+    timed = max(
+        (entry for entry in operations if entry.cost and entry.estimated_ns),
+        key=lambda entry: entry.cost or 0,
+        default=None,
+    )
+    median = timed.estimated_ns / timed.cost if timed and timed.cost and timed.estimated_ns else None
+    return _plan(
+        (stem, source, ReportForm.PROFILER),
+        operations,
+        None if median is None else Timing(None, median),
+        (_NOT_NAMED,) if median is None else (_NOT_NAMED, _WORKED_OUT),
+    )
+
+
+def _nested(block: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
+    for entry in entries(block.get("operations")):
+        yield entry
+        if depth < DEEPEST:
+            for inner in entries(mapping(entry).get("blocks")):
+                yield from _nested(mapping(inner), depth + 1)
+
+
+def _profiled(entry: Mapping[str, Any], function: str, place: int) -> PlannedOperation:
+    unit = unit_of(entry.get("preferred_device"))
+    listed = entry.get("supported_devices")
+    time = amount(entry.get("op_time"), "the time of an operation", 1e12)
+    outputs = entries(entry.get("outputs"))
+    return PlannedOperation(
+        number=place,
+        name=words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("operator_id")),
+        type=bare(words(entry.get("operatorName"))),
+        unit=unit,
+        supported=with_unit(units_of(listed.split(",")) if isinstance(listed, str) else None, unit),
+        cost=share(entry.get("cost")),
+        # Without a full profile it multiplies by a median of zero.
+        estimated_ns=time * _MS if time else None,
+        function=function,
+    )
+
+
+def is_coremltools(document: object) -> bool:
+    """Whether the JSON is a plan that coremltools got from a device: `infos`, or the list in it."""
+    found = mapping(document).get("infos", document)
+    if isinstance(found, Mapping):
+        found = list(found.values())
+    return isinstance(found, list) and bool(found) and {"deviceUsage", "path"} <= set(mapping(found[0]))
+
+
+def coremltools_plan(document: object, stem: str, source: str) -> PerformanceReport:
+    """The plan. Its entries name operations by their output, and no types. Raises `UnreadableModel`. O(operations)."""
+    found = mapping(document).get("infos", document)
+    listed = list(found.values()) if isinstance(found, Mapping) else entries(found)
+    counted(len(listed))
+    operations = (_planned(mapping(entry), place) for place, entry in enumerate(listed))
+    kept = tuple(entry for entry in operations if not is_constant(entry.type))
+    return _plan((stem, source, ReportForm.COREMLTOOLS), kept, None, (_NOT_NAMED,))
+
+
+def _planned(entry: Mapping[str, Any], place: int) -> PlannedOperation:
+    usage = mapping(entry.get("deviceUsage"))
+    unit = unit_of(usage.get("preferred"))
+    names = {
+        key: words(data.get("outputName")) or words(data.get("name"))
+        for component in entries(mapping(entry.get("path")).get("components"))
+        for key, value in mapping(component).items()
+        for data in [mapping(mapping(value).get("data"))]
+    }
+    return PlannedOperation(
+        number=place,
+        name=names.get("programOperation") or names.get("neuralNetworkLayer") or "",
+        type="",
+        unit=unit,
+        supported=with_unit(units_of(usage.get("supported")), unit),
+        cost=share(entry.get("estimatedCost")),
+        function=names.get("programFunction") or "main",
+    )
+
+
+def _plan(
+    named: tuple[str, str, ReportForm],
+    operations: tuple[PlannedOperation, ...],
+    prediction: Timing | None,
+    notes: tuple[str, ...],
+) -> PerformanceReport:
+    stem, source, form = named
+    return PerformanceReport(
+        name=stem,
+        source=source,
+        form=form,
+        asked=None,
+        device=None,
+        system=None,
+        prediction=prediction,
+        load=None,
+        compile=None,
+        operations=operations,
+        notes=notes,
+    )

@@ -1,0 +1,118 @@
+"""Values of the JSON that reports are written in. What has the wrong type counts as not told, and what is impossible
+as damage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tracekit.model_files.facts import COMPRESSED, CONSTANTS
+from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
+from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit
+
+UNITS = {
+    "cpu": ComputeUnit.CPU,
+    "gpu": ComputeUnit.GPU,
+    "ane": ComputeUnit.NEURAL_ENGINE,
+    "neuralengine": ComputeUnit.NEURAL_ENGINE,
+    "mlcpucomputedevice": ComputeUnit.CPU,
+    "mlgpucomputedevice": ComputeUnit.GPU,
+    "mlneuralenginecomputedevice": ComputeUnit.NEURAL_ENGINE,
+}
+
+_CPU, _GPU, _NEURAL_ENGINE = ALL_UNITS
+CHOICES: dict[str, tuple[ComputeUnit, ...]] = {
+    "all": ALL_UNITS,
+    "cpuOnly": (_CPU,),
+    "cpuAndGPU": (_CPU, _GPU),
+    "cpuAndNeuralEngine": (_CPU, _NEURAL_ENGINE),
+}
+"""Choices of compute units by the names of `MLComputeUnits`."""
+
+CHOICE_NUMBERS = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
+"""Names of `MLComputeUnits` by raw value."""
+
+GREATEST_NS = 1e18
+"""Of any duration: 30 years."""
+
+DEEPEST = 64
+"""Blocks in blocks, and the objects around them."""
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """A JSON object; an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def entries(value: object) -> list[Any]:
+    """A JSON list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def words(value: object) -> str:
+    """A text; empty for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def amount(value: object, what: str, greatest: float = GREATEST_NS) -> float | None:
+    """A number from 0 to `greatest`; None where there is none. Raises `UnreadableModel` for any other number."""
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not 0 <= value <= greatest:
+        raise UnreadableModel(f"the report is damaged: {what} is {str(value)[:20]}")
+    return float(value)
+
+
+def share(value: object) -> float | None:
+    """The estimated cost of an operation, from 0 to 1; None where there is none. Raises `UnreadableModel` for any other
+    number."""
+    # Sums of rounded parts may exceed 1 in the last digits.
+    return amount(value, "the cost of an operation", 1.001)
+
+
+def samples(value: object, what: str, unit_ns: float) -> list[float]:
+    """Durations in ns of a list of numbers in a unit. Raises `UnreadableModel` for anything but durations."""
+    found = [amount(entry, what, GREATEST_NS / unit_ns) for entry in entries(value)]
+    if None in found:
+        raise UnreadableModel(f"the report is damaged: {what} holds something else than numbers")
+    return [entry * unit_ns for entry in found if entry is not None]
+
+
+def unit_of(value: object) -> ComputeUnit | None:
+    """A compute unit: its name, or an object with it as the only key, perhaps below `deviceType`."""
+    if isinstance(value, Mapping):
+        held = value.get("deviceType", value)
+        value = next(iter(held), None) if isinstance(held, Mapping) else held
+    return UNITS.get(words(value).replace(" ", "").lower())
+
+
+def units_of(values: object) -> tuple[ComputeUnit, ...] | None:
+    """Compute units of a list, each once, in their usual order; None where there is no list."""
+    if not isinstance(values, list):
+        return None
+    found = {unit_of(value) for value in values}
+    return tuple(unit for unit in ALL_UNITS if unit in found)
+
+
+def with_unit(supported: tuple[ComputeUnit, ...] | None, unit: ComputeUnit | None) -> tuple[ComputeUnit, ...] | None:
+    """Where an operation can run, with where it does run."""
+    if supported is None or unit is None or unit in supported:
+        return supported
+    return tuple(each for each in ALL_UNITS if each in supported or each == unit)
+
+
+def bare(operator: str) -> str:
+    """`ios18.conv` as `conv`."""
+    return operator.rpartition(".")[2]
+
+
+def is_constant(operator: str) -> bool:
+    """Whether the operation is a constant or compressed weights, which run nowhere."""
+    name = bare(operator)
+    return name == CONSTANTS or name.startswith(COMPRESSED)
+
+
+def counted(count: int) -> None:
+    """Raises `UnreadableModel` if a report holds too many operations."""
+    if count > MAX_OPERATIONS:
+        raise UnreadableModel(f"the report lists more than {MAX_OPERATIONS:,} operations")

@@ -1,0 +1,161 @@
+"""The performance report of a model that Xcode exports as JSON.
+
+Keys as in two reports of an iPad, `jsonVersion` 1 and `deviceResultVersion` 4. What layers of neural networks and
+pipelines look like, and how the reason of an incompatible operation is written, is a guess: none was seen.
+Serial number, name and id of the device and the path of the model are not read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, timing_of
+from tracekit.model_files.performance.values import (
+    CHOICE_NUMBERS,
+    CHOICES,
+    DEEPEST,
+    bare,
+    counted,
+    entries,
+    is_constant,
+    mapping,
+    samples,
+    share,
+    unit_of,
+    units_of,
+    with_unit,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tracekit.model_files.performance.facts import ComputeUnit, Timing
+
+_SECOND = 1e9
+
+
+_COLD_NOT_TOLD = "The report does not say how many values make an experiment, so cold ones count like the others."
+
+
+def is_xcode(document: Mapping[str, Any]) -> bool:
+    """Whether the JSON is such a report."""
+    return "deviceResults" in document
+
+
+def xcode_report(document: Mapping[str, Any], stem: str, source: str) -> PerformanceReport:
+    """The report. Raises `UnreadableModel`. O(operations + samples)."""
+    results = mapping(document["deviceResults"])
+    if not any(key in results for key in ("predict", "load", "compile", "modelStructure")):
+        raise UnreadableModel("the report holds no results: neither 'predict', 'load', 'compile' nor 'modelStructure'")
+    run = mapping(results.get("perfRunConfig"))
+    device = mapping(document.get("deviceInfo"))
+    prediction = _timing(results, "predict", run.get("predictionCount"))
+    operations = tuple(_operations(results["modelStructure"])) if "modelStructure" in results else None
+    median = prediction.median_ns if prediction else None
+    if operations and median is not None:
+        operations = tuple(
+            replace(entry, estimated_ns=None if entry.cost is None else entry.cost * median) for entry in operations
+        )
+    return PerformanceReport(
+        name=words(mapping(document.get("modelMetadata")).get("fileName")) or stem,
+        source=source,
+        form=ReportForm.XCODE,
+        asked=_asked(document.get("computeUnit")),
+        device=words(device.get("modelName")) or None,
+        system=words(device.get("osNameAndVersionWithoutBuildNumber")) or None,
+        prediction=prediction,
+        load=_timing(results, "load", run.get("loadCount")),
+        compile=_timing(results, "compile", None),
+        operations=operations,
+        notes=()
+        if all(map(_per_experiment, (run.get("predictionCount"), run.get("loadCount"))))
+        else (_COLD_NOT_TOLD,),
+    )
+
+
+def _asked(number: object) -> tuple[ComputeUnit, ...] | None:
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(CHOICE_NUMBERS):
+        return None
+    return CHOICES[CHOICE_NUMBERS[number]]
+
+
+def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> Timing | None:
+    """Samples of all experiments stand in one list; the first of each is cold and kept apart."""
+    values = samples(mapping(results.get(key)).get("samples"), f"'{key}'", _SECOND)
+    size = _per_experiment(per_experiment)
+    if not size:
+        return timing_of(values)
+    return timing_of([value for place, value in enumerate(values) if place % size], values[::size])
+
+
+def _per_experiment(count: object) -> int:
+    """Values of one experiment; 0 where it is not told."""
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
+
+
+def _operations(structure: object) -> Iterator[PlannedOperation]:
+    number = 0
+    for function, entry in _entries(structure, "main", 0):
+        operator = words(entry.get("operatorName")) or words(entry.get("type"))
+        if is_constant(operator):
+            continue
+        counted(number)
+        yield _operation(entry, operator, function, number)
+        number += 1
+
+
+def _entries(node: object, function: str, depth: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Operations and layers below a part of the structure, each with the function that it belongs to."""
+    if depth > DEEPEST:
+        raise UnreadableModel(f"the report is damaged: its structure is more than {DEEPEST} levels deep")
+    if isinstance(node, list):
+        for child in node:
+            yield from _entries(child, function, depth + 1)
+        return
+    node = mapping(node)
+    if "operatorName" in node or (isinstance(node.get("type"), str) and ("deviceUsage" in node or "cost" in node)):
+        yield function, node
+        yield from _entries(node.get("blocks"), function, depth + 1)
+        return
+    for key, child in node.items():
+        if key == "functions":
+            for name, held in mapping(child).items():
+                yield from _entries(held, name, depth + 1)
+        elif isinstance(child, list | dict):
+            yield from _entries(child, function, depth + 1)
+
+
+def _operation(entry: Mapping[str, Any], operator: str, function: str, number: int) -> PlannedOperation:
+    outputs = entries(entry.get("outputs"))
+    usage = mapping(entry.get("deviceUsage"))
+    unit = unit_of(usage.get("preferred"))
+    return PlannedOperation(
+        number=number,
+        name=words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("name")),
+        type=bare(operator),
+        unit=unit,
+        supported=with_unit(units_of(usage.get("supported")), unit),
+        cost=share(mapping(entry.get("cost")).get("weight")),
+        function=function,
+        reasons=tuple(_reasons(entries(usage.get("allSupportStates")))),
+    )
+
+
+def _reasons(states: list[Any]) -> Iterator[tuple[ComputeUnit, str]]:
+    """Why an operation cannot run on a unit, from a list of devices and states in turn."""
+    for device, state in zip(states[::2], states[1::2], strict=False):
+        unit, held = unit_of(device), mapping(state)
+        if unit is not None and held and "supported" not in held:
+            yield unit, "; ".join(_texts(held, 0)) or next(iter(held))
+
+
+def _texts(node: object, depth: int) -> Iterator[str]:
+    if isinstance(node, str) and node:
+        yield node
+    elif depth < DEEPEST:
+        children = node if isinstance(node, list) else list(mapping(node).values())
+        for child in children:
+            yield from _texts(child, depth + 1)

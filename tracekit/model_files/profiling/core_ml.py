@@ -1,0 +1,115 @@
+"""Core ML through coremltools: the only module that runs models. It adds nothing to the calls.
+
+What it calls was read in coremltools 9.0; it was not run on a Mac yet.
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tracekit.errors import TracekitError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from tracekit.model_files.profiling.runtime import Loaded
+
+UNITS = {
+    "all": "ALL",
+    "cpuOnly": "CPU_ONLY",
+    "cpuAndGPU": "CPU_AND_GPU",
+    "cpuAndNeuralEngine": "CPU_AND_NE",
+}
+"""Names of `coremltools.ComputeUnit` by those of `MLComputeUnits`."""
+
+MODES = {"RGB": "RGB", "BGR": "RGB", "Grayscale": "L", "Grayscale16Half": "F"}
+"""Modes of Pillow by color space."""
+
+
+def runtime() -> CoreML:
+    """Core ML on this machine. Raises `TracekitError` where there is none."""
+    if platform.system() != "Darwin":
+        raise TracekitError(
+            "profiling runs the model with Core ML, which needs a Mac; run `tracekit profile` there, and "
+            "`tracekit inspect` and `tracekit matrix` read its reports on any machine"
+        )
+    return CoreML()
+
+
+class CoreML:
+    """`Runtime` of this machine."""
+
+    def __init__(self) -> None:
+        import logging
+
+        # It logs each native library that it does not find.
+        logging.getLogger("coremltools").setLevel(logging.CRITICAL)
+        try:
+            self._tools: Any = import_module("coremltools")
+        except ImportError:
+            raise TracekitError(
+                "coremltools is not installed, and this needs it; install tracekit with Python 3.11 to 3.13"
+            ) from None
+
+    def device(self) -> str | None:
+        """Model of the machine."""
+        try:
+            answer = subprocess.run(
+                ["/usr/sbin/sysctl", "-n", "hw.model"], capture_output=True, text=True, check=True, timeout=10
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return answer.stdout.strip() or None
+
+    def system(self) -> str | None:
+        """Version of macOS."""
+        version = platform.mac_ver()[0]
+        return f"macOS {version}" if version else None
+
+    def compile(self, model: Path, target: Path) -> Path:
+        """A `.mlmodelc` folder at `target`."""
+        return Path(self._tools.models.utils.compile_model(str(model), str(target)))
+
+    def load(self, compiled: Path, choice: str) -> Loaded:
+        """The compiled model."""
+        return _Model(self._tools.models.CompiledMLModel(str(compiled), self._unit(choice)))
+
+    def plan(self, compiled: Path, choice: str) -> Any:
+        """The compute plan."""
+        plans = import_module("coremltools.models.compute_plan")
+        return plans.MLComputePlan.load_from_path(str(compiled), self._unit(choice))
+
+    def image(self, pixels: NDArray[Any], color_space: str) -> object:
+        """An image of Pillow, which coremltools takes."""
+        try:
+            pillow: Any = import_module("PIL.Image")
+        except ImportError:
+            raise TracekitError(
+                "the model takes images, which needs Pillow; install it with: pip install pillow"
+            ) from None
+        return pillow.fromarray(pixels, MODES.get(color_space, "RGB"))
+
+    def _unit(self, choice: str) -> Any:
+        return self._tools.ComputeUnit[UNITS[choice]]
+
+
+class _Model:
+    """`Loaded` of coremltools."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def predict(self, inputs: Mapping[str, Any], state: object) -> object:
+        """One prediction."""
+        # Before macOS 15 there is no state to give.
+        return self._model.predict(dict(inputs)) if state is None else self._model.predict(dict(inputs), state)
+
+    def make_state(self) -> object:
+        """New states."""
+        return self._model.make_state()

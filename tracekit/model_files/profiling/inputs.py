@@ -1,0 +1,85 @@
+"""Inputs that a model takes, made up: their values do not change how long most models take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracekit.model_files.facts import FeatureKind
+from tracekit.model_files.failures import UnreadableModel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.model_files.facts import Feature
+    from tracekit.model_files.profiling.runtime import Runtime
+
+MAX_ELEMENTS = 2**28
+"""Of one input: 1 GB as Float32."""
+
+_TYPES = {
+    "Float32": np.float32,
+    "Float16": np.float16,
+    "Double": np.float64,
+    "Int32": np.int32,
+    "Int8": np.int8,
+}
+
+
+def inputs_for(features: Sequence[Feature], runtime: Runtime) -> dict[str, Any]:
+    """A value for each input that is not optional, of its default shape. Floating-point numbers are random between 0
+    and 1, always the same; integers are 0, which is valid as an index. Raises `UnreadableModel`."""
+    source = np.random.default_rng(0)
+    return {feature.name: _value(feature, source, runtime) for feature in features if not feature.optional}
+
+
+def _value(feature: Feature, source: np.random.Generator, runtime: Runtime) -> object:
+    number = 0 if feature.element == "Int64" else 0.5
+    match feature.kind:
+        case FeatureKind.ARRAY:
+            return _array(feature, source)
+        case FeatureKind.IMAGE:
+            return _image(feature, source, runtime)
+        case FeatureKind.NUMBER:
+            return number
+        case FeatureKind.STRING:
+            return "text"
+        case FeatureKind.DICTIONARY:
+            return {0 if feature.element == "Int64" else "key": 0.5}
+        case FeatureKind.SEQUENCE:
+            return [0] if feature.element == "Int64" else ["text"]
+        case _:
+            raise UnreadableModel(f"no value can be made for input '{feature.name}': the file does not tell its type")
+
+
+def _array(feature: Feature, source: np.random.Generator) -> object:
+    kind = _TYPES.get(feature.element or "")
+    if kind is None:
+        raise UnreadableModel(f"no value can be made for input '{feature.name}' of type {feature.element or 'unknown'}")
+    shape = _shape(feature)
+    if issubclass(kind, np.floating):
+        return source.random(shape, dtype=np.float32).astype(kind)
+    return np.zeros(shape, dtype=kind)
+
+
+def _image(feature: Feature, source: np.random.Generator, runtime: Runtime) -> object:
+    color = feature.color_space or "RGB"
+    height, width = _shape(feature)[:2]
+    if color == "Grayscale16Half":
+        return runtime.image(source.random((height, width), dtype=np.float32), color)
+    shape = (height, width) if color == "Grayscale" else (height, width, 3)
+    return runtime.image(source.integers(0, 256, shape, dtype=np.uint8), color)
+
+
+def _shape(feature: Feature) -> tuple[int, ...]:
+    """The default shape; 1 where a size is known only when the model runs."""
+    if feature.shape is None:
+        raise UnreadableModel(f"no value can be made for input '{feature.name}': the file does not tell its shape")
+    shape = tuple(1 if size is None else size for size in feature.shape.dimensions)
+    count = 1
+    for size in shape:
+        count *= size
+    if count > MAX_ELEMENTS:
+        raise UnreadableModel(f"input '{feature.name}' has {count:,} elements; at most {MAX_ELEMENTS:,} are made up")
+    return shape

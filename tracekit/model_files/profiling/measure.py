@@ -1,0 +1,163 @@
+"""Compiles, loads and calls a model for each choice of compute units, and keeps cold values apart."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tracekit.errors import TracekitError
+from tracekit.model_files.facts import Form
+from tracekit.model_files.failures import UnreadableModel, shown
+from tracekit.model_files.performance.facts import PerformanceReport, ReportForm, Timing, timing_of
+from tracekit.model_files.performance.values import CHOICES
+from tracekit.model_files.profiling.inputs import inputs_for
+from tracekit.model_files.profiling.plan import operations_of
+from tracekit.model_files.read import read_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.performance.facts import PlannedOperation
+    from tracekit.model_files.profiling.runtime import Loaded, Runtime
+
+LOADS = 4
+"""Loads for each choice: the first one specializes the model, the others find it cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A choice of compute units that could not be timed."""
+
+    choice: str
+    error: str
+    """In one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What came of each choice."""
+
+    reports: tuple[tuple[str, PerformanceReport], ...]
+    """By the name of the choice."""
+    failures: tuple[Failure, ...]
+
+
+def profile(
+    path: Path,
+    runtime: Runtime,
+    *,
+    choices: Sequence[str] = tuple(CHOICES),
+    predictions: int = 50,
+    clock: Callable[[], int] = time.perf_counter_ns,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Profile:
+    """Times of a model for each choice of compute units (names of `MLComputeUnits`); `clock` gives ns, `tell` is told
+    each choice when it begins. A choice that fails stops no other one.
+
+    Raises `UnreadableModel` for a file that is no model or whose inputs cannot be made up.
+    """
+    model = read_model(path)
+    if model.form == Form.COMPILER_JSON:
+        raise UnreadableModel(f"{shown(path)} only describes a model; give the model itself to run it")
+    inputs = inputs_for(model.main.inputs, runtime)
+    reports: list[tuple[str, PerformanceReport]] = []
+    failures = []
+    for choice in choices:
+        tell(choice)
+        try:
+            # A folder of its own: what Core ML cached for another choice or an earlier run does not count.
+            with tempfile.TemporaryDirectory(prefix="tracekit-") as folder:
+                run = _Run(model, path, runtime, choice, Path(folder), clock)
+                reports.append((choice, run.report(inputs, predictions)))
+        except TracekitError as error:
+            failures.append(Failure(choice, str(error)))
+    return Profile(tuple(reports), tuple(failures))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One model with one choice of compute units."""
+
+    model: ModelFile
+    path: Path
+    runtime: Runtime
+    choice: str
+    folder: Path
+    clock: Callable[[], int]
+
+    def report(self, inputs: dict[str, Any], predictions: int) -> PerformanceReport:
+        """Times and plan. Raises `TracekitError` where compiling, loading or predicting fails."""
+        compiled, compile_timing = self._compiled()
+        loaded, load = self._loaded(compiled)
+        prediction = self._predicted(loaded, inputs, predictions)
+        operations, notes = self._planned(compiled, prediction)
+        return PerformanceReport(
+            name=self.model.name,
+            source=self.path.name,
+            form=ReportForm.TRACEKIT,
+            asked=CHOICES[self.choice],
+            device=self.runtime.device(),
+            system=self.runtime.system(),
+            prediction=prediction,
+            load=load,
+            compile=compile_timing,
+            operations=operations,
+            notes=(*self._remarks(), *notes),
+        )
+
+    def _remarks(self) -> tuple[str, ...]:
+        made_up = "The inputs are made up."
+        if len(self.model.functions) < 2:
+            return (made_up,)
+        return (made_up, f"Of {len(self.model.functions)} functions only the default one was run.")
+
+    def _compiled(self) -> tuple[Path, Timing | None]:
+        """A compiled model is taken as it is."""
+        if self.model.form == Form.COMPILED:
+            return self.path, None
+        target = self.folder / f"{self.model.name}.mlmodelc"
+        compiled, took = self._timed("compiling", lambda: self.runtime.compile(self.path, target))
+        return compiled, timing_of([took])
+
+    def _loaded(self, compiled: Path) -> tuple[Loaded, Timing | None]:
+        loaded, first = self._timed("loading", lambda: self.runtime.load(compiled, self.choice))
+        rest = [self._timed("loading", lambda: self.runtime.load(compiled, self.choice))[1] for _ in range(LOADS - 1)]
+        if self.model.form == Form.COMPILED:
+            # Nobody knows whether the system had it in its cache.
+            return loaded, timing_of([first, *rest])
+        return loaded, timing_of(rest, [first])
+
+    def _predicted(self, loaded: Loaded, inputs: dict[str, Any], predictions: int) -> Timing | None:
+        state = self._timed("making states", loaded.make_state)[0] if self.model.main.states else None
+        times = [self._timed("predicting", lambda: loaded.predict(inputs, state))[1] for _ in range(predictions + 1)]
+        return timing_of(times[1:], times[:1])
+
+    def _planned(
+        self, compiled: Path, prediction: Timing | None
+    ) -> tuple[tuple[PlannedOperation, ...] | None, tuple[str, ...]]:
+        try:
+            plan = self.runtime.plan(compiled, self.choice)
+            return operations_of(plan, prediction.median_ns if prediction else None), ()
+        except Exception as error:  # coremltools raises bare exceptions, and times are worth having without a plan
+            return None, (f"No compute plan: {_words(error)}.",)
+
+    def _timed(self, doing: str, call: Callable[[], Any]) -> tuple[Any, int]:
+        """What a call gives, and ns that it took. Raises `TracekitError` for whatever it raises."""
+        start = self.clock()
+        try:
+            result = call()
+        except TracekitError:
+            raise
+        except Exception as error:  # coremltools raises bare exceptions
+            raise TracekitError(f"{doing} failed for {self.choice}: {_words(error)}") from None
+        return result, self.clock() - start
+
+
+def _words(error: Exception) -> str:
+    """What an exception says, in one line without a full stop."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:300].rstrip(".")

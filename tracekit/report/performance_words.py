@@ -1,0 +1,136 @@
+"""The facts of a performance report in words, the same in every readable format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, Mark
+from tracekit.report.formatting import ABSENT
+from tracekit.units import format_count, format_duration, format_share, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tracekit.model_files.performance import PerformanceReport, PlannedOperation, Timing
+    from tracekit.report.performance import PerformanceDocument
+
+SHOWN = {ComputeUnit.NEURAL_ENGINE: "the Neural Engine", ComputeUnit.GPU: "the GPU", ComputeUnit.CPU: "the CPU"}
+"""Compute units in sentences, in the order of a result."""
+
+MARKS = {Mark.RAN: "runs", Mark.COULD_RUN: "can", Mark.INCOMPATIBLE: "cannot", Mark.NOT_TOLD: ABSENT}
+"""Marks in a column."""
+
+MARKS_NOTE = (
+    "runs: planned there; can: compatible, and placed elsewhere; cannot: incompatible with the unit in this "
+    f"configuration; {ABSENT}: not told, as for units that the report was not made for"
+)
+
+PLAN_NOTE = (
+    "Where operations run is the plan of this device and system; a compatible operation may be placed elsewhere "
+    "because of transfers, which is no error by itself. Record the app to see what happened."
+)
+
+TIMES = (("median", "median_ns"), ("mean", "mean_ns"), ("min", "min_ns"), ("max", "max_ns"), ("std dev", "stdev_ns"))
+"""Columns of times, and the statistics in them."""
+
+
+def asked(report: PerformanceReport) -> str:
+    """Compute units that the model was loaded for."""
+    if report.asked is None:
+        return "compute units not told"
+    if report.asked == ALL_UNITS:
+        return "all compute units"
+    return f"{report.asked[0]} only" if len(report.asked) == 1 else " and ".join(map(str, report.asked))
+
+
+def context(report: PerformanceReport) -> str:
+    """One line: which model, on which device, with which units, and what was read."""
+    device = ", ".join(filter(None, (report.device, report.system))) or "device not told"
+    return " · ".join((report.name, device, asked(report), str(report.form)))
+
+
+def result(document: PerformanceDocument) -> str:
+    """The result in one line: latency, rate, and where the operations run."""
+    report = document.performance
+    speed = "prediction not timed"
+    median = report.prediction.median_ns if report.prediction else None
+    if median is not None:
+        rate = document.summary.frames_per_second
+        speed = f"{format_duration(median)} per prediction (median)"
+        speed += f", {rate:,.0f} frames per second" if rate and rate >= 9.95 else ""
+        speed += f", {rate:.2g} frames per second" if rate and rate < 9.95 else ""
+    return f"{speed[0].upper()}{speed[1:]} · {placed(document)}"
+
+
+def placed(document: PerformanceDocument) -> str:
+    """`764 operations: 740 on the Neural Engine, 21 on the GPU, 3 on the CPU`."""
+    summary = document.summary
+    if not summary.operations:
+        return "no operations listed"
+    known = [f"{summary.units[unit]:,} on {name}" for unit, name in SHOWN.items() if summary.units.get(unit)]
+    unknown = summary.operations - sum(summary.units.values())
+    known += [f"{unknown:,} not told"] if unknown else []
+    return f"{format_count(summary.operations, 'operation')}: {', '.join(known)}"
+
+
+def timings(report: PerformanceReport) -> Iterator[tuple[str, Timing, str]]:
+    """Each phase that was timed, and what the values kept apart are."""
+    if report.prediction is not None:
+        yield "prediction", report.prediction, "first of each experiment"
+    if report.load is not None:
+        # Where nothing is kept apart, it is not told which of the loads were cached.
+        yield ("load, cached" if report.load.first_ns else "load"), report.load, "not cached"
+    if report.compile is not None:
+        yield "compile", report.compile, "first"
+
+
+def first(timing: Timing, words: str) -> str:
+    """The values that are kept apart, the first few of them."""
+    shown = ", ".join(format_duration(value) for value in timing.first_ns[:3])
+    more = f" and {len(timing.first_ns) - 3:,} more" if len(timing.first_ns) > 3 else ""
+    return f"{words}: {shown}{more}" if shown else ""
+
+
+def hand_offs(document: PerformanceDocument) -> str:
+    """Changes of the compute unit, the most frequent first; empty where no operation is placed."""
+    found = document.summary.hand_offs
+    if not document.summary.units:
+        return ""
+    if not found:
+        return "no hand-offs: all operations run on one compute unit"
+    listed = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in found)
+    return f"{format_count(sum(entry.count for entry in found), 'hand-off')} in the order of the report: {listed}"
+
+
+def cost(operation: PlannedOperation) -> str:
+    """Estimated time and share of an operation."""
+    share = format_share(operation.cost) if operation.cost is not None else ""
+    time = format_time(operation.estimated_ns) if operation.estimated_ns is not None else ""
+    return ", ".join(filter(None, (time, share))) or ABSENT
+
+
+def kind(operation: PlannedOperation) -> str:
+    """Type of an operation."""
+    return operation.type or "type not told"
+
+
+def by_type(operations: Iterable[PlannedOperation]) -> str:
+    """Operations counted by type, the most frequent first."""
+    counts = Counter(map(kind, operations)).most_common()
+    return ", ".join(f"{name} {count:,}" for name, count in counts)
+
+
+def elsewhere(report: PerformanceReport) -> Sequence[tuple[str, tuple[PlannedOperation, ...]]]:
+    """Operations that do not run on the Neural Engine: those that cannot, and those that can. Empty where the report
+    was not made for it, and so says nothing about it."""
+    unit = ComputeUnit.NEURAL_ENGINE
+    could = tuple(entry for entry in report.operations or () if report.mark(entry, unit) == Mark.COULD_RUN)
+    groups = (("cannot run there", report.incompatible_with(unit)), ("can run there", could))
+    return [(words, found) for words, found in groups if found]
+
+
+def reasons(operations: Iterable[PlannedOperation]) -> str:
+    """Why operations cannot run on the Neural Engine, in the words of the report."""
+    found = (text for entry in operations for unit, text in entry.reasons if unit == ComputeUnit.NEURAL_ENGINE)
+    return "; ".join(dict.fromkeys(found))
