@@ -9,6 +9,7 @@ from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_ro
 from tracekit.analysis.models import summarize_models
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
+from tracekit.report.formatting import lowered
 from tracekit.report.groups import findings
 from tracekit.report.hidden_functions import without_functions
 from tracekit.report.redact import private_facts
@@ -17,6 +18,7 @@ from tracekit.report.report import (
     SCHEMA_VERSION,
     CoverageInfo,
     FindingInfo,
+    ModelFileInfo,
     RecordingInfo,
     Report,
     TableInfo,
@@ -72,10 +74,21 @@ def build_report(
         checks=tuple(checks),
         code=code,
         summary=summarize(checks),
+        model_files=_model_files(trace),
     )
     if not functions:
         report = without_functions(report)
     return redact_report(report, private_facts(trace)) if redact else report
+
+
+def _model_files(trace: Trace) -> tuple[ModelFileInfo, ...]:
+    if not trace.model_files:
+        return ()
+    # What knows model files takes longer to load than a short report takes to make.
+    from tracekit.report.model_file import model_file_info
+
+    system = " ".join(filter(None, (trace.run.device.platform, trace.run.device.os_version)))
+    return tuple(model_file_info(entry, system) for entry in trace.model_files)
 
 
 def check_sort(column: str) -> None:
@@ -110,6 +123,7 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
             *contents.notes,
             *(f"Instruments reported: {issue}" for issue in run.issues or ()),
             *trace.notes,
+            *(f"Model file {entry.source}: {lowered(entry.problem)}" for entry in trace.model_files if entry.problem),
             *notes,
         ),
         redacted=False,
