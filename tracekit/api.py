@@ -99,7 +99,7 @@ def analysis_of(
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
     expect: str | Sequence[str] = (),
-    model_files: Names = (),
+    model_files: str | Path | Sequence[str | Path] = (),
     config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
@@ -134,9 +134,10 @@ def analysis_of(
     }
     project = resolve_config(**checks)
     check_sort(sort)
-    check_given(_texts(model_files))
+    files = [str(file) for file in ([model_files] if isinstance(model_files, str | Path) else model_files)]
+    check_given(files)
     trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
-    trace = joined(trace, path, _texts(model_files), project.model_files)
+    trace = joined(trace, path, files, project.model_files)
     shown = shown_of(trace, models=_texts(models), process=process, redact=redact)
     report = judge(trace, shown=shown, sort=sort, redact=redact, functions=functions, **checks)
     return Analysis(trace, shown, report, functions)

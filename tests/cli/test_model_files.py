@@ -68,3 +68,47 @@ def test_settings_name_model_files_as_seen_from_their_folder(tracekit, project, 
     wrong = tracekit("analyze", samples / "sharpen_float16.trace")
     assert wrong.status == 2
     assert "tracekit.toml: 'model-files': must be a list of paths" in wrong.err
+
+
+def checks_of(tracekit, recording, *arguments) -> dict:
+    report = json.loads(tracekit("analyze", recording, "--json", *arguments).out)
+    return {check["id"]: check for check in report["checks"]}
+
+
+@pytest.mark.parametrize("check", ["excess-data-copies", "float-conversion"])
+def test_findings_name_the_input_its_type_and_the_lines_that_fix_it(tracekit, samples, sharpen, check: str) -> None:
+    recording = samples / "sharpen_8bit.trace"
+    found = checks_of(tracekit, recording, "--model-file", sharpen("image_gray"))[check]
+    alone = checks_of(tracekit, recording)[check]
+    words = " The model file shows what is converted: input `picture` (8-bit image to Float16), output `y` (Float16 to "
+    assert found["summary"] == f"{alone['summary']}{words}Float32)."
+    for line in (
+        'inputs=[ct.ImageType(name="picture", color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)],',
+        'outputs=[ct.TensorType(name="y", dtype=np.float16)],',
+        "`kCVPixelFormatType_OneComponent16Half` for `picture`",
+    ):
+        assert line in found["fix"]
+        assert line not in alone["fix"]
+    assert found["fix"].startswith(
+        "Convert the model with Float16 where it computes in Float16. Needs iOS 16, macOS 13"
+    )
+    assert {key: found[key] for key in ("outcome", "severity", "metrics", "cost", "evidence")} == {
+        key: alone[key] for key in ("outcome", "severity", "metrics", "cost", "evidence")
+    }
+
+
+@pytest.mark.parametrize("check", ["excess-data-copies", "float-conversion"])
+def test_a_right_interface_is_said_to_be_right(tracekit, samples, sharpen, check: str) -> None:
+    found = checks_of(tracekit, samples / "sharpen_float16.trace", "--model-file", sharpen("float16_interface"))[check]
+    assert found["outcome"] == "passed"
+    assert found["summary"].endswith(
+        " of prediction time. The interface is right: by the model file, inputs and outputs need no conversion: "
+        "the model computes in Float16."
+    )
+
+
+def test_a_file_that_contradicts_the_recording_is_questioned(tracekit, samples, sharpen) -> None:
+    path = sharpen("float16_interface")
+    found = checks_of(tracekit, samples / "sharpen_8bit.trace", "--model-file", path)["float-conversion"]
+    assert "check that it is the version that ran" in found["summary"]
+    assert found["fix"].startswith("Convert the model with Float16 inputs and outputs")

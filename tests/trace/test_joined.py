@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tracekit.errors import UsageError
-from tracekit.trace.joined import Match, check_given, joined
+from tracekit.trace.joined import check_given, joined
+from tracekit.trace.model_file import Match
 from tracekit.trace.open import open_trace
 from tracekit.trace.trace import Trace
 

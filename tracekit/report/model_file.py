@@ -16,7 +16,7 @@ from tracekit.report.report import ModelFileCheck, ModelFileInfo
 if TYPE_CHECKING:
     from tracekit.model_files import ModelFile, Target
     from tracekit.report.report import Check
-    from tracekit.trace.joined import JoinedFile
+    from tracekit.trace.model_file import JoinedFile
 
 
 def model_file_info(entry: JoinedFile, system: str) -> ModelFileInfo:

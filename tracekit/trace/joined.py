@@ -10,16 +10,15 @@ import os
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.errors import TracekitError, UsageError, words_of
+from tracekit.trace.model_file import JoinedFile, Match
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.model_files import ModelFile
     from tracekit.recording.open import Paths
     from tracekit.trace.trace import Trace
 
@@ -28,30 +27,6 @@ ENDINGS = (".mlpackage", ".mlmodel", ".mlmodelc")
 
 LISTED = 3
 """Names that a sentence lists."""
-
-
-class Match(StrEnum):
-    """How a file came to describe a model."""
-
-    GIVEN = "as given"
-    NAME = "same name"
-    SIMILAR = "similar name"
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedFile:
-    """A model file that was given or found, and the model of the recording that it describes."""
-
-    source: str
-    """Name of the file or folder, without the way to it."""
-    model: str | None
-    """Base name; None where it is used for none."""
-    match: Match | None
-    """None where it is used for none."""
-    file: ModelFile | None
-    """Its facts; None where it is not used, or cannot be read."""
-    problem: str = ""
-    """Why it is not used, or why that is in doubt, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)

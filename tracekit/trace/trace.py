@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tracekit.model_files import ModelFile
     from tracekit.recording.contents import Contents, Run
     from tracekit.recording.table import TableState
-    from tracekit.trace.joined import JoinedFile
+    from tracekit.trace.model_file import JoinedFile
     from tracekit.trace.samples import Samples
 
 

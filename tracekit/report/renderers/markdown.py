@@ -133,7 +133,7 @@ def finding_sections(group: Group, heading: str) -> tuple[Section, ...]:
     evidence = details(title, paragraphs(*(_evidence(check) for check in shown if check.evidence)))
     return (
         Section(first.id, opened),
-        Section(FIXES, details("The fix in full", paragraphs(first.fix.strip(), _sources(first)))),
+        Section(FIXES, details("The fix in full", paragraphs(group.fix.strip(), _sources(first)))),
         Section(EVIDENCE, evidence),
         Section(MEASUREMENTS, details("Measurements", paragraphs(*(_measured(check) for check in shown)))),
     )
