@@ -10,7 +10,7 @@ from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.errors import UsageError
 from tracekit.model_files import parse_target
 from tracekit.report.checks import check_of
-from tracekit.report.model_words import context
+from tracekit.report.model_words import context, systems
 from tracekit.report.report import ModelFileCheck, ModelFileInfo
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def model_file_info(entry: JoinedFile, system: str) -> ModelFileInfo:
     """The file with what its checks say; `system` is what the recording was made on, such as `iOS 18.5`."""
     model = entry.file
     if model is None or entry.model is None:
-        return ModelFileInfo(None, entry.source, None, entry.problem, None, "", None, ())
+        return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, ())
     # Findings are about the model as the recording calls it.
     target, version = _target(system), model.specification_version
     # Which system the app supports is not known: only where it ran.
@@ -33,7 +33,9 @@ def model_file_info(entry: JoinedFile, system: str) -> ModelFileInfo:
         model=entry.model,
         source=entry.source,
         match=str(entry.match),
+        problem=entry.problem,
         summary=context(model).removeprefix(f"{model.source} · "),
+        systems=systems(model),
         loads=None if target is None or version is None else version <= target.version,
         interface=next(check.summary for check in checks if check.id == interface_conversion.DETECTOR.id),
         compression=_compression(model),

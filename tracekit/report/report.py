@@ -205,12 +205,16 @@ class ModelFileInfo:
     """Name of the file, without the way to it."""
     match: str | None
     """`as given`, `same name`, `similar name`; None where it is not used."""
+    problem: str
+    """Why it is not used, or why that is in doubt, in one sentence; else empty."""
     summary: str
-    """Its facts in one line, or why it is not used."""
+    """Its facts in one line; this and what follows is empty where it is not used."""
+    systems: str
+    """Its specification version and the systems that load it."""
     loads: bool | None
     """Whether its specification version loads on the system of the recording; None where either is not known."""
     interface: str
-    """What its inputs and outputs are converted from and to, in one sentence; empty where it is not used."""
+    """What its inputs and outputs are converted from and to, in one sentence."""
     compression: tuple[str, ...] | None
     """How its weights are compressed: `palettized`, `quantized`, `pruned`; None where the file does not list them."""
     checks: tuple[ModelFileCheck, ...]
