@@ -41,7 +41,9 @@ def of_passed(interface: Interface | None) -> str:
         return ""
     if interface.converted:
         return f" The model file shows conversions, which cost little here: {interface.converted}."
-    return f" The interface is right: by the model file, {_clause(interface.right)}"
+    if "Float16" in interface.right:
+        return f" The interface is right: by the model file, {_clause(interface.right)}"
+    return f" By the model file, {_clause(interface.right)}"
 
 
 def of_finding(interface: Interface | None) -> str:

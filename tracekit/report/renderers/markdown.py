@@ -14,6 +14,8 @@ from tracekit.report import formatting, over_time
 from tracekit.report.call_sites import called_from
 from tracekit.report.formatting import fix_line
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
+from tracekit.report.model_file_words import file_rows
 from tracekit.report.renderers.concise import context_line, remedies, summary_line
 from tracekit.report.renderers.markdown_code import call_sites, nevertheless
 from tracekit.report.renderers.markdown_tables import (
@@ -79,6 +81,7 @@ def overview(report: Report) -> tuple[Section, ...]:
     return (
         Section("What ran nevertheless", nevertheless(report.code)),
         Section("Models", _models(report)),
+        Section(TITLE_OF_FILES, _model_files(report)),
         Section("Not evaluated", _not_evaluated(report)),
         Section("Notes", _notes(report.recording)),
     )
@@ -276,6 +279,14 @@ def _checks(report: Report) -> str:
 
 def _ids(checks: Sequence[Check], report: Report) -> str:
     return ", ".join(code(name) for name in names(checks, report.checks))
+
+
+def _model_files(report: Report) -> str:
+    lines = [
+        f"- {code(row.model)}: {' '.join((f'{escape(row.facts)}.', *map(sentence, row.sentences)))}"
+        for row in file_rows(report)
+    ]
+    return paragraphs(f"### {TITLE_OF_FILES}", "\n".join(lines)) if lines else ""
 
 
 def _notes(recording: RecordingInfo) -> str:
