@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.detectors.foreign import copy_of
 from tracekit.errors import UsageError
 from tracekit.trace.joined import check_given, joined
 from tracekit.trace.model_file import Match
@@ -119,3 +120,8 @@ def test_a_path_that_leads_nowhere_is_told_at_once(tmp_path) -> None:
     check_given([str(tmp_path / "a=b.mlmodel")])
     with pytest.raises(UsageError, match="--model-file A=missing: no such file or folder"):
         check_given(["A=missing"])
+
+
+def test_what_checks_of_others_see_has_the_same_facts(trace, put) -> None:
+    with_file = joined(trace, "-", [put(f"{ENCODER}.mlpackage")])
+    assert copy_of(with_file).model_file(ENCODER) is with_file.model_file(ENCODER)
