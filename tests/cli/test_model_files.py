@@ -112,3 +112,11 @@ def test_a_file_that_contradicts_the_recording_is_questioned(tracekit, samples, 
     found = checks_of(tracekit, samples / "sharpen_8bit.trace", "--model-file", path)["float-conversion"]
     assert "check that it is the version that ran" in found["summary"]
     assert found["fix"].startswith("Convert the model with Float16 inputs and outputs")
+
+
+def test_files_of_models_that_are_not_shown_are_left_out(tracekit, samples, built_models) -> None:
+    recording, path = samples / "style_transfer_fixed.trace", built_models / "float16_interface.mlpackage"
+    models = [model["name"] for model in json.loads(tracekit("analyze", recording, "--json").out)["models"]]
+    files = [word for name in models[:2] for word in ("--model-file", f"{name}={path}")]
+    report = json.loads(tracekit("analyze", recording, "--json", "--model", models[0], *files).out)
+    assert [entry["model"] for entry in report["model_files"]] == [models[0]]

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from support.handover import trace_of
 from tracekit.detectors.foreign import copy_of
 from tracekit.errors import UsageError
+from tracekit.testing import Model, Process, Scenario
 from tracekit.trace.joined import check_given, joined
 from tracekit.trace.model_file import Match
 from tracekit.trace.open import open_trace
@@ -125,3 +127,13 @@ def test_a_path_that_leads_nowhere_is_told_at_once(tmp_path) -> None:
 def test_what_checks_of_others_see_has_the_same_facts(trace, put) -> None:
     with_file = joined(trace, "-", [put(f"{ENCODER}.mlpackage")])
     assert copy_of(with_file).model_file(ENCODER) is with_file.model_file(ENCODER)
+
+
+def test_the_name_of_a_model_cannot_lead_out_of_the_folder(put, tmp_path) -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=1_000_000_000)
+    for name in ("../Evil", "..", "x" * 300):
+        scenario.predict(Model(name), 1_000_000, 1_000_000)
+    trace = trace_of(scenario)
+    assert "../Evil" in set(trace.models["name"])
+    put("Evil.mlmodel")
+    assert joined(trace, tmp_path / "folder" / "run.trace") is trace
