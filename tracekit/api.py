@@ -24,6 +24,7 @@ from tracekit.report.choice import shown_of, unknown_model
 from tracekit.report.shown import shown_judgments
 from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import model_names
+from tracekit.trace.joined import check_given, joined
 from tracekit.trace.open import open_trace
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def analysis_of(
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
     expect: str | Sequence[str] = (),
+    model_files: str | Path | Sequence[str | Path] = (),
     config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
@@ -112,10 +114,11 @@ def analysis_of(
     on the whole recording. `only` and `skip` are ids of checks. Where several texts may be given, one text is one name.
     `settings` maps `check.option` to a value, and `model_settings` patterns of model names to such settings for those
     models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit
-    that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `config` is a config file
-    (`tracekit.config`); what is given here overrides it. `sort` is a column of the aggregation. `redact=False` keeps
-    private data; `functions=False` leaves out the names of the app's functions and source files. `reader` and `xctrace`
-    are those of `open_trace`.
+    that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `model_files` are paths of
+    model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`; one beside the recording with the
+    name of a model is used as well. `config` is a config file (`tracekit.config`); what is given here overrides it.
+    `sort` is a column of the aggregation. `redact=False` keeps private data; `functions=False` leaves out the names of
+    the app's functions and source files. `reader` and `xctrace` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
     a budget or unit whose check is left out; what does not depend on the recording is checked before it is read.
@@ -129,9 +132,12 @@ def analysis_of(
         "expect": expect,
         "config": config,
     }
-    resolve_config(**checks)
+    project = resolve_config(**checks)
     check_sort(sort)
+    files = [str(file) for file in ([model_files] if isinstance(model_files, str | Path) else model_files)]
+    check_given(files)
     trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
+    trace = joined(trace, path, files, project.model_files)
     shown = shown_of(trace, models=_texts(models), process=process, redact=redact)
     report = judge(trace, shown=shown, sort=sort, redact=redact, functions=functions, **checks)
     return Analysis(trace, shown, report, functions)

@@ -4,6 +4,7 @@
     budget = "30fps"
     expect = "ane"
     skip = ["pipeline-gaps"]
+    model-files = ["Models/Caption.mlpackage"]
 
     [detectors.excess-data-copies]
     copy_share = 0.2
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"
 
-_TOP = ("only", "skip", "budget", "expect", "fail-on", "detectors", "models", "check", *FLOOR_KEYS)
+_TOP = ("only", "skip", "budget", "expect", "fail-on", "model-files", "detectors", "models", "check", *FLOOR_KEYS)
 _OF_MODEL = ("skip", "budget", "expect", "detectors", *FLOOR_KEYS)
 _LARGEST = 1 << 18
 """Bytes of a settings file; a larger one is something else."""
@@ -80,6 +81,8 @@ class Config:
     """What `tracekit check` holds a recording against."""
     floors: Floors = field(default_factory=Floors)
     """How much the latency of each model must change to count."""
+    model_files: tuple[str, ...] = ()
+    """Files of the models, as `PATH` or `MODEL=PATH`; the paths lead from the current folder or are absolute."""
 
 
 def find_config(folder: Path) -> Path | None:
@@ -207,7 +210,16 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     check_settings(detectors, settings, model_settings)
     checked = parse_check(table.get("check", {}), frozenset(detector.id for detector in detectors))
     return Config(
-        path, only, skip, settings, model_settings, model_skip, _fail_on(table), checked, Floors(tuple(floors))
+        path,
+        only,
+        skip,
+        settings,
+        model_settings,
+        model_skip,
+        _fail_on(table),
+        checked,
+        Floors(tuple(floors)),
+        _model_files(table, path),
     )
 
 
@@ -222,6 +234,18 @@ def _names(table: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UsageError(f"'{where}{key}': must be a list of check ids")
     return tuple(value)
+
+
+def _model_files(table: dict[str, Any], config: Path) -> tuple[str, ...]:
+    """The files, whose paths are written as seen from the settings file."""
+    value = table.get("model-files", [])
+    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
+        raise UsageError("'model-files': must be a list of paths, or of MODEL=PATH")
+    files = []
+    for text in value:
+        model, equals, path = text.partition("=")
+        files.append(f"{model}={config.parent / path}" if equals else str(config.parent / text))
+    return tuple(files)
 
 
 def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: str) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from support.handover import trace_of
 from tracekit.detectors.outcomes import Outcome
 from tracekit.detectors.runner import run_detectors
+from tracekit.model_files import ModelFile
 from tracekit.testing.machines import Process
 from tracekit.testing.scenario import Scenario
+from tracekit.trace.model_file import JoinedFile, Match
 
 MS = 1_000_000
 Judge = Callable[..., dict[str | None, Outcome]]
@@ -24,10 +27,16 @@ def scenario() -> Scenario:
 
 @pytest.fixture
 def judge() -> Judge:
-    """`judge(scenario, detector_id, **settings)`: outcome per model (None: the whole recording)."""
+    """`judge(scenario, detector_id, **settings)`: outcome per model (None: the whole recording). `file` is the facts of
+    the file of every model."""
 
-    def run(scenario: Scenario, detector_id: str, **settings: float) -> dict[str | None, Outcome]:
+    def run(
+        scenario: Scenario, detector_id: str, file: ModelFile | None = None, **settings: float
+    ) -> dict[str | None, Outcome]:
         trace = trace_of(scenario)
+        if file is not None:
+            joined = (JoinedFile(file.source, name, Match.GIVEN, file) for name in trace.models["name"])
+            trace = replace(trace, model_files=tuple(joined))
         chosen = {f"{detector_id}.{name}": value for name, value in settings.items()}
         outcomes = [outcome for _, outcome, _ in run_detectors(trace, only=[detector_id], settings=chosen)]
         by_model = {outcome.model: outcome for outcome in outcomes}

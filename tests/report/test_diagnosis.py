@@ -105,3 +105,74 @@ def test_the_command_prints_text_or_json(samples, capsys):
     document = json.loads(capsys.readouterr().out)
     assert [branch["title"][0] for branch in document["branches"]] == ["1", "2", "3", "4", "5"]
     assert main(["diagnose", "not-there.trace"]) == 2
+
+
+@pytest.fixture
+def with_file(samples, built_models, tmp_path):
+    """The answers to `sharpen_8bit` with a model that was built, and what limits them."""
+
+    def diagnosed(name: str):
+        (source,) = built_models.glob(f"{name}.ml*")
+        diagnosis = diagnose(tracekit.analyze(samples / "sharpen_8bit.trace", model_files=[f"SharpenFilter={source}"]))
+        return answers(diagnosis), diagnosis
+
+    return diagnosed
+
+
+def test_a_model_file_answers_versions_compression_and_conversion(with_file):
+    found, diagnosis = with_file("palettized_groups")
+    # Specification 9 needs iOS 18, and the recording is of iOS 18.5.
+    version = found[Pattern.UNSUPPORTED_VERSION]
+    assert version.answer is Answer.NOT_SEEN
+    assert version.evidence == (
+        "SharpenFilter (model file): specification 9 (iOS 18, macOS 15 or later) loads on the system of the recording.",
+    )
+    assert found[Pattern.PALETTIZATION_ACCURACY].answer is Answer.UNKNOWN
+    assert found[Pattern.PALETTIZATION_ACCURACY].evidence == (
+        "SharpenFilter (model file): weights are palettized; only its outputs show what that costs.",
+    )
+    for pattern, word in ((Pattern.QUANTIZATION_ACCURACY, "quantized"), (Pattern.PRUNING_ACCURACY, "pruned")):
+        assert found[pattern].answer is Answer.NOT_SEEN
+        assert found[pattern].evidence == (f"SharpenFilter (model file): no weights are {word}.",)
+    assert found[Pattern.UNSUPPORTED_OPERATION].answer is Answer.NOT_SEEN
+    assert found[Pattern.NO_COMPUTE_PLAN].evidence == ("Not visible in recordings.",)
+    assert "SharpenFilter (model file): Computes in Float16." in found[Pattern.WRONG_OUTPUT].evidence
+    # That the file is whole does not rule out other failures.
+    assert found[Pattern.OTHER_LOAD_FAILURE].answer is Answer.UNKNOWN
+    assert diagnosis.recording == ()
+    assert any(
+        fact.startswith("Model file palettized_groups.mlpackage: ML program") for fact in diagnosis.branches[0].facts
+    )
+
+
+def test_a_model_for_newer_systems_is_seen(with_file):
+    version = with_file("target_iOS26")[0][Pattern.UNSUPPORTED_VERSION]
+    assert version.answer is Answer.SEEN
+    assert "specification 10 (iOS 26, macOS 26 or later) does not load" in version.evidence[0]
+
+
+def test_custom_layers_are_operations_that_could_not_be_converted(with_file):
+    found, _ = with_file("custom_layer")
+    assert found[Pattern.UNSUPPORTED_OPERATION].answer is Answer.SEEN
+    assert found[Pattern.UNSUPPORTED_OPERATION].checks == ("custom-layers",)
+    assert "AppOwnLayer" in found[Pattern.UNSUPPORTED_OPERATION].evidence[0]
+    assert found[Pattern.OTHER_LOAD_FAILURE].answer is Answer.SEEN
+
+
+def test_a_file_of_one_model_does_not_answer_for_the_others(samples, built_models):
+    recording = samples / "style_transfer_fixed.trace"
+    first, *others = sorted(model.name for model in tracekit.analyze(recording).models if model.level == "top")
+    report = tracekit.analyze(recording, model_files=f"{first}={built_models / 'float16_interface.mlpackage'}")
+    leaf = answers(diagnose(report))[Pattern.QUANTIZATION_ACCURACY]
+    assert leaf.answer is Answer.UNKNOWN
+    assert leaf.evidence[0] == f"{first} (model file): no weights are quantized."
+    assert leaf.evidence[1].startswith("No model file of ")
+    assert others[0] in leaf.evidence[1]
+
+
+def test_a_file_that_is_not_used_is_told(samples, built_models):
+    report = tracekit.analyze(samples / "sharpen_8bit.trace", model_files=[built_models / "network.mlmodel"])
+    diagnosis = diagnose(report)
+    (sentence,) = diagnosis.recording
+    assert sentence.startswith("Model file network.mlmodel: not used: no model has its name; ")
+    assert answers(diagnosis)[Pattern.QUANTIZATION_ACCURACY].evidence == ("Not visible in recordings.",)

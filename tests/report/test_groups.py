@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tracekit.report.groups import names, skip_reasons, would_help
+from tracekit.report.groups import Group, names, skip_reasons, would_help
 
 if TYPE_CHECKING:
     from tracekit.report.report import Check, Report
@@ -68,3 +68,13 @@ def test_the_advice_that_helps_most_detectors_comes_first(blind) -> None:
 
 def test_no_advice_and_long_advice_are_left_to_the_reasons(blind) -> None:
     assert would_help([blind("a", None, "", ""), blind("b", None, "", "x" * 200)]) == ()
+
+
+def test_fixes_that_differ_are_told_for_each_model(full: Report) -> None:
+    template = next(check for check in full.checks if check.outcome == "finding")
+    first, second, third = (
+        replace(template, model=name, fix=fix)
+        for name, fix in (("a", "Do this."), ("b", "Do that."), ("c", "Do this."))
+    )
+    assert Group((first, third)).fix == "Do this."
+    assert Group((first, second, third)).fix == "`a`, `c`:\n\nDo this.\n\n`b`:\n\nDo that."

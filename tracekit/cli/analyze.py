@@ -10,6 +10,7 @@ from tracekit.cli.command import Command
 from tracekit.cli.inputs import (
     add_jobs_argument,
     add_model_argument,
+    add_model_file_argument,
     add_process_argument,
     add_reader_arguments,
     add_run_argument,
@@ -52,6 +53,7 @@ def _add_input(group: _ArgumentGroup) -> None:
     add_run_argument(group)
     add_model_argument(group)
     add_process_argument(group)
+    add_model_file_argument(group)
     add_reader_arguments(group)
     add_jobs_argument(group)
 
@@ -167,6 +169,7 @@ def options_of(arguments: Namespace) -> dict[str, Any]:
         "settings": settings(arguments.set),
         "budget": arguments.budget,
         "expect": arguments.expect,
+        "model_files": arguments.model_file,
         "config": config_of(arguments),
         "sort": arguments.sort,
         "redact": not arguments.no_redact,

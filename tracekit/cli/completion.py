@@ -31,7 +31,7 @@ def completion_script(parser: ArgumentParser, shell: str) -> str:
 
     ids = [detector.id for detector in listed_detectors()]
     for action in _actions(parser):
-        if action.metavar in ("PATH", "FILE"):
+        if action.metavar in ("PATH", "FILE", "[MODEL=]PATH"):
             action.complete = shtab.FILE  # type: ignore[attr-defined] # shtab's own convention
         elif action.metavar == "DIR":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_paths_argument, add_reader_arguments, xctrace_options
+from tracekit.cli.inputs import (
+    add_model_argument,
+    add_model_file_argument,
+    add_paths_argument,
+    add_reader_arguments,
+    xctrace_options,
+)
 from tracekit.cli.project import add_config_arguments, config_of
 
 if TYPE_CHECKING:
@@ -17,6 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     add_paths_argument(parser)
     add_model_argument(parser)
+    add_model_file_argument(parser)
     add_reader_arguments(parser)
     add_config_arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
@@ -37,6 +44,7 @@ def run(arguments: Namespace) -> ExitStatus:
         analysis = analysis_of(
             arguments.path,
             models=arguments.model,
+            model_files=arguments.model_file,
             config=config_of(arguments),
             redact=not arguments.no_redact,
             reader=arguments.reader,

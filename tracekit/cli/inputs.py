@@ -40,6 +40,18 @@ def add_model_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
 
 
+def add_model_file_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--model-file`."""
+    parser.add_argument(
+        "--model-file",
+        action="append",
+        default=[],
+        metavar="[MODEL=]PATH",
+        help="model file (.mlpackage, .mlmodel, .mlmodelc) of a recorded model, matched by name; also found beside the "
+        "recording (repeatable)",
+    )
+
+
 def add_process_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
     """`--process`."""
     parser.add_argument("--process", metavar="NAME|PID", help="show only this process")

@@ -36,16 +36,28 @@ def finding(
     cost: Cost | None = None,
     affected: Intervals | None = None,
     call_sites: tuple[CallSite, ...] = (),
+    fix: str = "",
 ) -> Finding:
     """A finding that rows of an event frame show, and the code of the app behind it.
 
-    `affected` says where the time of the cost lies; without it, that is the time that the rows cover. O(n log n).
+    `affected` says where the time of the cost lies; without it, that is the time that the rows cover. `fix` is
+    Markdown, where more can be said than the detector says in general. O(n log n).
     """
     if affected is None:
         affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
     numbers, marked = row_numbers(rows), Intervals.from_rows(rows)
     return Finding(
-        model, summary, metrics, cost, evidence_of(rows), len(rows), affected, call_sites, rows=numbers, marked=marked
+        model,
+        summary,
+        metrics,
+        cost,
+        evidence_of(rows),
+        len(rows),
+        affected,
+        call_sites,
+        rows=numbers,
+        fix=fix,
+        marked=marked,
     )
 
 

@@ -64,6 +64,11 @@ class ModelView:
     breakdowns: Breakdown
     """Breakdown of the predictions of all models."""
 
+    @property
+    def model_file(self) -> ModelFile | None:
+        """Facts of the model's file; None without one. The outcome must not depend on it, only what is said."""
+        return self.trace.model_file(self.name)
+
     @cached_property
     def breakdown(self) -> Breakdown:
         """Breakdown of this model's predictions, in their order. O(predictions)."""

@@ -9,6 +9,7 @@ from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_ro
 from tracekit.analysis.models import summarize_models
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
+from tracekit.report.formatting import lowered
 from tracekit.report.groups import findings
 from tracekit.report.hidden_functions import without_functions
 from tracekit.report.redact import private_facts
@@ -17,6 +18,7 @@ from tracekit.report.report import (
     SCHEMA_VERSION,
     CoverageInfo,
     FindingInfo,
+    ModelFileInfo,
     RecordingInfo,
     Report,
     TableInfo,
@@ -26,7 +28,7 @@ from tracekit.report.verdict import summarize
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from tracekit.recording.contents import Run, TableEntry
     from tracekit.report.call_sites import CodeInfo
@@ -59,23 +61,36 @@ def build_report(
     """
     counted = None if shown is None else shown.rows
     all_notes = notes if shown is None else (*shown.notes, *notes)
-    code = code_info(trace, shown)
+    code, models = code_info(trace, shown), summarize_models(trace, shown)
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
         recording=_recording(trace, all_notes),
         tables=tuple(_table(entry) for entry in trace.run.tables),
         coverage=tuple(_coverage(entry, code) for entry in trace.coverage),
-        models=summarize_models(trace, shown),
+        models=models,
         aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),
         findings=tuple(map(finding_info, findings(checks))),
         checks=tuple(checks),
         code=code,
         summary=summarize(checks),
+        model_files=_model_files(trace, {model.name for model in models}),
     )
     if not functions:
         report = without_functions(report)
     return redact_report(report, private_facts(trace)) if redact else report
+
+
+def _model_files(trace: Trace, models: Collection[str]) -> tuple[ModelFileInfo, ...]:
+    """The files of the models that are shown, and those that are not used."""
+    entries = [entry for entry in trace.model_files if entry.model is None or entry.model in models]
+    if not entries:
+        return ()
+    # What knows model files takes longer to load than a short report takes to make.
+    from tracekit.report.model_file import model_file_info
+
+    system = " ".join(filter(None, (trace.run.device.platform, trace.run.device.os_version)))
+    return tuple(model_file_info(entry, system) for entry in entries)
 
 
 def check_sort(column: str) -> None:
@@ -110,6 +125,7 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
             *contents.notes,
             *(f"Instruments reported: {issue}" for issue in run.issues or ()),
             *trace.notes,
+            *(f"Model file {entry.source}: {lowered(entry.problem)}" for entry in trace.model_files if entry.problem),
             *notes,
         ),
         redacted=False,

@@ -7,13 +7,14 @@ part only: what was not seen may still be there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.registry import DETECTORS
-from tracekit.report.formatting import ended
+from tracekit.report.formatting import ended, lowered
+from tracekit.report.model_file_answers import said_by_files
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ class Diagnosis:
     source: str
     verdict: str
     recording: tuple[str, ...]
-    """What is wrong with the recording itself, one sentence each: it limits every answer."""
+    """What is wrong with the recording or with model files, one sentence each: it limits every answer."""
     branches: tuple[BranchAnswer, ...]
 
 
@@ -187,16 +188,30 @@ def diagnose(report: Report) -> Diagnosis:
     return Diagnosis(
         source=report.recording.source,
         verdict=report.summary.verdict,
-        recording=tuple(
-            check.summary
-            for check in report.checks
-            if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
+        recording=(
+            *(
+                check.summary
+                for check in report.checks
+                if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
+            ),
+            *(f"Model file {file.source}: {lowered(file.problem)}" for file in report.model_files if file.problem),
         ),
         branches=tuple(
-            BranchAnswer(branch.title, facts_of(report), tuple(_answer(leaf, report.checks) for leaf in branch.leaves))
+            BranchAnswer(branch.title, facts_of(report), tuple(_joined(leaf, report) for leaf in branch.leaves))
             for branch, facts_of in zip(TREE, facts, strict=True)
         ),
     )
+
+
+def _joined(leaf: Leaf, report: Report) -> LeafAnswer:
+    """What the recording answers, or where no recording could, what model files do."""
+    answer, said = _answer(leaf, report.checks), said_by_files(leaf.pattern, report)
+    if said is None:
+        return answer
+    if leaf.shows:
+        return replace(answer, evidence=(*answer.evidence, *said.evidence))
+    by_files = {True: Answer.SEEN, False: Answer.NOT_SEEN, None: Answer.UNKNOWN}[said.there]
+    return LeafAnswer(str(leaf.pattern), by_files, said.evidence, said.checks, leaf.ask)
 
 
 def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:
@@ -254,6 +269,7 @@ def _loaded(report: Report) -> tuple[str, ...]:
         facts.append(f"{models} ran ({_named(worked)}), so {they} loaded successfully.")
     if system:
         facts.append(f"System: {system}.")
+    facts += [f"Model file {file.source}: {file.summary}." for file in report.model_files if file.model]
     return (*facts, "Failed loads are not recorded.")
 
 

@@ -23,8 +23,18 @@ class Group:
 
     @property
     def first(self) -> Check:
-        """The one that costs most; title, reason, fix and references are the same in all."""
+        """The one that costs most; title, reason and references are the same in all."""
         return self.checks[0]
+
+    @property
+    def fix(self) -> str:
+        """Markdown: the fix, or that of each model where they differ."""
+        models: dict[str, list[str]] = {}
+        for check in self.checks:
+            models.setdefault(check.fix, []).append("`" + (check.model or "").replace("`", "'") + "`")
+        if len(models) == 1:
+            return self.first.fix
+        return "\n\n".join(f"{', '.join(names)}:\n\n{fix}" for fix, names in models.items())
 
     @property
     def severities(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from tracekit.units import format_bytes, format_count
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tracekit.model_files import Feature, Shape, SizeRange
+    from tracekit.model_files import Feature, ModelFile, Shape, SizeRange
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
     from tracekit.report.report import Check
 
@@ -27,7 +27,7 @@ def symptom(check: Check) -> str:
     return SYMPTOMS.get(check.pattern[:1], "MODEL")
 
 
-def systems(model: ModelInfo) -> str:
+def systems(model: ModelInfo | ModelFile) -> str:
     """`specification 7 (iOS 16, macOS 13 or later)`."""
     version = model.specification_version
     if version is None:
@@ -38,9 +38,8 @@ def systems(model: ModelInfo) -> str:
     return f"specification {version} ({release.words} or later)"
 
 
-def context(report: ModelReport) -> str:
+def context(model: ModelInfo | ModelFile) -> str:
     """One line: which file, what it is, where it loads."""
-    model = report.model
     size = format_bytes(model.bytes) if model.bytes is not None else None
     stages = f" of {format_count(len(model.stages), 'stage')}" if model.stages else ""
     return " · ".join(filter(None, (model.source, f"{model.kind}{stages}", size, systems(model))))

@@ -62,6 +62,7 @@ FIXED_FIELDS = frozenset(
         "relation",
         "state",
         "lane",
+        "match",
         "kind",
         "level",
         "unit",

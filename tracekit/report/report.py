@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 
+IF_ANY: Final = {"if_any": True}
+"""Metadata of a field that is written only where it holds something."""
+
 DRAWN: Final = {"drawn": True}
 """Metadata of a field that is for those who draw the recording alone, and not written."""
 
@@ -177,6 +180,47 @@ class Summary:
     """One sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelFileCheck:
+    """The answer of a check of model files. A file has no times, so there is no severity, cost or evidence."""
+
+    id: str
+    title: str
+    outcome: str
+    pattern: str
+    model: str | None
+    summary: str
+    fix: str
+    record: str
+    """What to inspect instead so that it can be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFileInfo:
+    """A model file that was given or found, and what it says of a model of the recording."""
+
+    model: str | None
+    """The model that it describes; None where it is used for none."""
+    source: str
+    """Name of the file, without the way to it."""
+    match: str | None
+    """`as given`, `same name`, `similar name`; None where it is not used."""
+    problem: str
+    """Why it is not used, or why that is in doubt, in one sentence; else empty."""
+    summary: str
+    """Its facts in one line; this and what follows is empty where it is not used."""
+    systems: str
+    """Its specification version and the systems that load it."""
+    loads: bool | None
+    """Whether its specification version loads on the system of the recording; None where either is not known."""
+    interface: str
+    """What its inputs and outputs are converted from and to, in one sentence."""
+    compression: tuple[str, ...] | None
+    """How its weights are compressed: `palettized`, `quantized`, `pruned`; None where the file does not list them."""
+    checks: tuple[ModelFileCheck, ...]
+    """What `tracekit inspect` says of it."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """Everything that leaves the analysis."""
@@ -198,6 +242,8 @@ class Report:
     measurements: dict[str, Any] | None = None
     """What a comparison needs so that the report can stand for the recording (`tracekit.compare.reports`); None where
     nobody asked for it."""
+    model_files: tuple[ModelFileInfo, ...] = field(default=(), metadata=IF_ANY)
+    """Files that were given or found beside the recording."""
 
     def __repr__(self) -> str:
         return f"<Report of {visible(self.recording.source)}: {visible(self.summary.verdict)}>"

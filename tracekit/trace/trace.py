@@ -16,8 +16,10 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tracekit.model_files import ModelFile
     from tracekit.recording.contents import Contents, Run
     from tracekit.recording.table import TableState
+    from tracekit.trace.model_file import JoinedFile
     from tracekit.trace.samples import Samples
 
 
@@ -70,6 +72,8 @@ class Trace:
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
     sharing: Sharing = field(default_factory=Sharing)
     """Whether other processes used the Neural Engine too."""
+    model_files: tuple[JoinedFile, ...] = ()
+    """Model files that were given or found, with the models that they describe (`tracekit.trace.joined`)."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
     cache: TraceCache = field(default_factory=TraceCache, init=False, repr=False)
@@ -104,6 +108,10 @@ class Trace:
     def stacks(self) -> pd.DataFrame | None:
         """One row for each frame of each distinct call stack; see `tracekit.trace.samples`."""
         return None if self.sampled is None else self.sampled.stacks
+
+    def model_file(self, model: str) -> ModelFile | None:
+        """Facts of the file of a model, by base name; None where there is none."""
+        return next((entry.file for entry in self.model_files if entry.model == model), None)
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""

@@ -189,3 +189,12 @@ def test_thresholds_can_be_moved(scenario, judge, settings, expected):
     end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
     predictions(scenario, end + 2 * MS)
     assert isinstance(judge(scenario, ID, **settings)["Encoder"], expected)
+
+
+def test_the_model_file_tells_the_size(scenario, judge, inspected):
+    end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
+    predictions(scenario, end + 2 * MS)
+    # 32 × 32 × 3 × 3 weights of two bytes; a convolution and a ReLU.
+    found = judge(scenario, ID, file=inspected("float16_interface"))["Encoder"]
+    assert found.summary.endswith(" By its file, the model has 18.4 KB of weights and 2 operations.")
+    assert found.cost == judge(scenario, ID)["Encoder"].cost

@@ -128,3 +128,27 @@ def test_few_calls_are_not_judged(scenario, judge, count, expected):
 def test_a_model_without_predictions_is_not_applicable(scenario, judge):
     scenario.load(MODEL, 0, MS)
     assert isinstance(judge(scenario, ID)["Segmenter"], NotApplicable)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ranged", "; by the model file, these inputs take several: `x` (1...16 × 4)."),
+        # Files list the default first.
+        ("enumerated", "; by the model file, these inputs take several: `x` (2 × 4 | 1 × 4 | 8 × 4)."),
+    ],
+)
+def test_the_model_file_names_the_flexible_inputs(scenario, judge, inspected, name, words):
+    calls(scenario, [10, 10, 30] * 20)
+    found = judge(scenario, ID, file=inspected(name))["Segmenter"]
+    assert found.summary.endswith(f"which recordings do not show{words}")
+    assert bool(found.fix) == (name == "ranged")
+    assert "reshapeFrequency" in found.fix or not found.fix
+
+
+def test_with_fixed_inputs_by_the_model_file_shapes_are_not_the_cause(scenario, judge, inspected):
+    calls(scenario, [10, 10, 30] * 20)
+    found = judge(scenario, ID, file=inspected("float16_interface"))["Segmenter"]
+    assert isinstance(found, Finding)
+    assert "every input has one shape, so different shapes are not the cause" in found.summary
+    assert "recordings do not show" not in found.summary

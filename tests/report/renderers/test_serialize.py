@@ -29,7 +29,7 @@ from tracekit.recording.table import TableState
 from tracekit.report import report
 from tracekit.report.call_sites import CodeInfo
 from tracekit.report.renderers.serialize import schema_text, to_dict, to_json
-from tracekit.report.report import DRAWN, CoverageInfo, Report
+from tracekit.report.report import DRAWN, IF_ANY, CoverageInfo, Report
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 
 SCHEMA: dict[str, Any] = json.loads(schema_text())
@@ -65,6 +65,8 @@ CLASSES: dict[str, type] = {
     "call_site": CallSite,
     "place": Place,
     "busy": Busy,
+    "model_file": report.ModelFileInfo,
+    "model_file_check": report.ModelFileCheck,
 }
 """Dataclass behind each definition of the schema."""
 
@@ -101,6 +103,9 @@ def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
     names = [field.name for field in fields(CLASSES[name] if name else Report) if field.metadata != DRAWN]
     names = names if name else ["$schema", *names]
     assert list(definition["properties"]) == names
+    if not name:
+        assert [field.name for field in fields(Report) if field.metadata == IF_ANY] == ["model_files"]
+        names.remove("model_files")
     assert definition["required"] == names
     assert definition["additionalProperties"] is False
 

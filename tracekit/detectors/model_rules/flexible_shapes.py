@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.framework import ModelFileDetector, Reference
 from tracekit.detectors.model_rules.shared import (
     DOCS,
+    LISTED,
     UNITS,
     NoOptions,
     code,
@@ -37,7 +38,7 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     if ranged:
         return Finding(
             model.name,
-            f"{listed(f'{code(entry.name)} ({_words(entry)})' for entry in ranged)}: a range of shapes may keep "
+            f"{listed(f'{code(entry.name)} ({shape_words(entry)})' for entry in ranged)}: a range of shapes may keep "
             "operations off the Neural Engine.",
             metrics,
             None,
@@ -49,8 +50,15 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     return Passed(model.name, words, metrics)
 
 
-def _words(entry: Feature) -> str:
-    return " × ".join(range_words(size) for size in entry.shape.ranges) if entry.shape else ""
+def shape_words(entry: Feature) -> str:
+    """`1...16 × 4`, or the shapes that are listed: `1 × 4 | 2 × 4`."""
+    if entry.shape is None:
+        return ""
+    if entry.shape.ranges:
+        return " × ".join(range_words(size) for size in entry.shape.ranges)
+    shown = [" × ".join(map(str, shape)) for shape in entry.shape.choices[:LISTED]]
+    more = len(entry.shape.choices) - len(shown)
+    return " | ".join([*shown, *([f"{more} more"] if more > 0 else [])])
 
 
 def range_words(size: SizeRange) -> str:

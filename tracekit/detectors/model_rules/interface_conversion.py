@@ -34,21 +34,27 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     known = [(where, function) for where, function in functions_of(model) if function.conversions is not None]
     if not known:
         return no_precision(model)
-    found = [(where, entry) for where, function in known for entry in function.conversions or ()]
-    metrics = (Metric("inputs and outputs that are converted", len(found), "count"),)
-    if not found:
+    count = sum(len(function.conversions or ()) for _, function in known)
+    metrics = (Metric("inputs and outputs that are converted", count, "count"),)
+    if not count:
         inside = listed(name for _, function in known for name in function.precision or ())
         return Passed(model.name, f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
     seen = all(function.operations is not None for _, function in known)
     certain = "Converted" if seen else "The file lists no operations, but by its precision this may be converted"
-    sentences = listed(_words(where, entry) for where, entry in found)
     return Finding(
         model.name,
-        f"{certain} in every prediction: {sentences}.",
+        f"{certain} in every prediction: {converted(model)}.",
         metrics,
         None,
         (),
         fix=_fix(model, next(function for _, function in known if function.conversions)),
+    )
+
+
+def converted(model: ModelFile) -> str:
+    """The inputs and outputs that are converted, with their types, for a sentence; empty where none is."""
+    return listed(
+        _words(where, entry) for where, function in functions_of(model) for entry in function.conversions or ()
     )
 
 

@@ -36,9 +36,11 @@ from tracekit.detectors.shared.load_options import (
     without_load,
 )
 from tracekit.detectors.shared.snippets import load_early
+from tracekit.units import format_bytes
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
+    from tracekit.model_files import ModelFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def _finding(
             f"Specialized for the device in {format_count(len(rows), 'load')} ({format_time(cost_ns)} in total, "
             f"longest {format_time(longest)})"
         )
-    summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen)
+    summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen) + _size(view.model_file)
     return finding(
         model=view.name,
         summary=summary,
@@ -143,6 +145,18 @@ def _how_known(known: ColdLoads, chosen: BoolArray) -> str:
     if (known.compared & chosen).any():
         return " The row does not tell cold from cached, but it took many times longer than the model's other loads."
     return ""
+
+
+def _size(model: ModelFile | None) -> str:
+    """What was specialized, by the model's file: a sentence after a space, or nothing."""
+    if model is None:
+        return ""
+    sizes = [part.weights.bytes for part in model.parts]
+    weights = sum(size for size in sizes if size is not None)
+    parts = [f"{format_bytes(weights)} of weights"] if weights and None not in sizes else []
+    count = sum(number for _, number in model.counts)
+    parts += [format_count(count, "operation")] if count else []
+    return f" By its file, the model has {' and '.join(parts)}." if parts else ""
 
 
 def _undecided(view: ModelView, chosen: BoolArray) -> InsufficientData:

@@ -24,6 +24,7 @@ from tracekit.detectors import (
     format_time,
     option,
 )
+from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
 from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
 
 
@@ -77,7 +78,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not any(metric.reached for metric in metrics):
         if summary.covered_ns + summary.outside_ns >= options.copy_share * summary.predicted_ns and summary.outside_ns:
             return _unplaced(view, summary)
-        return Passed(view.name, f"Copies take {format_share(summary.share)} of prediction time.", metrics)
+        text = f"Copies take {format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
+        return Passed(view.name, text, metrics)
     return _finding(view, summary, metrics)
 
 
@@ -114,10 +116,11 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
             f" {format_count(len(summary.large_rows), 'input copy takes', 'input copies take')} much longer than those "
             "of the other inputs in the same prediction."
         )
+    interface = interface_of(view)
     rows = view.data.loc[summary.rows]
     return finding(
         model=view.name,
-        summary=text,
+        summary=f"{text}{of_finding(interface)}",
         metrics=metrics,
         cost=Cost(
             ns=summary.covered_ns,
@@ -129,6 +132,9 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
         ),
         rows=rows,
         call_sites=sites_of(view.trace, view.predictions.index),
+        fix=f"{interface.fix}\n\nThen pass buffers that are used without a copy:\n{BUFFERS}"
+        if interface and interface.fix
+        else "",
     )
 
 
@@ -168,21 +174,7 @@ result, the check is not evaluated.
   but the fix may only move it into the app.
 """
 
-FIX = """
-Use Float16 inputs and outputs in IOSurface-backed buffers, and reuse the output buffers (`outputBackings`):
-
-```python
-# Conversion: Float16 inputs and outputs need iOS 16 or macOS 13.
-gray16 = ct.colorlayout.GRAYSCALE_FLOAT16
-model = ct.convert(
-    source,
-    inputs=[ct.ImageType(name="image", shape=shape, color_layout=gray16)],
-    outputs=[ct.ImageType(name="sharpened", color_layout=gray16)],
-    minimum_deployment_target=ct.target.iOS16,
-)
-# Tensors: ct.TensorType(name="features", dtype=np.float16)
-```
-
+BUFFERS = """
 ```swift
 // Input: an IOSurface-backed pixel buffer in the model's own format.
 var input: CVPixelBuffer?
@@ -208,6 +200,25 @@ let reused = result.featureValue(for: "sharpened")?.imageBufferValue === outputB
 
 Rows of a `CVPixelBuffer` are padded. Step through them with `CVPixelBufferGetBytesPerRow`, not with the width.
 """
+
+FIX = (
+    """
+Use Float16 inputs and outputs in IOSurface-backed buffers, and reuse the output buffers (`outputBackings`):
+
+```python
+# Conversion: Float16 inputs and outputs need iOS 16 or macOS 13.
+gray16 = ct.colorlayout.GRAYSCALE_FLOAT16
+model = ct.convert(
+    source,
+    inputs=[ct.ImageType(name="image", shape=shape, color_layout=gray16)],
+    outputs=[ct.ImageType(name="sharpened", color_layout=gray16)],
+    minimum_deployment_target=ct.target.iOS16,
+)
+# Tensors: ct.TensorType(name="features", dtype=np.float16)
+```
+"""
+    + BUFFERS
+)
 
 DETECTOR = Detector(
     id="excess-data-copies",

@@ -24,6 +24,7 @@ from tracekit.detectors import (
     option,
     reached,
 )
+from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
 from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
 
 
@@ -67,7 +68,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
         summary.covered_ns + summary.unclear_ns >= options.conversion_share * summary.predicted_ns
     ):
         return _unclear(view, summary)
-    return Passed(view.name, f"Conversions take {format_share(summary.share)} of prediction time.", metrics)
+    text = f"Conversions take {format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
+    return Passed(view.name, text, metrics)
 
 
 def _unclear(view: ModelView, summary: ConversionSummary) -> InsufficientData:
@@ -76,7 +78,7 @@ def _unclear(view: ModelView, summary: ConversionSummary) -> InsufficientData:
         view.name,
         f"Output transformations and Neural Engine data copies take {format_time(summary.unclear_ns)} "
         f"({format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without data casts, it is "
-        "unknown whether they convert types or only move data.",
+        f"unknown whether they convert types or only move data.{of_finding(interface_of(view))}",
         "Check the types of the model's inputs and outputs in Xcode: Float32 is converted, Float16 is only copied.",
     )
 
@@ -85,6 +87,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     """The finding with its cost: all time that conversions cover."""
     count = len(view.predictions)
     rows = view.data.loc[summary.rows]
+    interface = interface_of(view)
     often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
     return finding(
         model=view.name,
@@ -92,7 +95,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
             f"Type conversion takes {format_time(summary.covered_ns / count)} of each "
             f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction{often}: "
             f"{format_time(summary.cast_ns / count)} in data casts, the rest in the copies and output transformations "
-            "that go with them."
+            f"that go with them.{of_finding(interface)}"
         ),
         metrics=metrics,
         cost=Cost(
@@ -106,6 +109,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
         ),
         rows=rows,
         call_sites=sites_of(view.trace, view.predictions.index),
+        fix=interface.fix if interface else "",
     )
 
 

@@ -25,6 +25,7 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time
+from tracekit.detectors.shared.interface import Shapes, shapes_of
 from tracekit.detectors.shared.latency_causes import (
     Switching,
     SwitchRule,
@@ -106,7 +107,7 @@ def _finding(view: ModelView, calls: Calls, switching: Switching, metrics: tuple
         np.full(int(switching.slow.sum()), switching.fast_median_ns),
         "Time that predictions of the slow group took beyond the median of the fast group",
     )
-    rows = calls.rows[switching.slow]
+    rows, shapes = calls.rows[switching.slow], shapes_of(view)
     if switching.work is Work.OTHER_UNIT:
         what = f"the slow ones run mainly on the {switching.slow_unit}, the fast ones on the {switching.fast_unit}"
     else:
@@ -117,12 +118,26 @@ def _finding(view: ModelView, calls: Calls, switching: Switching, metrics: tuple
             f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
             f"({format_share(float(switching.slow.mean()))}) take {format_time(switching.slow_median_ns)} instead of "
             f"{format_time(switching.fast_median_ns)} (medians) and switch groups {switching.switches:,} times; {what}."
-            " The usual cause is inputs of different shapes, which recordings do not show."
+            f" {_cause(shapes)}"
         ),
         metrics=metrics,
         cost=cost,
         rows=rows,
         affected=affected,
+        fix=f"{shapes.fix}\n{HINT}" if shapes and shapes.fix else "",
+    )
+
+
+def _cause(shapes: Shapes | None) -> str:
+    """What may lie behind it; the model's file narrows it down."""
+    usual = "The usual cause is inputs of different shapes, which recordings do not show"
+    if shapes is None:
+        return f"{usual}."
+    if shapes.flexible:
+        return f"{usual}; by the model file, these inputs take several: {shapes.flexible}."
+    return (
+        "By the model file every input has one shape, so different shapes are not the cause: compare what the slow "
+        "predictions are given, and which function they call."
     )
 
 
@@ -164,7 +179,19 @@ The first prediction of a new shape can be slow as well: see `new-shape-spike`.
 - Latency changes once and stays: any input, setting or state may have changed. See `latency-jitter`.
 """
 
-FIX = """
+HINT = """
+If the shape rarely changes, tell Core ML (iOS 17.4, macOS 14.4 or later). It then optimizes for each new shape:
+
+```swift
+let configuration = MLModelConfiguration()
+configuration.optimizationHints.reshapeFrequency = .infrequent
+```
+
+If two kinds of inputs alternate, load two instances, or two models with fixed shapes.
+"""
+
+FIX = (
+    """
 Use few input shapes, and specialize the model for all of them.
 
 In coremltools, prefer enumerated shapes to ranges, and pad or resize inputs to the nearest one:
@@ -176,16 +203,9 @@ shapes = ct.EnumeratedShapes(
 image = ct.TensorType(name="image", shape=shapes)
 mlmodel = ct.convert(traced, inputs=[image])
 ```
-
-If the shape rarely changes, tell Core ML (iOS 17.4, macOS 14.4 or later). It then optimizes for each new shape:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.optimizationHints.reshapeFrequency = .infrequent
-```
-
-If two kinds of inputs alternate, load two instances, or two models with fixed shapes.
 """
+    + HINT
+)
 
 DETECTOR = Detector(
     id="shape-switching",

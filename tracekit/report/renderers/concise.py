@@ -11,6 +11,7 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
 from tracekit.report.groups import findings, with_outcome
+from tracekit.report.model_file_words import TITLE, file_rows
 from tracekit.report.renderers.call_sites import nevertheless_lines
 from tracekit.report.renderers.concise_findings import finding_lines, inconclusive_lines, one_line
 from tracekit.report.renderers.concise_layout import Layout
@@ -50,7 +51,8 @@ def render_concise(report: Report, *, width: int, color: bool) -> str:
     head = [*layout.wrapped(Text(context_line(safe.recording, safe.tool.config), style="dim")), Text()]
     for tight in (False, True):
         limited = [*_not_evaluated(safe, layout, tight), *_notes(safe, layout, tight)]
-        tail = [*nevertheless_lines(safe, layout), *_models(safe, layout), *limited, *summary_lines(safe, layout)]
+        tail = [*nevertheless_lines(safe, layout), *_models(safe, layout), *_model_files(safe, layout)]
+        tail += [*limited, *summary_lines(safe, layout)]
         body, hidden = _findings(safe, layout, LINES - len(head) - len(tail))
         if not hidden and (safe.summary.evaluated or len(head) + len(body) + len(tail) <= INCONCLUSIVE_LINES):
             break
@@ -156,6 +158,18 @@ def _models(report: Report, layout: Layout) -> list[Text]:
     if len(models) > len(shown):
         lines.append(Text(f"  {format_count(len(models) - len(shown), 'more model')} (-v)", style="dim"))
     return [*lines, Text()]
+
+
+def _model_files(report: Report, layout: Layout) -> list[Text]:
+    rows = file_rows(report)
+    lines = layout.heading(TITLE.upper(), "") if rows else []
+    for row in rows[:MODELS]:
+        lines += layout.hanging(Text(f"  {row.model}  {row.facts}"), 4)
+        for words in row.sentences:
+            lines += layout.hanging(Text(f"    {words}", style="dim"), 4)
+    if len(rows) > MODELS:
+        lines.append(Text(f"  {format_count(len(rows) - MODELS, 'more file')} (-v)", style="dim"))
+    return [*lines, Text()] if rows else []
 
 
 def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:

@@ -14,6 +14,8 @@ from tracekit.report import formatting, over_time
 from tracekit.report.call_sites import called_from
 from tracekit.report.formatting import fix_line
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
+from tracekit.report.model_file_words import file_rows
 from tracekit.report.renderers.concise import context_line, summary_line
 from tracekit.report.renderers.markdown_code import call_sites, nevertheless
 from tracekit.report.renderers.markdown_tables import (
@@ -80,6 +82,7 @@ def overview(report: Report) -> tuple[Section, ...]:
     return (
         Section("What ran nevertheless", nevertheless(report.code)),
         Section("Models", _models(report)),
+        Section(TITLE_OF_FILES, _model_files(report)),
         Section("Not evaluated", _not_evaluated(report)),
         Section("Notes", _notes(report.recording)),
     )
@@ -134,7 +137,7 @@ def finding_sections(group: Group, heading: str) -> tuple[Section, ...]:
     evidence = details(title, paragraphs(*(_evidence(check) for check in shown if check.evidence)))
     return (
         Section(first.id, opened),
-        Section(FIXES, details("The fix in full", paragraphs(first.fix.strip(), _sources(first)))),
+        Section(FIXES, details("The fix in full", paragraphs(group.fix.strip(), _sources(first)))),
         Section(EVIDENCE, evidence),
         Section(MEASUREMENTS, details("Measurements", paragraphs(*(_measured(check) for check in shown)))),
     )
@@ -277,6 +280,14 @@ def _checks(report: Report) -> str:
 
 def _ids(checks: Sequence[Check], report: Report) -> str:
     return ", ".join(code(name) for name in names(checks, report.checks))
+
+
+def _model_files(report: Report) -> str:
+    lines = [
+        f"- {code(row.model)}: {' '.join((f'{escape(row.facts)}.', *map(sentence, row.sentences)))}"
+        for row in file_rows(report)
+    ]
+    return paragraphs(f"### {TITLE_OF_FILES}", "\n".join(lines)) if lines else ""
 
 
 def _notes(recording: RecordingInfo) -> str:

@@ -25,7 +25,7 @@ def render_model_markdown(report: ModelReport) -> str:
     stages = [f"{number}. {code(stage.name)}, {escape(stage.kind)}" for number, stage in enumerate(model.stages, 1)]
     parts = (
         f"# {escape(model.name)}",
-        escape(model_words.context(safe)),
+        escape(model_words.context(safe.model)),
         f"**{escape(model_words.summary(safe))}**",
         *(_finding(check) for check in with_outcome(safe.checks, "finding")),
         *functions,

@@ -38,7 +38,7 @@ def render_model(report: ModelReport, *, width: int, color: bool, verbose: bool 
     width = min(max(width, NARROWEST), WIDEST)
     layout = Layout(width)
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
-    blocks: list[RenderableType] = [*layout.wrapped(Text(model_words.context(safe), style="dim")), Text()]
+    blocks: list[RenderableType] = [*layout.wrapped(Text(model_words.context(safe.model), style="dim")), Text()]
     for check in with_outcome(safe.checks, "finding"):
         blocks += [*_finding(check, layout, verbose), Text()]
     blocks += _model(safe.model, layout, verbose)

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import escaped
-from tracekit.report.report import DRAWN, SCHEMA_VERSION, Report
+from tracekit.report.report import DRAWN, IF_ANY, SCHEMA_VERSION, Report
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -32,7 +32,11 @@ def schema_text() -> str:
 def to_dict(report: DataclassInstance) -> dict[str, Any]:
     """A report, a diagnosis or a comparison as plain dicts, lists and values, keys in the order of the dataclasses."""
     head = {"$schema": SCHEMA_ID} if isinstance(report, Report) else {}
-    return head | {field.name: _plain(getattr(report, field.name)) for field in fields(report)}
+    return head | {
+        field.name: _plain(value)
+        for field in fields(report)
+        if (value := getattr(report, field.name)) or field.metadata != IF_ANY
+    }
 
 
 def to_json(report: DataclassInstance) -> str:

@@ -22,6 +22,8 @@ from tracekit.report.columns import (
     without_small_processes,
 )
 from tracekit.report.groups import names, skip_reasons, with_outcome, would_help
+from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
+from tracekit.report.model_file_words import file_rows
 from tracekit.report.renderers.call_sites import code_blocks
 from tracekit.report.renderers.concise import summary_lines
 from tracekit.report.renderers.concise_layout import Layout
@@ -68,7 +70,7 @@ def render_text(
     safe = map_strings(report, _safe)
     parts = {
         "findings": [*finding_blocks(safe, width, verbose), *not_evaluated_blocks(safe, verbose)],
-        "models": _models(safe, width, verbose),
+        "models": [*_models(safe, width, verbose), *_model_files(safe, width)],
         "time": [*_time_parts(safe, width, verbose), *_over_time(safe, width, verbose)],
         "events": _aggregation(safe, width, verbose),
         "code": code_blocks(safe.code, width),
@@ -171,6 +173,12 @@ def _models(report: Report, width: int, verbose: bool) -> list[RenderableType]:
     if len(shown) < len(rows):
         blocks.append(paragraph(Text(f"{len(rows) - len(shown)} more models (-v)", style="dim"), 2))
     return blocks
+
+
+def _model_files(report: Report, width: int) -> list[RenderableType]:
+    rows = file_rows(report)
+    lines = [(Text(row.model), Text("\n".join((row.facts, *row.sentences)))) for row in rows]
+    return [heading(TITLE_OF_FILES), *labelled(lines, width)] if rows else []
 
 
 def _time_parts(report: Report, width: int, verbose: bool) -> list[RenderableType]:

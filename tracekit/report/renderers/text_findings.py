@@ -60,7 +60,7 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     if len(shown) < len(group.checks):
         more = format_count(len(group.checks) - len(shown), "more model")
         blocks.append(paragraph(Text(f"{more} (-v)", style="dim"), 2))
-    blocks += [Text(), paragraph(Text("Fix", style="bold"), 2), *markdown(first.fix, 2)]
+    blocks += [Text(), paragraph(Text("Fix", style="bold"), 2), *markdown(group.fix, 2)]
     if verbose:
         blocks.append(Text())
         blocks += [paragraph(Text(f"{entry.title}: {entry.url}", style="dim"), 2) for entry in first.references]

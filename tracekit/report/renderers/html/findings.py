@@ -55,7 +55,7 @@ def _card(group: Group, report: Report, *, is_first: bool) -> Html:
         _notes(group.checks),
         tag("p", tag("strong", "Fix: "), sentence(f"{fix_line(first.fix)}.")),
         tag("div", class_="jump", data_check=first.id) if total else None,
-        details("How to fix it", blocks(first.fix.strip()), _sources(first), open_=is_first),
+        details("How to fix it", blocks(group.fix.strip()), _sources(first), open_=is_first),
         details(f"Evidence ({format_count(total, 'interval')})", _evidence(group)),
         details("Measurements", _metrics(group)),
         id=f"finding-{first.id}",

@@ -15,6 +15,7 @@ from tracekit.report.renderers.html.sections import (
     coverage_section,
     events_section,
     latency_section,
+    model_files_section,
     models_section,
     recording_section,
 )
@@ -55,6 +56,7 @@ def _sections(report: Report, timeline: Timeline | None, drawn: Timeline | None)
     sections = {
         "findings": findings_section(report),
         "models": models_section(report),
+        "files": model_files_section(report),
         "timeline": _lanes(drawn) if drawn is not None else None,
         "latency": latency_section(report, timeline),
         "code": code_section(report, timeline),

@@ -8,6 +8,8 @@ import numpy as np
 
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
+from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
+from tracekit.report.model_file_words import file_rows
 from tracekit.report.over_time import TITLE as OVER_TIME
 from tracekit.report.renderers.concise import pace
 from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
@@ -72,6 +74,20 @@ def models_section(report: Report) -> Html | None:
         details(OVER_TIME, over_time_table(report.models)),
         id="models",
     )
+
+
+def model_files_section(report: Report) -> Html | None:
+    """What the files of the models say of them."""
+    cards = [
+        joined(
+            [
+                tag("h3", code(row.model), " ", tag("small", row.facts)),
+                *(tag("p", sentence(words)) for words in row.sentences),
+            ]
+        )
+        for row in file_rows(report)
+    ]
+    return tag("section", tag("h2", TITLE_OF_FILES), *cards, id="files") if cards else None
 
 
 def _model(model: ModelSummary) -> list[Cell]:

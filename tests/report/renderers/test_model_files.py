@@ -1,0 +1,61 @@
+"""Every format shows which model files were used, and what they say; names in them stay text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.report.renderers.concise import render_concise
+from tracekit.report.renderers.html.page import render_html
+from tracekit.report.renderers.markdown import render_markdown
+from tracekit.report.renderers.text import render_text
+from tracekit.report.report import ModelFileCheck, ModelFileInfo, Report
+
+SUMMARY = "ML program · 1.00 MB · specification 7 (iOS 16, macOS 13 or later)"
+
+
+@pytest.fixture
+def report(full: Report) -> Report:
+    check = ModelFileCheck("flexible-shapes", "", "finding", "", "Segmenter", "Ranges.", "", "")
+    used = ModelFileInfo(
+        model="Segmenter",
+        source="<b>Seg_v2_.mlpackage\x1b[31m",
+        match="as given",
+        problem="",
+        summary=SUMMARY,
+        systems="",
+        loads=True,
+        interface="Converted: input `x` (Float32 to Float16).",
+        compression=(),
+        checks=(check,),
+    )
+    unused = ModelFileInfo(None, "Other.mlmodel", None, "Not used: no model has its name.", "", "", None, "", None, ())
+    return replace(full, model_files=(used, unused))
+
+
+RENDERERS = {
+    "concise": lambda report: render_concise(report, width=100, color=False),
+    "text": lambda report: render_text(report, width=100, color=False),
+    "markdown": render_markdown,
+    "html": render_html,
+}
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_the_used_file_is_shown_with_what_it_says(name: str, report: Report) -> None:
+    text = RENDERERS[name](report)
+    words = " ".join(text.split())
+    assert "model files" in words.lower()
+    assert SUMMARY in words
+    assert "(Float32 to Float16)" in words
+    assert "Also found in the file: flexible-shapes; tracekit inspect says more." in words
+    # Those that are not used are noted, and the notes are the recording's.
+    assert "Other.mlmodel" not in text
+    assert "\x1b" not in text
+    assert ("<b>Seg" in text) == (name in ("concise", "text"))
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_without_files_nothing_is_said_of_them(name: str, full: Report) -> None:
+    assert "model files" not in RENDERERS[name](full).lower()

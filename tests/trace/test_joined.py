@@ -1,0 +1,139 @@
+"""Model files find their model by name, and a doubt is told instead of hidden."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.handover import trace_of
+from tracekit.detectors.foreign import copy_of
+from tracekit.errors import UsageError
+from tracekit.testing import Model, Process, Scenario
+from tracekit.trace.joined import check_given, joined
+from tracekit.trace.model_file import Match
+from tracekit.trace.open import open_trace
+from tracekit.trace.trace import Trace
+
+ENCODER = "CaptionEncoder"
+
+
+@pytest.fixture(scope="module")
+def trace(samples: Path) -> Trace:
+    return open_trace(samples / "captions_concurrent.trace")
+
+
+@pytest.fixture
+def put(built_models: Path, tmp_path: Path):
+    """Puts a small model under a name; gives its path."""
+
+    def copy(name: str) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        source = built_models / ("network.mlmodel" if path.suffix == ".mlmodel" else "float16_interface.mlpackage")
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, path)
+        return str(path)
+
+    return copy
+
+
+def told(trace: Trace, *given, recording: str = "-"):
+    return [
+        (entry.source, entry.model, entry.match, entry.problem)
+        for entry in joined(trace, recording, *given).model_files
+    ]
+
+
+def test_without_files_the_trace_is_the_same(trace, tmp_path) -> None:
+    assert joined(trace, tmp_path / "run.trace", (), ()) is trace
+
+
+def test_the_same_name_is_enough(trace, put) -> None:
+    path = put(f"{ENCODER}.mlpackage")
+    assert told(trace, [path, path]) == [(f"{ENCODER}.mlpackage", ENCODER, Match.NAME, "")]
+    assert joined(trace, "-", [path]).model_file(ENCODER).main.inputs[0].name == "x"
+    assert joined(trace, "-", [path]).model_file("Other") is None
+
+
+def test_a_similar_name_is_used_and_told(trace, put) -> None:
+    ((_, model, match, problem),) = told(trace, [put("caption_encoder.mlmodel")])
+    assert (model, match) == (ENCODER, Match.SIMILAR)
+    assert problem == f"Used for {ENCODER}, whose name is only similar: check that it is this model."
+
+
+def test_a_file_of_no_model_is_not_used(trace, put) -> None:
+    ((_, model, match, problem),) = told(trace, [put("Other.mlmodel")])
+    assert (model, match) == (None, None)
+    assert problem.startswith(f"Not used: no model has its name; the recording has {ENCODER}; ")
+    assert f"give it as {ENCODER}=PATH." in problem
+
+
+def test_a_model_can_be_named(trace, put) -> None:
+    path = put("Other.mlmodel")
+    assert told(trace, [f"{ENCODER}={path}"]) == [("Other.mlmodel", ENCODER, Match.GIVEN, "")]
+    ((_, model, _, problem),) = told(trace, [f"Encoder={path}"])
+    assert model is None
+    assert problem.startswith("Not used: no model is called Encoder; ")
+
+
+def test_several_files_for_one_model_are_not_chosen_from(trace, put) -> None:
+    files = [put(f"a/{ENCODER}.mlmodel"), put(f"b/{ENCODER}.mlpackage")]
+    answers = told(trace, files)
+    assert [model for _, model, _, _ in answers] == [None, None]
+    assert {problem for *_, problem in answers} == {
+        f"Not used: 2 files could describe {ENCODER}; choose one as {ENCODER}=PATH."
+    }
+    # One that is named is no longer in doubt.
+    named, other = told(trace, [f"{ENCODER}={files[0]}", files[1]])
+    assert named[1:3] == (ENCODER, Match.GIVEN)
+    assert other[3] == f"Not used: {ENCODER}.mlmodel describes {ENCODER} by a closer name."
+
+
+def test_what_is_given_goes_before_settings_and_both_before_what_lies_beside(trace, put, tmp_path) -> None:
+    put(f"{ENCODER}.mlmodel")
+    put(f"{ENCODER}.mlpackage")
+    recording = str(tmp_path / "run.trace")
+    # A source before what is compiled or older.
+    assert told(trace, recording=recording) == [(f"{ENCODER}.mlpackage", ENCODER, Match.NAME, "")]
+    settings, line = [put(f"settings/{ENCODER}.mlmodel")], [f"{ENCODER}={put('Given.mlmodel')}"]
+    assert [source for source, *_ in told(trace, line, settings, recording=recording)] == ["Given.mlmodel"]
+    assert [source for source, *_ in told(trace, (), settings, recording=recording)] == [f"{ENCODER}.mlmodel"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "is empty"), (b"\xff" * 40, "'CaptionEncoder.mlmodel'"), (None, "no such file")],
+    ids=["empty", "noise", "missing"],
+)
+def test_a_bad_file_costs_a_sentence_and_not_the_recording(trace, tmp_path, content, words: str) -> None:
+    path = tmp_path / f"{ENCODER}.mlmodel"
+    if content is not None:
+        path.write_bytes(content)
+    ((_, model, _, problem),) = told(trace, [str(path)])
+    assert model is None
+    assert problem.startswith(f"Not used for {ENCODER}: ")
+    assert words in problem
+    assert str(tmp_path.parent) not in problem
+
+
+def test_a_path_that_leads_nowhere_is_told_at_once(tmp_path) -> None:
+    (tmp_path / "a=b.mlmodel").touch()
+    check_given([str(tmp_path / "a=b.mlmodel")])
+    with pytest.raises(UsageError, match="--model-file A=missing: no such file or folder"):
+        check_given(["A=missing"])
+
+
+def test_what_checks_of_others_see_has_the_same_facts(trace, put) -> None:
+    with_file = joined(trace, "-", [put(f"{ENCODER}.mlpackage")])
+    assert copy_of(with_file).model_file(ENCODER) is with_file.model_file(ENCODER)
+
+
+def test_the_name_of_a_model_cannot_lead_out_of_the_folder(put, tmp_path) -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=1_000_000_000)
+    for name in ("../Evil", "..", "x" * 300):
+        scenario.predict(Model(name), 1_000_000, 1_000_000)
+    trace = trace_of(scenario)
+    assert "../Evil" in set(trace.models["name"])
+    put("Evil.mlmodel")
+    assert joined(trace, tmp_path / "folder" / "run.trace") is trace

@@ -1,0 +1,93 @@
+"""What the file of a model says of its inputs and outputs, for checks that measure what they cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import ModelView
+
+
+class Interface(NamedTuple):
+    """The inputs and outputs of a model, by its file."""
+
+    converted: str
+    """Those that have another type than the model computes with, with direction and types; empty where none has."""
+    fix: str
+    """Markdown: what to pass to `ct.convert`, and what in Swift; empty where none is converted."""
+    right: str
+    """One sentence where none is converted: what it computes with."""
+
+
+def interface_of(view: ModelView) -> Interface | None:
+    """The interface by the model's file; None without a file, or where it does not tell."""
+    if view.model_file is None:
+        return None
+    # What knows model files takes long to load, and most recordings come alone.
+    from tracekit.detectors.framework import InspectedModel
+    from tracekit.detectors.model_rules import interface_conversion
+    from tracekit.detectors.model_rules.shared import NoOptions
+    from tracekit.detectors.outcomes import Finding, Passed
+
+    answer = interface_conversion.detect(InspectedModel(view.model_file, None), NoOptions())
+    if isinstance(answer, Finding):
+        return Interface(interface_conversion.converted(view.model_file), answer.fix, "")
+    return Interface("", "", answer.summary) if isinstance(answer, Passed) else None
+
+
+def of_passed(interface: Interface | None) -> str:
+    """What the file adds to an answer that conversions cost little: a sentence after a space, or nothing."""
+    if interface is None:
+        return ""
+    if interface.converted:
+        return f" The model file shows conversions, which cost little here: {interface.converted}."
+    if "Float16" in interface.right:
+        return f" The interface is right: by the model file, {_clause(interface.right)}"
+    return f" By the model file, {_clause(interface.right)}"
+
+
+def of_finding(interface: Interface | None) -> str:
+    """What the file adds to a finding about conversions: a sentence after a space, or nothing."""
+    if interface is None:
+        return ""
+    if interface.converted:
+        return f" The model file shows what is converted: {interface.converted}."
+    return (
+        " The model file shows no conversion at its inputs and outputs: check that it is the version that ran, and "
+        "which types and layouts the app passes."
+    )
+
+
+class Shapes(NamedTuple):
+    """The shapes that the inputs of a model may have, by its file."""
+
+    flexible: str
+    """The inputs with more than one shape, for a sentence; empty where each has one."""
+    fix: str
+    """Markdown: what to list instead of a range; empty where nothing has a range."""
+
+
+def shapes_of(view: ModelView) -> Shapes | None:
+    """The shapes by the model's file; None without a file, or where it does not give all of them."""
+    if view.model_file is None:
+        return None
+    from tracekit.detectors.framework import InspectedModel
+    from tracekit.detectors.model_rules import flexible_shapes
+    from tracekit.detectors.model_rules.shared import NoOptions, code, inputs_of, listed
+    from tracekit.detectors.outcomes import Finding
+    from tracekit.model_files import FeatureKind
+
+    inputs = [entry for entry in inputs_of(view.model_file) if entry.kind in (FeatureKind.ARRAY, FeatureKind.IMAGE)]
+    if not inputs or any(entry.shape is None for entry in inputs):
+        return None
+    flexible = listed(
+        f"{code(entry.name)} ({flexible_shapes.shape_words(entry)})"
+        for entry in inputs
+        if entry.shape is not None and entry.shape.flexible
+    )
+    answer = flexible_shapes.detect(InspectedModel(view.model_file, None), NoOptions())
+    return Shapes(flexible, answer.fix if isinstance(answer, Finding) else "")
+
+
+def _clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]

@@ -1,0 +1,66 @@
+"""What a report says of a model file that came with the recording."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.model_rules import deployment_target, interface_conversion
+from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.errors import UsageError
+from tracekit.model_files import parse_target
+from tracekit.report.checks import check_of
+from tracekit.report.model_words import context, systems
+from tracekit.report.report import ModelFileCheck, ModelFileInfo
+
+if TYPE_CHECKING:
+    from tracekit.model_files import ModelFile, Target
+    from tracekit.report.report import Check
+    from tracekit.trace.model_file import JoinedFile
+
+
+def model_file_info(entry: JoinedFile, system: str) -> ModelFileInfo:
+    """The file with what its checks say; `system` is what the recording was made on, such as `iOS 18.5`."""
+    model = entry.file
+    if model is None or entry.model is None:
+        return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, ())
+    # Findings are about the model as the recording calls it.
+    target, version = _target(system), model.specification_version
+    # Which system the app supports is not known: only where it ran.
+    judgments = run_model_detectors(replace(model, name=entry.model), skip=(deployment_target.DETECTOR.id,))
+    checks = tuple(_check(check_of(judgment)) for judgment in judgments)
+    return ModelFileInfo(
+        model=entry.model,
+        source=entry.source,
+        match=str(entry.match),
+        problem=entry.problem,
+        summary=context(model).removeprefix(f"{model.source} · "),
+        systems=systems(model),
+        loads=None if target is None or version is None else version <= target.version,
+        interface=next(check.summary for check in checks if check.id == interface_conversion.DETECTOR.id),
+        compression=_compression(model),
+        checks=checks,
+    )
+
+
+def _check(check: Check) -> ModelFileCheck:
+    return ModelFileCheck(*(getattr(check, field.name) for field in fields(ModelFileCheck)))
+
+
+def _target(system: str) -> Target | None:
+    """The system of a recording; None where it says none, or one that is not known."""
+    # A build may follow: `18.5 (22F76)`.
+    try:
+        return parse_target(system.partition(" (")[0])
+    except UsageError:
+        return None
+
+
+def _compression(model: ModelFile) -> tuple[str, ...] | None:
+    """Techniques of any of its weights; None where one part does not list them."""
+    found: dict[str, None] = {}
+    for part in model.parts:
+        if part.weights.tensors is None:
+            return None
+        found |= dict.fromkeys(technique for weight in part.weights.tensors for technique in weight.technique)
+    return tuple(found)

@@ -1,0 +1,122 @@
+"""What model files say to the leaves of the diagnostic tree, most of which no recording shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tracekit.detectors.patterns import Pattern
+from tracekit.report.formatting import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.report.report import ModelFileInfo, Report
+
+
+MEASURED = "interface-conversion"
+"""Its findings stand in those of checks that measure what the conversions cost."""
+
+
+class Said(NamedTuple):
+    """What the files say to one leaf."""
+
+    there: bool | None
+    """None: the files do not decide it, or do not cover every model."""
+    evidence: tuple[str, ...]
+    """One sentence each."""
+    checks: tuple[str, ...] = ()
+    """Ids of the checks behind it."""
+
+
+def said_by_files(pattern: Pattern, report: Report) -> Said | None:
+    """What the files say to a leaf; None where they say nothing, or there are none. O(checks of the files)."""
+    files = [file for file in report.model_files if file.model is not None]
+    if not files:
+        return None
+    answers = [answer for file in files if (answer := _BY_PATTERN.get(pattern, _by_checks)(file, pattern)) is not None]
+    if not answers:
+        return None
+    evidence = tuple(sentence for answer in answers for sentence in answer.evidence)
+    checks = tuple(dict.fromkeys(name for answer in answers for name in answer.checks))
+    if any(answer.there for answer in answers):
+        return Said(True, evidence, checks)
+    missing = _without_file(report)
+    if missing:
+        evidence = (*evidence, f"No model file of {listed(missing)}.")
+    decided = not missing and all(answer.there is False for answer in answers)
+    return Said(False if decided else None, evidence, checks)
+
+
+def _without_file(report: Report) -> list[str]:
+    known = {file.model for file in report.model_files}
+    return [model.name for model in report.models if model.name not in known and model.level == "top"]
+
+
+def _by_checks(file: ModelFileInfo, pattern: Pattern) -> Said | None:
+    """Findings of the file that belong to the leaf. What a file may cause, only a recording can show."""
+    found = [
+        check
+        for check in file.checks
+        if check.pattern == pattern and check.outcome == "finding" and check.id != MEASURED
+    ]
+    return _said(file, None, [check.summary for check in found], [check.id for check in found]) if found else None
+
+
+def _version(file: ModelFileInfo, _pattern: Pattern) -> Said | None:
+    if file.loads is None:
+        return None
+    where = "on the system of the recording"
+    words = f"loads {where}." if file.loads else f"does not load {where}; a prediction there ran another version."
+    return _said(file, not file.loads, [f"{file.systems} {words}"])
+
+
+def _load(file: ModelFileInfo, pattern: Pattern) -> Said | None:
+    checks = [check for check in file.checks if check.pattern == pattern and check.outcome in ("finding", "passed")]
+    if not checks:
+        return None
+    found = [check for check in checks if check.outcome == "finding"]
+    shown = found or checks
+    # A whole file may still fail to load, for example for lack of storage.
+    return _said(file, True if found else None, [check.summary for check in shown], [check.id for check in shown])
+
+
+def _compression(technique: str) -> Callable[[ModelFileInfo, Pattern], Said | None]:
+    def answer(file: ModelFileInfo, pattern: Pattern) -> Said | None:
+        if file.compression is None:
+            return _said(file, None, ["the file does not list its weights."])
+        if technique not in file.compression:
+            return _said(file, False, [f"no weights are {technique}."])
+        found = _by_checks(file, pattern)
+        said = _said(file, None, [f"weights are {technique}; only its outputs show what that costs."])
+        return said if found is None else Said(None, (*said.evidence, *found.evidence), found.checks)
+
+    return answer
+
+
+def _conversion(file: ModelFileInfo, _pattern: Pattern) -> Said | None:
+    checks = [check for check in file.checks if check.id == "custom-layers"]
+    if any(check.outcome == "finding" for check in checks):
+        return _said(file, True, [check.summary for check in checks], [check.id for check in checks])
+    if any(check.outcome == "passed" for check in checks):
+        return _said(file, False, ["it was converted, without custom layers."])
+    return None
+
+
+def _precision(file: ModelFileInfo, _pattern: Pattern) -> Said | None:
+    words = [check.summary for check in file.checks if check.id == "float32-compute" and check.outcome != "error"]
+    return _said(file, None, [*words, file.interface]) if words else None
+
+
+_BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], Said | None]] = {
+    Pattern.UNSUPPORTED_VERSION: _version,
+    Pattern.OTHER_LOAD_FAILURE: _load,
+    Pattern.PALETTIZATION_ACCURACY: _compression("palettized"),
+    Pattern.QUANTIZATION_ACCURACY: _compression("quantized"),
+    Pattern.PRUNING_ACCURACY: _compression("pruned"),
+    Pattern.UNSUPPORTED_OPERATION: _conversion,
+    Pattern.WRONG_OUTPUT: _precision,
+}
+
+
+def _said(file: ModelFileInfo, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()) -> Said:
+    return Said(there, tuple(f"{file.model} (model file): {sentence}" for sentence in sentences), tuple(checks))

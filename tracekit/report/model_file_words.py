@@ -1,0 +1,40 @@
+"""The model files of a report in words, the same in every readable format.
+
+Files that are not used stand in the notes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tracekit.report.formatting import listed
+
+if TYPE_CHECKING:
+    from tracekit.report.report import ModelFileInfo, Report
+
+TITLE = "Model files"
+
+
+class FileRow(NamedTuple):
+    """A file that describes a model."""
+
+    model: str
+    facts: str
+    """Its name, what it is, its size, and the systems that load it."""
+    sentences: tuple[str, ...]
+    """What it says of the interface, and what else a check found in it."""
+
+
+def file_rows(report: Report) -> tuple[FileRow, ...]:
+    """The files that are used, in the order in which they were given."""
+    return tuple(
+        FileRow(file.model, f"{file.source} · {file.summary}", tuple(filter(None, (file.interface, _found(file)))))
+        for file in report.model_files
+        if file.model is not None
+    )
+
+
+def _found(file: ModelFileInfo) -> str:
+    """The other findings in the file: how it slows the model down is not measured, so they stand here alone."""
+    names = [check.id for check in file.checks if check.outcome == "finding" and check.summary != file.interface]
+    return f"Also found in the file: {listed(names)}; tracekit inspect says more." if names else ""
