@@ -117,3 +117,22 @@ def test_no_time_is_counted_for_both_detectors_of_copies(samples):
     assert copies.extra_savings_ns + casts.extra_savings_ns == copies.cost.ns
     assert [(other.id, str(other.relation)) for other in copies.related] == [(ID, "possible_cause")]
     assert [(other.id, str(other.relation)) for other in casts.related] == [("excess-data-copies", "possible_effect")]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "float16_interface",
+            " By the model file, inputs and outputs need no conversion: the model computes in Float16.",
+        ),
+        ("target_iOS16", " The model file shows what is converted: input `x` (Float32 to Float16), output `y` ("),
+    ],
+)
+def test_the_model_file_adds_to_what_the_rows_leave_open(scenario, judge, inspected, name, words):
+    for prediction in predictions(scenario):
+        prediction.event("Neural Engine - Data Copy", 2 * MS, 2 * MS)
+    alone, outcome = judged(judge, scenario), judged(judge, scenario, file=inspected(name))
+    assert isinstance(outcome, InsufficientData)
+    assert outcome.reason.startswith(f"{alone.reason}{words}")
+    assert outcome.record == alone.record

@@ -24,7 +24,7 @@ from tracekit.detectors import (
     option,
     reached,
 )
-from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
+from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed, of_unclear
 from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
 
 
@@ -78,7 +78,7 @@ def _unclear(view: ModelView, summary: ConversionSummary) -> InsufficientData:
         view.name,
         f"Output transformations and Neural Engine data copies take {format_time(summary.unclear_ns)} "
         f"({format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without data casts, it is "
-        f"unknown whether they convert types or only move data.{of_finding(interface_of(view))}",
+        f"unknown whether they convert types or only move data.{of_unclear(interface_of(view))}",
         "Check the types of the model's inputs and outputs in Xcode: Float32 is converted, Float16 is only copied.",
     )
 

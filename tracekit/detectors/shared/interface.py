@@ -46,6 +46,13 @@ def of_passed(interface: Interface | None) -> str:
     return f" By the model file, {_clause(interface.right)}"
 
 
+def of_unclear(interface: Interface | None) -> str:
+    """What the file adds where the rows do not tell whether they convert: a sentence after a space, or nothing."""
+    if interface is None or interface.converted:
+        return of_finding(interface)
+    return f" By the model file, {_clause(interface.right)}"
+
+
 def of_finding(interface: Interface | None) -> str:
     """What the file adds to a finding about conversions: a sentence after a space, or nothing."""
     if interface is None:
