@@ -123,17 +123,16 @@ def test_a_recording_is_sent_to_its_command(tracekit, samples) -> None:
 
 
 SCRIPT = """
-import json, resource, sys
+import json, sys
 from tracekit.cli.main import main
 main(["inspect", sys.argv[1], "-q"])
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps([used.ru_utime + used.ru_stime, sorted(sys.modules)]))
+print(json.dumps(sorted(sys.modules)))
 """
 
 
-@pytest.mark.parametrize(("name", "seconds"), [("compiled.mlmodelc", 0.3), ("float16_interface.mlpackage", 1.5)])
-def test_a_small_model_is_inspected_quickly(built_models, tmp_path, name: str, seconds: float) -> None:
-    """CPU time of the process; the converter of coremltools is not imported for either form."""
+@pytest.mark.parametrize("name", ["compiled.mlmodelc", "float16_interface.mlpackage"])
+def test_neither_form_needs_the_converter(built_models, tmp_path, name: str) -> None:
+    """The import of coremltools takes a second, that of pandas a third of one."""
     path = built_models / name
     if name == "compiled.mlmodelc":
         path = tmp_path / name
@@ -144,12 +143,7 @@ def test_a_small_model_is_inspected_quickly(built_models, tmp_path, name: str, s
             '            tensor<fp16, [1]> y = sqrt(x = x)[name = string("y")];\n        } -> (y);\n}\n',
             "utf-8",
         )
-    taken = []
-    for _ in range(2):
-        result = subprocess.run([sys.executable, "-c", SCRIPT, str(path)], capture_output=True, text=True, check=True)
-        used, modules = json.loads(result.stdout.splitlines()[-1])
-        taken.append(used)
-        assert "tracekit.model_files.read" in modules
-        assert not {"coremltools", "pandas"} & set(modules)
-    # Python that keeps no bytecode compiles everything anew.
-    assert min(taken) < seconds * (2 if sys.dont_write_bytecode else 1)
+    result = subprocess.run([sys.executable, "-c", SCRIPT, str(path)], capture_output=True, text=True, check=True)
+    modules = set(json.loads(result.stdout.splitlines()[-1]))
+    assert "tracekit.model_files.read" in modules
+    assert not {"coremltools", "pandas"} & modules
