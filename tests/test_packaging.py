@@ -57,6 +57,20 @@ TESTING = {
 """What `tracekit.testing` needs for what it promises. What only this checkout's tests use lies in `tests/support`."""
 
 
+def checkout_in(folder: Path) -> Path:
+    """A copy of what a wheel is built from, since a build puts the scanner in its checkout, where others read it."""
+    checkout = folder / "checkout"
+    for name in ("tracekit", "pyproject.toml", "hatch_build.py", "hatch_scanner.py", "README.md", "LICENSE"):
+        source = ROOT / name
+        ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+        _ = (
+            shutil.copytree(source, checkout / name, ignore=ignored)
+            if source.is_dir()
+            else shutil.copy(source, checkout)
+        )
+    return checkout
+
+
 @pytest.fixture(scope="module")
 def wheel(shared_folder: Path) -> Path:
     """The wheel of this checkout, made by the process that comes first. The build backend is part of the `dev` extra,
@@ -65,7 +79,8 @@ def wheel(shared_folder: Path) -> Path:
     with (shared_folder / "wheel.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
+            checkout = checkout_in(shared_folder)
+            run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(checkout))
     (found,) = folder.glob("*.whl")
     return found
 
@@ -115,16 +130,7 @@ def test_the_wheel_holds_the_scanner_for_every_python_from_3_11_on(wheel: Path) 
 def test_without_a_compiler_the_wheel_is_pure_python_and_reads_exports(
     tmp_path: Path, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A checkout of its own, so that the scanner of this one stays.
-    checkout = tmp_path / "checkout"
-    for name in ("tracekit", "pyproject.toml", "hatch_build.py", "hatch_scanner.py", "README.md", "LICENSE"):
-        source = ROOT / name
-        ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
-        _ = (
-            shutil.copytree(source, checkout / name, ignore=ignored)
-            if source.is_dir()
-            else shutil.copy(source, checkout)
-        )
+    checkout = checkout_in(tmp_path)
     monkeypatch.setenv("CC", "/bin/false")
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(checkout))
     (wheel,) = tmp_path.glob("*.whl")
