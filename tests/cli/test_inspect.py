@@ -112,7 +112,7 @@ def test_the_compilers_json_can_be_piped(tracekit, monkeypatch) -> None:
     result = tracekit("inspect", "-", "--target", "iOS16")
     assert result.out.startswith("standard input · ")
     assert "does not load on iOS 16" in result.out
-    # What the JSON lacks is told once, for all checks that need it.
+    # What the JSON lacks is reported once, for all checks that need it.
     assert result.out.count("inspect the model itself (.mlpackage") == 1
 
 
