@@ -52,10 +52,10 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.compare.matrix import expanded_labels, labels_of, matrix, sources_of
     from tracekit.compare.performance import source_of_report
 
-    found = [recordings_in(path) for path in arguments.path]
-    paths = [path for several in found for path in several]
+    recordings = [recordings_in(path) for path in arguments.path]
+    paths = [path for several in recordings for path in several]
     outputs = outputs_of(arguments.output, ENDINGS, paths)
-    given = expanded_labels(arguments.label, list(map(len, found)))
+    given = expanded_labels(arguments.label, list(map(len, recordings)))
     measured = measure_all(paths, arguments, config_of(arguments), performance=True)
     recorded = iter(sources_of(readable(measured)))
     sources = [

@@ -52,7 +52,7 @@ def _collect(network: Any, depth: int, operations: list[Operation], weights: lis
                 continue
             if inner.name == "WeightParams":
                 values = value if field.is_repeated else (value,)
-                weights += [found for each in values if (found := _weight(layer.name, field.name, each)) is not None]
+                weights += [weight for each in values if (weight := _weight(layer.name, field.name, each)) is not None]
             elif inner.name == "NeuralNetwork" and depth < _DEEPEST:
                 _collect(value, depth + 1, operations, weights, classes)
 

@@ -117,8 +117,8 @@ def weight_size(weights: WeightsInfo) -> str:
         expected = f", {format_bytes(weights.bytes)} expected" if weights.bytes is not None else ""
         return f"{weights.state}{expected}: {weights.reason}"
     if weights.groups is None:
-        told = f"; stored as {weights.storage_precision}" if weights.storage_precision else ""
-        return f"not listed in this file{told}"
+        precision = f"; stored as {weights.storage_precision}" if weights.storage_precision else ""
+        return f"not listed in this file{precision}"
     if not weights.groups:
         return "none"
     return f"{format_bytes(weights.bytes or 0)}, {format_count(weights.parameters or 0, 'parameter')}, {weights.state}"
