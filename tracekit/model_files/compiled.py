@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 METADATA = "metadata.json"
 PROGRAM = "model.mil"
 NETWORK = "model.espresso.net"
+DATA = "coremldata.bin"
+"""The compiler writes it into every compiled model, whatever its kind."""
 _STAGE = re.compile(r"model(\d{1,4})")
 _KIND = re.compile(r"MLModelType_(\w+)")
 _WORDS = re.compile(r"\w+")
@@ -55,7 +57,8 @@ def read_compiled(folder: Path, depth: int = 0) -> ModelFile:
     document: Mapping[str, Any] = {}
     if (folder / METADATA).is_file():
         document = _first(read_bytes(folder / METADATA, MAX_TEXT_BYTES), folder / METADATA)
-    model = model_of(document, folder.stem, folder.name, Form.COMPILED)
+    absent = () if (folder / DATA).is_file() else (DATA,)
+    model = replace(model_of(document, folder.stem, folder.name, Form.COMPILED), absent=absent)
     if (folder / PROGRAM).is_file():
         model = _with_program(model, read_bytes(folder / PROGRAM, MAX_TEXT_BYTES), folder)
     stages = sorted((int(match[1]), entry) for entry in folder.iterdir() if (match := _STAGE.fullmatch(entry.name)))

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 PASSED_BY = frozenset({"mul", "add", "sub", "transpose", "expand_dims", "squeeze", "reshape"})
 """Operations that may stand between an input or output and its cast."""
 
-_NOT_COMPUTING = frozenset({"cast", "read_state", "write_state", "coreml_update_state", "identity"})
+_NOT_COMPUTING = frozenset(
+    {"cast", "read_state", "write_state", "coreml_update_state", "identity", "cond", "while_loop"}
+)
+"""What only passes values on, converts them, or stands for the operations of its blocks."""
 
 
 def precision_of(operations: Sequence[Operation], inputs: Iterable[str], outputs: Iterable[str]) -> tuple[str, ...]:

@@ -11,14 +11,14 @@ import struct
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from tracekit.model_files.facts import BITS, COMPRESSED, CONSTANTS, Weight, Weights, WeightState, is_constant
+from tracekit.model_files.facts import BITS, COMPRESSED, CONSTANTS, Stored, Weight, Weights, WeightState, is_constant
 from tracekit.model_files.failures import POINTER, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from tracekit.model_files.facts import Function, Operation, Stored, Value
+    from tracekit.model_files.facts import Function, Operation, Value
 
 TECHNIQUES = {
     "constexpr_lut_to_dense": ("palettized",),
@@ -116,6 +116,7 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
         technique=tuple(sorted(set(techniques), key=_ORDER.index)),
         bits=_bits(named, main),
         granularity=_granularity(chain, named, value),
+        vector=_vector(named),
         offset=main.offset if main else None,
     )
 
@@ -146,6 +147,12 @@ def _named(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, S
         maker = makers.get(names[0]) if names else None
         if maker is not None and maker.type == CONSTANTS and maker.stored:
             named.setdefault(parameter, maker.stored[0])
+        elif maker is not None and parameter == "lut" and maker.outputs:
+            # A palette may itself be compressed; its shape still says what shares it.
+            made = maker.outputs[0]
+            named.setdefault(
+                parameter, Stored(parameter, made.element, tuple(size or 0 for size in made.dimensions or ()))
+            )
     return named
 
 
@@ -161,19 +168,27 @@ def _granularity(chain: Sequence[Operation], named: Mapping[str, Stored], value:
     palette = named.get("lut")
     if palette is not None:
         # iOS 18: one dimension for each of the weight, then entries of the palette and length of a vector.
-        groups = [size for size in palette.dimensions[:-2] if size > 1]
-        return "per group" if groups else "per tensor"
+        return _shared(palette.dimensions[:-2], value, "per group")
     scale = named.get("scale")
     if scale is None:
         return None
     if any(entry.type == "constexpr_affine_dequantize" for entry in chain):
         return "per channel" if scale.count > 1 else "per tensor"
-    divided = [
-        size == length for size, length in zip(scale.dimensions, value.dimensions or (), strict=False) if size > 1
-    ]
+    return _shared(scale.dimensions, value, "per block")
+
+
+def _shared(sizes: Sequence[int], value: Value, several: str) -> str:
+    """What shares a scale or a palette, of which there are `sizes` along the dimensions of the weight."""
+    divided = [size == length for size, length in zip(sizes, value.dimensions or (), strict=False) if size > 1]
     if not divided:
         return "per tensor"
-    return "per channel" if divided == [True] else "per block"
+    return "per channel" if divided == [True] else several
+
+
+def _vector(named: Mapping[str, Stored]) -> int:
+    """Elements that one index stands for: the last size of a palette of iOS 18."""
+    palette = named.get("lut")
+    return max(palette.dimensions[-1], 1) if palette is not None and len(palette.dimensions) > 2 else 1
 
 
 def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tuple[WeightState, str]:

@@ -40,10 +40,11 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     if not sequential:
         return Passed(model.name, "No recurrent or control-flow operation.", metrics)
     words = listed(f"{count:,} {code(name)}" for name, count in sequential.items())
+    total = sum(counts.values())
+    among = f" among {format_count(total, 'operation')}" if total > sum(sequential.values()) else ""
     return Finding(
         model.name,
-        f"{words} among {format_count(sum(counts.values()), 'operation')}: they may run on the CPU, and may split the "
-        "rest.",
+        f"{words}{among}: may run on the CPU{', and may split the rest' if among else ''}.",
         metrics,
         None,
         (),

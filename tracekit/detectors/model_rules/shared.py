@@ -116,6 +116,14 @@ def no_precision(model: ModelFile) -> NotApplicable | InsufficientData:
     )
 
 
+def no_weights(model: ModelFile) -> NotApplicable | InsufficientData:
+    """The answer where the weights are not listed."""
+    reason = model.weights.reason
+    if reason:
+        return NotApplicable(model.name, f"{reason[:1].upper()}{reason[1:]}.")
+    return InsufficientData(model.name, "The file does not list the weights.", INSPECT_MODEL)
+
+
 def no_operations(
     model: ModelFile, reason: str = "The file does not list the operations."
 ) -> NotApplicable | InsufficientData:

@@ -57,10 +57,11 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
 
 
 def _interface(function: Function) -> Iterator[tuple[str, Sequence[int | None]]]:
-    """Names and shapes of inputs, outputs and states, listed shapes too."""
+    """Names and shapes of inputs, outputs and states; listed shapes and the largest of a range too."""
     for feature in function.features:
         if feature.shape is not None:
-            for sizes in (feature.shape.dimensions, *feature.shape.choices):
+            largest = tuple(size.upper for size in feature.shape.ranges)
+            for sizes in (feature.shape.dimensions, *feature.shape.choices, largest):
                 yield feature.name, sizes
 
 
@@ -96,7 +97,7 @@ Long audio or text in one dimension exceeds that, and the model may run elsewher
 
 The shapes of inputs, outputs and of all results of operations are compared with the limits. Of shapes with four or five
 dimensions, the first two count as batch and channels; of smaller ones, every dimension counts as width. Sizes that are
-known only when the model runs are not counted.
+known only when the model runs are not counted; a range counts with its upper bound.
 
 ## Not a problem when
 

@@ -53,7 +53,7 @@ def _function(function: FunctionInfo, several: bool) -> str:
         (
             role,
             code(entry.name),
-            escape(model_words.feature_type(entry)),
+            escape(model_words.feature_type(entry)) + (", optional" if entry.optional else ""),
             escape(model_words.feature_shape(entry)),
         )
         for role, entries in roles
