@@ -35,13 +35,14 @@ void *in_large_pages(void *array, size_t size)
     return array;
 }
 
-/* How many of something the file will have had if it goes on like that, of which there were so many since `start`; with
-   the right room from the beginning, no array has to be moved. Memory that is never used costs nothing. */
-size_t expected(const Scanner *s, size_t count, uint64_t start)
+/* How many of something the file will have had if it goes on like that, of which there are so many from byte `start` to
+   `where`. With the right room from the beginning, no array has to be moved; memory that is never used costs nothing. */
+size_t expected(const Scanner *s, const char *where, size_t count, uint64_t start)
 {
-    if (s->consumed == start || s->consumed >= s->size)
+    uint64_t done = s->consumed + (uint64_t)(where - s->region);
+    if (done <= start || done >= s->size)
         return count;
-    return count * ((s->size - s->consumed) / (s->consumed - start) + 2);
+    return count * ((s->size - done) / (done - start) + 2);
 }
 
 /* Makes room in an array; `array` is the address of its pointer. */

@@ -72,7 +72,6 @@ static PyObject *scanner_begin(PyObject *self, PyObject *arguments)
     }
     s->keeps = keeps;
     s->has_table = s->first_id_of_table = 1;
-    s->table_start = s->consumed;
     return Py_NewRef(Py_None);
 }
 

@@ -41,6 +41,7 @@ const char *scan_rows(Scanner *s, const char *start, const char *end)
             Py_DECREF(answer);
             if (!s->has_table)
                 return decline(s, p, "a row outside of a table");
+            s->table_start = s->consumed + (uint64_t)(p - start);
         }
         if (!(p = row(s, p)))
             return NULL;

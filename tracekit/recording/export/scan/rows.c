@@ -25,7 +25,7 @@ static int begin_id(Scanner *s, const char *where, uint64_t number)
         return 0;
     }
     if (s->id_count + 2 > s->id_payload_capacity) {
-        size_t wanted = expected(s, s->id_count + 2, 0);
+        size_t wanted = expected(s, where, s->id_count + 2, 0);
         if (!reserve(&s->id_tags, &s->id_tag_capacity, wanted, sizeof *s->id_tags) ||
             !reserve(&s->id_payloads, &s->id_payload_capacity, wanted, sizeof *s->id_payloads))
             return 0;
@@ -64,39 +64,6 @@ static const char *whole_number(Scanner *s, const char *p, int is_time, int64_t 
         return decline(s, first, "a number out of range");
     *payload = (int64_t)(is_negative ? 0 - value : value);
     return p;
-}
-
-/* The bytes of a compound: its tag, the number of its parts, the length of its text and of each attribute plus one (0
-   where there is none), the parts, then text and attributes. Returns the index of the value; -1 for an error. */
-static int64_t compound(Scanner *s, const char *where, unsigned tag, size_t first, Slice *slices)
-{
-    size_t count = s->part_count - first, length = 0;
-    int64_t head[2 + SLICES] = {tag, (int64_t)count}, index;
-    char *to;
-    for (int k = 0; k < SLICES; k++) {
-        if (!slices[k].start)
-            continue;
-        if (slices[k].escaped)
-            resolve(s, &slices[k]);
-        head[2 + k] = (int64_t)slices[k].length + 1;
-        length += slices[k].length;
-    }
-    length += sizeof head + count * sizeof(Part);
-    if (!reserve(&s->key, &s->key_capacity, length, 1))
-        return -1;
-    memcpy(s->key, head, sizeof head);
-    if (count)
-        memcpy(s->key + sizeof head, s->parts + first, count * sizeof(Part));
-    to = s->key + sizeof head + count * sizeof(Part);
-    for (int k = 0; k < SLICES; k++)
-        if (slices[k].start) {
-            memcpy(to, slices[k].start, slices[k].length);
-            to += slices[k].length;
-        }
-    index = interned(s, where, s->key, length, hash_of(s->key, length), 0);
-    if (index >= 0 && s->uses[index] < UINT32_MAX)
-        s->uses[index]++;
-    return index;
 }
 
 /* Hash of a text, with references replaced in it. */
@@ -267,42 +234,12 @@ static const char *definition(Scanner *s, const char *p, unsigned tag, int depth
     return p;
 }
 
-/* Number of the signature of the row just read: the tag of each cell, 0 where it holds no value. -1 for an error. */
-static long signature_number(Scanner *s, const char *where)
-{
-    size_t size = s->column_count * sizeof *s->signature, slot, count = (size_t)PyList_Size(s->signatures);
-    uint32_t hash = hash_of((const char *)s->signature, size);
-    PyObject *bytes;
-    if (2 * count >= s->signature_slot_count && !grow_slots(&s->signature_slots, &s->signature_slot_count, count))
-        return -1;
-    for (slot = hash & (s->signature_slot_count - 1); s->signature_slots[slot].next;
-         slot = (slot + 1) & (s->signature_slot_count - 1)) {
-        uint32_t number = s->signature_slots[slot].next - 1;
-        PyObject *known = PyList_GetItem(s->signatures, number);
-        if (s->signature_slots[slot].hash == hash && memcmp(PyBytes_AsString(known), s->signature, size) == 0)
-            return (long)number;
-    }
-    if (count >= MAX_SIGNATURES) {
-        decline(s, where, "too many patterns of missing cells");
-        return -1;
-    }
-    if (!(bytes = made(PyBytes_FromStringAndSize((const char *)s->signature, (Py_ssize_t)size))))
-        return -1;
-    if (PyList_Append(s->signatures, bytes) < 0) {
-        Py_DECREF(bytes);
-        return -1;
-    }
-    Py_DECREF(bytes);
-    s->signature_slots[slot] = (Slot){hash, (uint32_t)count + 1};
-    return (long)count;
-}
-
-static int reserve_row(Scanner *s)
+static int reserve_row(Scanner *s, const char *where)
 {
     size_t wanted = s->row_capacity + s->row_capacity / 2 + 256, all;
     if (s->rows < s->row_capacity)
         return 1;
-    all = expected(s, s->rows, s->table_start);
+    all = expected(s, where, s->rows, s->table_start);
     if (wanted < all)
         wanted = all;
     for (size_t k = 0; k < s->column_count; k++) {
@@ -361,7 +298,7 @@ const char *row(Scanner *s, const char *p)
         return decline(s, p, "a row with attributes or without cells");
     if (s->rows >= MAX_ROWS)
         return decline(s, p, "too many rows");
-    if (s->keeps && !reserve_row(s))
+    if (s->keeps && !reserve_row(s, p))
         return NULL;
     s->part_count = s->part_total = s->decoded_length = 0;
     p = skip_blanks(p + 5);

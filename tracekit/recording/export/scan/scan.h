@@ -136,7 +136,7 @@ typedef struct {
     const char *region;
     uint64_t consumed; /* bytes of the file before the region */
     uint64_t size; /* bytes of the file, as far as that is known */
-    uint64_t table_start; /* bytes of the file before the region in which the table began */
+    uint64_t table_start; /* bytes of the file before the rows of the table */
     PyObject *host; /* borrowed for the duration of a call */
 } Scanner;
 
@@ -189,7 +189,7 @@ static inline const char *digits(const char *p, uint64_t *number)
 /* memory.c */
 const char *decline(Scanner *s, const char *where, const char *reason);
 void *in_large_pages(void *array, size_t size);
-size_t expected(const Scanner *s, size_t count, uint64_t start);
+size_t expected(const Scanner *s, const char *where, size_t count, uint64_t start);
 int reserve(void *array, size_t *capacity, size_t needed, size_t size);
 PyObject *made(PyObject *object);
 int resized(PyObject *bytearray, size_t size);
@@ -203,6 +203,8 @@ uint32_t hash_of(const char *p, size_t length);
 uint32_t prefetched(const Scanner *s, const Slice *text);
 int grow_slots(Slot **slots, size_t *count, size_t all);
 int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length, uint32_t hash, int is_text);
+int64_t compound(Scanner *s, const char *where, unsigned tag, size_t first, Slice *slices);
+long signature_number(Scanner *s, const char *where);
 unsigned tag_of(Scanner *s, const char *name, size_t length);
 const char *tag_name(Scanner *s, const char *p, unsigned *tag);
 

@@ -1,4 +1,4 @@
-/* Distinct values, and the tags of elements. */
+/* Distinct values and patterns of missing cells, and the tags of elements. */
 
 #include "scan.h"
 
@@ -71,7 +71,7 @@ int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length
     PyObject *value;
     size_t slot, probes = 0;
     if (2 * s->value_count >= s->slot_count &&
-        !grow_slots(&s->slots, &s->slot_count, expected(s, s->value_count, 0)))
+        !grow_slots(&s->slots, &s->slot_count, expected(s, where, s->value_count, 0)))
         return -1;
     for (slot = hash & (s->slot_count - 1); s->slots[slot].next; slot = (slot + 1) & (s->slot_count - 1)) {
         if (s->slots[slot].hash == hash) {
@@ -99,6 +99,69 @@ int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length
     s->uses[s->value_count] = 0;
     s->slots[slot] = (Slot){hash, (uint32_t)++s->value_count};
     return (int64_t)s->value_count - 1;
+}
+
+/* The bytes of a compound: its tag, the number of its parts, the length of its text and of each attribute plus one (0
+   where there is none), the parts, then text and attributes. Returns the index of the value; -1 for an error. */
+int64_t compound(Scanner *s, const char *where, unsigned tag, size_t first, Slice *slices)
+{
+    size_t count = s->part_count - first, length = 0;
+    int64_t head[2 + SLICES] = {tag, (int64_t)count}, index;
+    char *to;
+    for (int k = 0; k < SLICES; k++) {
+        if (!slices[k].start)
+            continue;
+        if (slices[k].escaped)
+            resolve(s, &slices[k]);
+        head[2 + k] = (int64_t)slices[k].length + 1;
+        length += slices[k].length;
+    }
+    length += sizeof head + count * sizeof(Part);
+    if (!reserve(&s->key, &s->key_capacity, length, 1))
+        return -1;
+    memcpy(s->key, head, sizeof head);
+    if (count)
+        memcpy(s->key + sizeof head, s->parts + first, count * sizeof(Part));
+    to = s->key + sizeof head + count * sizeof(Part);
+    for (int k = 0; k < SLICES; k++)
+        if (slices[k].start) {
+            memcpy(to, slices[k].start, slices[k].length);
+            to += slices[k].length;
+        }
+    index = interned(s, where, s->key, length, hash_of(s->key, length), 0);
+    if (index >= 0 && s->uses[index] < UINT32_MAX)
+        s->uses[index]++;
+    return index;
+}
+
+/* Number of the signature of the row just read: the tag of each cell, 0 where it holds no value. -1 for an error. */
+long signature_number(Scanner *s, const char *where)
+{
+    size_t size = s->column_count * sizeof *s->signature, slot, count = (size_t)PyList_Size(s->signatures);
+    uint32_t hash = hash_of((const char *)s->signature, size);
+    PyObject *bytes;
+    if (2 * count >= s->signature_slot_count && !grow_slots(&s->signature_slots, &s->signature_slot_count, count))
+        return -1;
+    for (slot = hash & (s->signature_slot_count - 1); s->signature_slots[slot].next;
+         slot = (slot + 1) & (s->signature_slot_count - 1)) {
+        uint32_t number = s->signature_slots[slot].next - 1;
+        PyObject *known = PyList_GetItem(s->signatures, number);
+        if (s->signature_slots[slot].hash == hash && memcmp(PyBytes_AsString(known), s->signature, size) == 0)
+            return (long)number;
+    }
+    if (count >= MAX_SIGNATURES) {
+        decline(s, where, "too many patterns of missing cells");
+        return -1;
+    }
+    if (!(bytes = made(PyBytes_FromStringAndSize((const char *)s->signature, (Py_ssize_t)size))))
+        return -1;
+    if (PyList_Append(s->signatures, bytes) < 0) {
+        Py_DECREF(bytes);
+        return -1;
+    }
+    Py_DECREF(bytes);
+    s->signature_slots[slot] = (Slot){hash, (uint32_t)count + 1};
+    return (long)count;
 }
 
 static void describe(Tag *tag, const char *name, size_t length, int mode)
