@@ -5,6 +5,7 @@
     expect = "ane"
     skip = ["pipeline-gaps"]
     model-files = ["Models/Caption.mlpackage"]
+    perf-reports = ["Models/Caption.json"]
 
     [detectors.excess-data-copies]
     copy_share = 0.2
@@ -48,7 +49,10 @@ if TYPE_CHECKING:
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"
 
-_TOP = ("only", "skip", "budget", "expect", "fail-on", "model-files", "detectors", "models", "check", *FLOOR_KEYS)
+_TOP = (
+    *("only", "skip", "budget", "expect", "fail-on", "model-files", "perf-reports", "detectors", "models", "check"),
+    *FLOOR_KEYS,
+)
 _OF_MODEL = ("skip", "budget", "expect", "detectors", *FLOOR_KEYS)
 _LARGEST = 1 << 18
 """Bytes of a settings file; a larger one is something else."""
@@ -83,6 +87,8 @@ class Config:
     """How much the latency of each model must change to count."""
     model_files: tuple[str, ...] = ()
     """Files of the models, as `PATH` or `MODEL=PATH`; the paths lead from the current folder or are absolute."""
+    perf_reports: tuple[str, ...] = ()
+    """Performance reports of the models, in the same form."""
 
 
 def find_config(folder: Path) -> Path | None:
@@ -219,7 +225,8 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         _fail_on(table),
         checked,
         Floors(tuple(floors)),
-        _model_files(table, path),
+        _files(table, "model-files", path),
+        _files(table, "perf-reports", path),
     )
 
 
@@ -236,11 +243,11 @@ def _names(table: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _model_files(table: dict[str, Any], config: Path) -> tuple[str, ...]:
-    """The files, whose paths are written as seen from the settings file."""
-    value = table.get("model-files", [])
+def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:
+    """The files of a setting, whose paths are written as seen from the settings file."""
+    value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise UsageError("'model-files': must be a list of paths, or of MODEL=PATH")
+        raise UsageError(f"'{key}': must be a list of paths, or of MODEL=PATH")
     files = []
     for text in value:
         model, equals, path = text.partition("=")
