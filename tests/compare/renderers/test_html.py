@@ -64,6 +64,17 @@ def test_every_figure_is_there_with_its_answer(measured):
     assert "cold load, median" not in found
 
 
+def test_a_share_that_looks_the_same_is_unchanged(measured):
+    (model,) = (one for one in measured("style_transfer_fixed").models if one.name == "Watercolor")
+    pages = []
+    for share in (0.57286, 0.61):
+        other = replace(model, units=(("ane", share), ("gpu", 1 - share)))
+        sides = [replace(measured("style_transfer_fixed"), models=(one,)) for one in (model, other)]
+        pages.append(text_of(html.fromstring(render_comparison(compare(sides[:1], sides[1:]), None))))
+    assert ["share of the Neural Engineunchanged57%57%" in page for page in pages] == [True, False]
+    assert "share of the Neural Enginechanged, neither better nor worse57%61%" in pages[1]
+
+
 def test_of_several_recordings_the_drawn_one_is_named(analyses):
     before, after = (measure(each.trace, each.report) for each in analyses)
     sides = [Drawing(each.report, each.timeline()) for each in analyses]

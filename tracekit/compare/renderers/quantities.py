@@ -67,7 +67,7 @@ def _exact(
         return
     if pair.before is None or pair.after is None:
         answer = f"{Answer.NOT_ENOUGH_DATA} (not recorded on one side)"
-    elif pair.before == pair.after:
+    elif form(pair.before) == form(pair.after):
         answer = str(Answer.UNCHANGED)
     elif less_is_better:
         answer = str(Answer.IMPROVED if pair.after < pair.before else Answer.REGRESSED)
