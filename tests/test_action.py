@@ -66,9 +66,9 @@ def outputs(folder):
 @pytest.mark.parametrize("status", [0, 1, 2, 3])
 def test_the_check_hands_on_its_status_and_does_not_fail_before_the_upload(runner, tmp_path, status):
     assert runner("Check", status=status, RECORDINGS="a.trace").returncode == 0
-    found = outputs(tmp_path)
-    assert (found["verdict"], found["exit-code"]) == ("stubbed", str(status))
-    assert set(found) == set(ACTION["outputs"])
+    written = outputs(tmp_path)
+    assert (written["verdict"], written["exit-code"]) == ("stubbed", str(status))
+    assert set(written) == set(ACTION["outputs"])
 
 
 @pytest.mark.parametrize(("status", "warn_only", "expected"), [

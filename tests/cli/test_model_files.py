@@ -109,9 +109,9 @@ def test_a_right_interface_is_said_to_be_right(tracekit, samples, sharpen, check
 
 def test_a_file_that_contradicts_the_recording_is_questioned(tracekit, samples, sharpen) -> None:
     path = sharpen("float16_interface")
-    found = checks_of(tracekit, samples / "sharpen_8bit.trace", "--model-file", path)["float-conversion"]
-    assert "check that it is the version that ran" in found["summary"]
-    assert found["fix"].startswith("Convert the model with Float16 inputs and outputs")
+    check = checks_of(tracekit, samples / "sharpen_8bit.trace", "--model-file", path)["float-conversion"]
+    assert "check that it is the version that ran" in check["summary"]
+    assert check["fix"].startswith("Convert the model with Float16 inputs and outputs")
 
 
 def test_files_of_models_that_are_not_shown_are_left_out(tracekit, samples, built_models) -> None:

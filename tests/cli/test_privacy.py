@@ -154,9 +154,9 @@ def recordings(tmp_path_factory) -> dict[str, Path]:
 def leaks(text: str) -> set[str]:
     """Secrets in a text, which may have wrapped them, or put something without width into them."""
     joined = re.sub(r"[\s\u2060\\]|&#8288;", "", text)
-    found = re.findall(r"(?i)hush(?:(?!hush)[a-z])*", joined)
+    matches = re.findall(r"(?i)hush(?:(?!hush)[a-z])*", joined)
     kept = re.compile(rf"(?:{'|'.join(KEPT)})", re.IGNORECASE)
-    return {word for word in found if not kept.match(word)}
+    return {word for word in matches if not kept.match(word)}
 
 
 def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: dict[str, Path]) -> None:
@@ -226,7 +226,7 @@ def test_no_command_tells_a_secret(
     texts = written_texts(result.out + result.err, tmp_path)
     written = {"analyze": 4, "check": 4, "bugreport": 5, "export": 1}.get(name, 0)
     assert len(texts) == 1 + written
-    assert {place: leaks(text) for place, text in texts.items()} == {place: set() for place in texts}
+    assert {output: leaks(text) for output, text in texts.items()} == {output: set() for output in texts}
     if "stacks" in command or "html" in str(flags):
         assert any("HushFunction" in text for text in texts.values())
 

@@ -11,10 +11,10 @@ from tracekit.lanes.frame_intervals import FrameIntervals
 @pytest.mark.parametrize("every", [1, 3])
 def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, every: int) -> None:
     frame = reload_trace.data
-    places = np.arange(0, len(frame), every)
-    events = FrameIntervals.of("data", frame).events(places)
-    chosen = frame.iloc[places]
-    assert events.index.tolist() == places.tolist()
+    positions = np.arange(0, len(frame), every)
+    events = FrameIntervals.of("data", frame).events(positions)
+    chosen = frame.iloc[positions]
+    assert events.index.tolist() == positions.tolist()
     assert events.starts.tolist() == chosen["start_ns"].tolist()
     assert events.ends.tolist() == (chosen["start_ns"] + chosen["duration_ns"]).tolist()
     assert [events.label_texts[code] for code in events.labels] == chosen["label"].tolist()

@@ -211,8 +211,8 @@ def export(given: dict[str, list[str]]) -> None:
 def answer(trace: Path, run: str, schema: str) -> str:
     nodes: list[str] = []
     for path in sorted((trace / "tables").glob("*.xml")):
-        found = re.findall(r"<node .*?</node>", path.read_text(encoding="utf-8"), re.DOTALL)
-        nodes += [node for node in found if f"/run[{run}]/" in node and f'<schema name="{schema}"' in node]
+        matches = re.findall(r"<node .*?</node>", path.read_text(encoding="utf-8"), re.DOTALL)
+        nodes += [node for node in matches if f"/run[{run}]/" in node and f'<schema name="{schema}"' in node]
     if not nodes:
         return NO_MATCH
     return f'<?xml version="1.0"?>\n<trace-query-result>\n{"".join(nodes)}</trace-query-result>\n'

@@ -23,7 +23,7 @@ def judged(request: pytest.FixtureRequest) -> None:
     modules = {item.callspec.params["module"] for item in items if hasattr(item, "callspec")}
     whole = any(not hasattr(item, "callspec") for item in items)
     chosen = [module for module in (*map(module_of, detector_ids()), *SHARED) if whole or module in modules]
-    judge_many((module, place) for module in chosen for place in places(request.config, module))
+    judge_many((module, link) for module in chosen for link in places(request.config, module))
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,7 @@ def chosen_places(request: pytest.FixtureRequest) -> Callable[[str, str], list[i
     """`chosen_places(module, kind)`: places of the cases of that kind that this run judges."""
 
     def chosen(module: str, kind: str) -> list[int]:
-        return [place for place in places(request.config, module) if load(module)[place].kind == kind]
+        return [link for link in places(request.config, module) if load(module)[link].kind == kind]
 
     return chosen
 
@@ -41,8 +41,8 @@ def places(config: pytest.Config, module: str) -> list[int]:
     step = 1 if config.getoption("--every-case") else SAMPLED
     seen: Counter[str] = Counter()
     chosen = []
-    for place, case in enumerate(load(module)):
+    for index, case in enumerate(load(module)):
         if seen[case.kind] % step == 0:
-            chosen.append(place)
+            chosen.append(index)
         seen[case.kind] += 1
     return chosen

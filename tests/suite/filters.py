@@ -47,15 +47,15 @@ def changed_by_filters(trace: Trace, settings: Settings) -> list[str]:
         checks = checks_from(shown_judgments(judgments, trace, shown))
         return build_report(trace, checks, shown=shown, redact=False)
 
-    whole = report(None)
+    unfiltered = report(None)
     wrong = []
-    for name in sorted({check.model for check in whole.checks if check.model is not None}):
+    for name in sorted({check.model for check in unfiltered.checks if check.model is not None}):
         part = report(shown_of(trace, models=[name]))
-        wrong += [f"--model {name}: {line}" for line in _changed_by_model(whole, part, name)]
+        wrong += [f"--model {name}: {line}" for line in _changed_by_model(unfiltered, part, name)]
     part = report(_all_of(trace))
-    if _answers(part) != _answers(whole):
+    if _answers(part) != _answers(unfiltered):
         wrong.append("the target from start to end: other answers than of the recording")
-    if part.models != whole.models:
+    if part.models != unfiltered.models:
         wrong.append("the target from start to end: other models than of the recording")
     return wrong
 

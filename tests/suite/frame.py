@@ -173,9 +173,9 @@ def fits(outcome: str | None, wanted: str) -> bool:
 _JUDGED: dict[Place, Judged] = {}
 
 
-def judge(module: str, place: int) -> Judged:
+def judge(module: str, number: int) -> Judged:
     """The case at a place of `CASES` of a module, analysed once in this process."""
-    key = (module, place)
+    key = (module, number)
     if key not in _JUDGED:
         _JUDGED[key] = _judged(key)
     return _JUDGED[key]
@@ -187,9 +187,9 @@ def judge_many(places: Iterable[Place]) -> None:
     _JUDGED.update(zip(wanted, on_all_processors(_judged, wanted), strict=True))
 
 
-def draws_of(case: Case, place: int) -> Draws:
+def draws_of(case: Case, number: int) -> Draws:
     """What seeds the recording of the case at a place of `CASES` of its module."""
-    return Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {place}".encode()))
+    return Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {number}".encode()))
 
 
 def _judged(key: Place) -> Judged:

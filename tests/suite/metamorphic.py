@@ -282,9 +282,9 @@ RELATIONS: dict[str, Relation] = {
 """By name."""
 
 
-def broken(place: Place) -> list[str]:
+def broken(index: Place) -> list[str]:
     """What each relation says against the answers to a labelled recording, one line each."""
-    module, number = place
+    module, number = index
     case = load(module)[number]
     seed = zlib.crc32(f"{case.detector} {case.kind} {case.seed} {number}".encode())
     try:

@@ -227,9 +227,9 @@ def _step(unit: Unit, work_ns: int, draws: Draws) -> Step:
     return cpu(work_ns, draws.integer(1, 4)) if unit == "cpu" else Step(unit, work_ns)
 
 
-def judged(place: tuple[str, int]) -> Verdict:
+def judged(number: tuple[str, int]) -> Verdict:
     """The random app of a kind and a seed, judged."""
-    kind, seed = place
+    kind, seed = number
     try:
         made = MAKERS[kind](seed)
         outcomes, errors = named(

@@ -29,15 +29,15 @@ def judge(monkeypatch):
 
     def run(*cases):
         monkeypatch.setattr(frame, "load", lambda _: cases)
-        return [frame._judged(("", place)) for place in range(len(cases))]
+        return [frame._judged(("", index)) for index in range(len(cases))]
 
     return run
 
 
 def test_what_is_expected_and_comes_is_right(judge):
-    found, passed = judge(Case(ID, POSITIVE, 0, rebuilt_at_each_access), Case(ID, NEGATIVE, 0, neural_engine_app))
-    assert not found.missed
-    assert list(found.expected.values()) == ["finding"]
+    answers, passed = judge(Case(ID, POSITIVE, 0, rebuilt_at_each_access), Case(ID, NEGATIVE, 0, neural_engine_app))
+    assert not answers.missed
+    assert list(answers.expected.values()) == ["finding"]
     assert passed.right
     assert list(passed.expected.values()) == ["passed"]
 

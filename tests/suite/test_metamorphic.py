@@ -45,21 +45,21 @@ def test_what_passed_becomes_no_finding(before):
 
 
 def test_what_lacked_data_becomes_a_finding_only_where_the_label_allows_it():
-    few, found = said(jitter="insufficient_data"), said(jitter="finding")
-    assert no_worse(CASE, few, found, {})
-    assert not no_worse(CASE, few, found, {ID: "insufficient_data"})
-    assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=("latency-jitter",)), few, found, {})
+    few, answers = said(jitter="insufficient_data"), said(jitter="finding")
+    assert no_worse(CASE, few, answers, {})
+    assert not no_worse(CASE, few, answers, {ID: "insufficient_data"})
+    assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=("latency-jitter",)), few, answers, {})
     assert not no_worse(CASE, few, said(jitter="passed"), {})
 
 
 def test_a_case_names_what_its_size_decides():
-    found, passed = said(jitter="finding"), said(jitter="passed")
+    answers, passed = said(jitter="finding"), said(jitter="passed")
     more = Case(CLEAN, CLEAN, 0, neural_engine_app, found_in_more=("latency-jitter",))
     less = Case(CLEAN, CLEAN, 0, neural_engine_app, lost_in_more=("latency-jitter",))
-    assert not no_worse(more, passed, found, {})
-    assert no_worse(more, found, passed, {})
-    assert not no_worse(less, found, passed, {})
-    assert no_worse(less, passed, found, {})
+    assert not no_worse(more, passed, answers, {})
+    assert no_worse(more, answers, passed, {})
+    assert not no_worse(less, answers, passed, {})
+    assert no_worse(less, passed, answers, {})
 
 
 def test_gaps_may_be_found_by_the_other_check_of_gaps():

@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "detectors" / "accuracy.md"
 
 def assert_right(module: str, places: list[int]) -> None:
     """These cases give what they expect, and no finding beyond."""
-    wrong = [line for place in places for line in complaints(load(module)[place], judge(module, place))]
+    wrong = [line for link in places for line in complaints(load(module)[link], judge(module, link))]
     assert not wrong, "\n" + "\n".join(wrong)
 
 

@@ -63,8 +63,8 @@ class GroundTruth:
     @property
     def findings(self) -> tuple[tuple[str, str | None], ...]:
         """Detector id and base name of every expected finding, sorted."""
-        found = [key for key, expected in self.outcomes.items() if expected is Expected.FINDING]
-        return tuple(sorted(found, key=lambda key: (key[0], key[1] or "")))
+        keys = [key for key, expected in self.outcomes.items() if expected is Expected.FINDING]
+        return tuple(sorted(keys, key=lambda key: (key[0], key[1] or "")))
 
     def model(self, name: str) -> ModelTruth:
         """Truth about one model by base name. Raises KeyError for an unknown one."""
@@ -151,9 +151,9 @@ def _model_truth(name: str, level: str, rows: ModelRows) -> ModelTruth:
 
 def _parents(scenario: Scenario, rows: Sequence[Caused]) -> tuple[int | None, ...]:
     """For each row as written, where its prediction stands in the Core ML table."""
-    place = {index: number for number, index in enumerate(written_order(scenario.coreml))}
+    index_of = {index: number for number, index in enumerate(written_order(scenario.coreml))}
     causes = [rows[index].prediction for index in written_order(rows)]
-    return tuple(None if cause is None else place[cause] for cause in causes)
+    return tuple(None if cause is None else index_of[cause] for cause in causes)
 
 
 _LOADS = frozenset({LOAD, LOAD_CACHED, LOAD_COLD})

@@ -74,9 +74,9 @@ class _Stuttering(io.BytesIO):
         self._borders = borders
 
     def read(self, size: int | None = -1) -> bytes:
-        place = self.tell()
-        end = next((border for border in self._borders if border > place), None)
-        return super().read(size if end is None else end - place)
+        offset = self.tell()
+        end = next((border for border in self._borders if border > offset), None)
+        return super().read(size if end is None else end - offset)
 
 
 def source_of(content: bytes, borders: tuple[int, ...] = ()) -> Source:

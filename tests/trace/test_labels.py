@@ -156,4 +156,4 @@ def test_gpu_labels_that_differ_in_what_means_nothing_are_worked_out_once():
 def test_many_gpu_labels_mean_what_each_means_alone(labels):
     known = KnownModels(["Model", "x"])
     places, meanings = gpu_labels(labels, known)
-    assert [meanings[place] for place in places] == [gpu_label(label, known) for label in labels]
+    assert [meanings[link] for link in places] == [gpu_label(label, known) for label in labels]

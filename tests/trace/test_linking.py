@@ -186,7 +186,7 @@ def test_real_neural_engine_rows_lie_in_real_predictions(make, corpus):
     rows = [(p["prediction"][0], p["prediction"][1] - p["prediction"][0], "Prediction", name) for p in pairs]
     rows += [(p["ane"][0], p["ane"][1] - p["ane"][0], "Neural Engine Request", name) for p in pairs]
     trace = build_trace(make.recording(make.coreml(*rows)))
-    assert links(trace)[4:] == [(place, "contained") for place in range(4)]
+    assert links(trace)[4:] == [(index, "contained") for index in range(4)]
 
 
 @st.composite
@@ -220,8 +220,8 @@ def expected_links(rows):
 
         def inside(candidates, start=start, length=length):
             return [
-                place
-                for place, row in enumerate(rows)
+                index
+                for index, row in enumerate(rows)
                 if row[2] == "Prediction" and candidates(row) and row[0] <= start and row[0] + row[1] >= start + length
             ]
 

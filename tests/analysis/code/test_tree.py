@@ -25,9 +25,9 @@ SAMPLES = [
 
 
 def read(*samples: object) -> Samples:
-    found = source(*samples).read()  # type: ignore[arg-type]
-    assert found is not None
-    return found
+    stacks = source(*samples).read()  # type: ignore[arg-type]
+    assert stacks is not None
+    return stacks
 
 
 def tree_of(sampled: Samples, **options: bool) -> CallTree:

@@ -67,7 +67,7 @@ def test_pauses_of_the_same_sequences_are_found_once(scenario, monkeypatch):
     calls(scenario, work(20))
     trace = trace_of(scenario)
     found = []
-    monkeypatch.setattr(idle_gaps, "idle_times", lambda *asked: found.append(asked[-1]) or idle_times(*asked))
+    monkeypatch.setattr(idle_gaps, "idle_times", lambda *count: found.append(count[-1]) or idle_times(*count))
     run_detectors(trace, only=[GAPS, SERIAL, "warm-up-spike"])
     assert found == [100]
 

@@ -83,11 +83,11 @@ def test_references_are_followed_one_at_a_time(archive: Any) -> None:
 
 def test_a_graph_that_refers_to_itself_costs_nothing() -> None:
     objects = ["$null", {"NS.keys": [plistlib.UID(2)], "NS.objects": [plistlib.UID(1)]}, "me"]
-    whole = {"$archiver": "NSKeyedArchiver", "$top": {"root": plistlib.UID(1)}, "$objects": objects}
-    found = read_archive(plistlib.dumps(whole, fmt=plistlib.FMT_BINARY), "it")
-    step = found.top["root"]
+    archive = {"$archiver": "NSKeyedArchiver", "$top": {"root": plistlib.UID(1)}, "$objects": objects}
+    root = read_archive(plistlib.dumps(archive, fmt=plistlib.FMT_BINARY), "it")
+    step = root.top["root"]
     for _ in range(100):
-        step = found.mapping(step)["me"]
+        step = root.mapping(step)["me"]
     assert step == plistlib.UID(1)
 
 
@@ -104,8 +104,8 @@ def test_a_graph_that_refers_to_itself_costs_nothing() -> None:
     ],
 )
 def test_what_contradicts_itself_is_damage(objects: list[object], ask: Callable[[Any], object]) -> None:
-    whole = {"$archiver": "NSKeyedArchiver", "$top": {}, "$objects": objects}
-    found = read_archive(plistlib.dumps(whole, fmt=plistlib.FMT_BINARY), "it")
+    archive = {"$archiver": "NSKeyedArchiver", "$top": {}, "$objects": objects}
+    found = read_archive(plistlib.dumps(archive, fmt=plistlib.FMT_BINARY), "it")
     with pytest.raises(DamageError, match="it "):
         ask(found)
 

@@ -312,10 +312,10 @@ def test_a_column_of_a_new_type_is_left_out_and_the_others_read(
     assert (read.state, read.rows) == (TableState.ROWS, 2)
     assert [column.mnemonic for column in read.columns] == ["time", "count"]
     assert (cells(read, "time"), cells(read, "count")) == ([5, 6], [3, 4])
-    told = "tracekit does not know the engineering type of the column 'odd' of type 'new-thing' and ignores it"
-    assert read.reason.startswith(f"{told}; export it on a Mac")
+    message = "tracekit does not know the engineering type of the column 'odd' of type 'new-thing' and ignores it"
+    assert read.reason.startswith(f"{message}; export it on a Mac")
     assert (entry.state, entry.rows, entry.columns, entry.reason) == (TableState.ROWS, 2, 2, read.reason)
-    assert f"the table sample is incomplete: {told}" in recording.contents.notes
+    assert f"the table sample is incomplete: {message}" in recording.contents.notes
 
 
 def test_a_table_of_new_types_alone_is_unreadable(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:

@@ -45,8 +45,13 @@ def test_a_complete_row_binds_by_position(xml: Xml, write: Write) -> None:
         "<start-time>1</start-time><duration>2</duration><start-time>3</start-time><thermal-state>Nominal</thermal-state>"
         "<sentinel/><boolean>0</boolean><narrative fmt='n'/>"
     )
-    found = columns(xml, write, "device-thermal-state-intervals", row)
-    assert (found["start"], found["end"], found["track-label"], found["is-induced"]) == ([1], [3], [None], [0])
+    read_columns = columns(xml, write, "device-thermal-state-intervals", row)
+    assert (read_columns["start"], read_columns["end"], read_columns["track-label"], read_columns["is-induced"]) == (
+        [1],
+        [3],
+        [None],
+        [0],
+    )
 
 
 def test_tags_of_an_unknown_schema_name_its_columns(xml: Xml, write: Write) -> None:

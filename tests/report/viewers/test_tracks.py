@@ -51,11 +51,11 @@ def test_counters_are_those_of_the_predictions(concurrent: Analysis, tracks: Tra
     for time, value in zip(flight.times.tolist(), flight.values.tolist(), strict=True):
         assert value == ((starts <= time) & (ends > time)).sum()
     assert flight.values.max() > 1
-    for model, own in predictions.groupby("model", observed=True):
+    for model, is_own in predictions.groupby("model", observed=True):
         latency = counters[f"Latency · {model}"]
         assert isinstance(latency, CounterTrack)
-        assert latency.times.tolist() == own["start_ns"].tolist()
-        assert latency.values.tolist() == own["duration_ns"].tolist()
+        assert latency.times.tolist() == is_own["start_ns"].tolist()
+        assert latency.values.tolist() == is_own["duration_ns"].tolist()
 
 
 def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tracks: Tracks) -> None:
