@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tracekit.cli.startup import lighten
 from tracekit.errors import TracekitError, UsageError, words_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    return ProcessPoolExecutor(jobs, get_context("spawn"))
+    return ProcessPoolExecutor(jobs, get_context("spawn"), lighten)
 
 
 def on_cluster(
