@@ -98,13 +98,13 @@ def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
 
     uses = uses_of_loads(events(loads), events(calls))
     load = uses.load[uses.group]
-    for (start, _, _, instance), found in zip(calls, load.tolist(), strict=True):
+    for (start, _, _, instance), load_used in zip(calls, load.tolist(), strict=True):
         before = [
             (load[0] + load[1], index)
             for index, load in enumerate(loads)
             if load[3] == instance and load[0] + load[1] <= start
         ]
-        assert found == max(before)[1] if before else found < 0
+        assert load_used == max(before)[1] if before else load_used < 0
     for group in range(len(uses.load)):
         mine = [index for index, number in enumerate(uses.group) if number == group]
         assert uses.first[group] == mine[0]

@@ -23,6 +23,6 @@ def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, eve
 
 def test_every_lane_of_a_frame_shares_its_texts_and_not_its_rows(reload_trace) -> None:
     drawn = FrameIntervals.of("data", reload_trace.data)
-    whole, first = drawn.events(np.arange(len(reload_trace.data))), drawn.events(np.arange(1))
-    assert whole.label_texts is first.label_texts
+    all_rows, first = drawn.events(np.arange(len(reload_trace.data))), drawn.events(np.arange(1))
+    assert all_rows.label_texts is first.label_texts
     assert len(first) == 1

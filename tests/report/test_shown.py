@@ -212,12 +212,12 @@ def test_errors_about_models_do_not_name_those_of_others(two, count):
 
 def test_errors_about_processes_give_pids_for_those_that_are_private(two):
     signposts = two.context["processes"].assign(process="secretd", pid=66)
-    told = replace(two, context={**two.context, "processes": signposts})
-    error = str(unknown_process(told, "secret", redact=True))
+    with_signposts = replace(two, context={**two.context, "processes": signposts})
+    error = str(unknown_process(with_signposts, "secret", redact=True))
     assert "secretd" not in error
     assert "available: Camera, 66)" in error
-    assert "did you mean 'secretd'" in str(unknown_process(told, "secret", redact=False))
-    assert shown_of(told, process="66") is not None
+    assert "did you mean 'secretd'" in str(unknown_process(with_signposts, "secret", redact=False))
+    assert shown_of(with_signposts, process="66") is not None
 
 
 def test_names_in_errors_cannot_steer_a_terminal(two):

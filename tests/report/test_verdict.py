@@ -19,7 +19,13 @@ def check(
     name: str = "id",
 ) -> Check:
     cost = Cost(1, 0.1, "") if severity else None
-    found = {"cost": cost, "extra_savings_ns": cost and cost.ns, "related": (), "evidence": (), "evidence_total": 0}
+    of_finding = {
+        "cost": cost,
+        "extra_savings_ns": cost and cost.ns,
+        "related": (),
+        "evidence": (),
+        "evidence_total": 0,
+    }
     texts = {"title": title, "summary": summary, "why": "", "fix": "", "record": "", "caveats": ()}
     return Check(
         name,
@@ -31,7 +37,7 @@ def check(
         call_sites=(),
         references=(),
         **texts,
-        **found,
+        **of_finding,
     )
 
 

@@ -129,21 +129,21 @@ def crash() -> None:
 
 
 def options(words: list[str], valued: set[str], flags: set[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     rest = list(words)
     while rest:
         word = rest.pop(0)
         if word == "--launch" and "--launch" in valued:
             if rest[:1] != ["--"]:
                 refuse("--launch without --")
-            found["--launch"], rest = rest[1:], []
+            values["--launch"], rest = rest[1:], []
         elif word in flags:
-            found[word] = []
+            values[word] = []
         elif word in valued and rest:
-            found.setdefault(word, []).append(rest.pop(0))
+            values.setdefault(word, []).append(rest.pop(0))
         else:
             refuse(word)
-    return found
+    return values
 
 
 def codesign() -> None:

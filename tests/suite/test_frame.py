@@ -89,14 +89,14 @@ def test_a_detector_that_is_not_registered_is_not_asked(judge):
 
 def test_scores_count_misses_and_false_positives_outside_the_near_misses(monkeypatch):
     key = (ID, "Net")
-    said = [
+    judged_cases = [
         (Case(ID, POSITIVE, 0, broken), frame.Judged({key: "finding"}, {key: "finding"}, (), ())),
         (Case(ID, POSITIVE, 1, broken), frame.Judged({key: "passed"}, {key: "finding"}, (), ())),
         (Case(OTHER, NEGATIVE, 0, broken), frame.Judged({key: "finding"}, {}, (key,), ())),
         (Case(ID, NEAR_BELOW, 0, broken), frame.Judged({key: "finding"}, {key: "passed"}, (key,), ())),
         (Case(CLEAN, CLEAN, 0, broken), frame.Judged({key: "finding"}, {}, (key,), ())),
     ]
-    monkeypatch.setattr(accuracy, "_judgments", lambda: iter(said))
+    monkeypatch.setattr(accuracy, "_judgments", lambda: iter(judged_cases))
     score = accuracy.scores()[ID]
     assert (score.found, score.missed, score.false) == (1, 1, 2)
     assert score.precision == pytest.approx(1 / 3)

@@ -7,7 +7,7 @@ import pytest
 from suite import metamorphic
 from suite.cases.reload_before_predict import rebuilt_at_each_access
 from suite.frame import CLEAN, NEGATIVE, Case
-from suite.metamorphic import BESIDE, RELATIONS, Answers, all_places, answers, broken_in, no_worse, the_same
+from suite.metamorphic import BESIDE, RELATIONS, Answers, all_keys, answers, broken_in, no_worse, the_same
 from tracekit.testing import Draws
 from tracekit.testing.apps import cpu_app, gpu_app, many_models_app, neural_engine_app
 from tracekit.testing.rows import PREDICTION
@@ -23,13 +23,13 @@ CASE = Case(CLEAN, CLEAN, 0, neural_engine_app)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_changes_leave_the_answers_to_labelled_recordings(request, part):
     step = 1 if request.config.getoption("--every-case") else SAMPLED
-    wrong = broken_in(all_places()[::step][part::PARTS])
+    wrong = broken_in(all_keys()[::step][part::PARTS])
     assert not wrong, "\n" + "\n".join(wrong)
 
 
 def said(**outcomes: str) -> Answers:
-    found = {key: outcomes[name] for name, key in (("jitter", ID), ("cold", OTHER)) if name in outcomes}
-    return Answers(found, {key: (1,) for key, outcome in found.items() if outcome == "finding"}, ())
+    present = {key: outcomes[name] for name, key in (("jitter", ID), ("cold", OTHER)) if name in outcomes}
+    return Answers(present, {key: (1,) for key, outcome in present.items() if outcome == "finding"}, ())
 
 
 @pytest.mark.parametrize("after", ["passed", "insufficient_data", "not_applicable"])

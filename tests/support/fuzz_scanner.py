@@ -58,10 +58,10 @@ def mutated(rng: random.Random, content: bytes, documents: list[bytes]) -> bytes
         rows[offset:offset] = [rng.choice(rows)] * rng.randint(0, 2)
         return b"</row>".join(rows)
     if kind in ("element", "move"):
-        found = [match.span() for match in ELEMENT.finditer(content)]
-        if not found:
+        spans = [match.span() for match in ELEMENT.finditer(content)]
+        if not spans:
             return content
-        (start, end), (first, last) = rng.choice(found), rng.choice(found)
+        (start, end), (first, last) = rng.choice(spans), rng.choice(spans)
         if kind == "move" or rng.random() < 0.3:
             return content[:start] + content[first:last] + content[start if kind == "move" else end :]
         return content[:start] + b"<sentinel/>" + content[end:]

@@ -87,9 +87,11 @@ def ground_truth(scenario: Scenario) -> GroundTruth:
     rows = {name: _rows_of(scenario, name) for name in names}
     return GroundTruth(
         judgeable=True,
-        models=tuple(_model_truth(name, _level(scenario, name), found) for name, found in rows.items()),
+        models=tuple(_model_truth(name, _level(scenario, name), rows_of_name) for name, rows_of_name in rows.items()),
         outcomes={
-            (detector, name): expect(found) for detector, expect in EXPECTATIONS.items() for name, found in rows.items()
+            (detector, name): expect(rows_of_name)
+            for detector, expect in EXPECTATIONS.items()
+            for name, rows_of_name in rows.items()
         },
         parents={
             CORE_ML: _parents(scenario, scenario.coreml),

@@ -285,12 +285,12 @@ def test_a_model_without_a_name_leaves_its_cells_empty(tmp_path: Path, read_expo
 def starts_in(path: Path) -> list[int]:
     """Starts of the rows of a file, in its order."""
     texts: dict[str, str] = {}
-    found = []
+    starts = []
     for cell in (row[0] for row in etree.parse(path).iter("row")):
         if "id" in cell.attrib:
             texts[cell.attrib["id"]] = cell.text
-        found.append(int(texts[cell.attrib.get("id") or cell.attrib["ref"]]))
-    return found
+        starts.append(int(texts[cell.attrib.get("id") or cell.attrib["ref"]]))
+    return starts
 
 
 def many_calls(**changes: object) -> Scenario:

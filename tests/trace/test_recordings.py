@@ -20,8 +20,8 @@ def opened(path):
 def links(trace):
     """Row of the prediction's table row, or None, by row of the Core ML table; and the attributions."""
     rows = pd.concat([trace.activity, trace.data, trace.compute, trace.other]).set_index("row").sort_index()
-    place = trace.activity["row"]
-    inside = [None if pd.isna(label) else int(place[label]) for label in rows["prediction"]]
+    row_number = trace.activity["row"]
+    inside = [None if pd.isna(label) else int(row_number[label]) for label in rows["prediction"]]
     return inside, rows["attribution"].astype(str).tolist()
 
 

@@ -49,7 +49,7 @@ KINDS = {
 
 def frames_of(frame, rows):
     """The rows as frames of a trace."""
-    found = {}
+    frames = {}
     for name, lanes in (
         ("hardware", ("neural engine", "gpu")),
         ("data", ("data",)),
@@ -57,7 +57,7 @@ def frames_of(frame, rows):
         ("other", ("unknown",)),
     ):
         chosen = [row for row in rows if KINDS[row.what][0] in lanes]
-        found[name] = frame(
+        frames[name] = frame(
             *[(EVERY * row.owner + row.at, EVERY * row.owner + row.at + row.length) for row in chosen],
             lane=[KINDS[row.what][0] for row in chosen],
             kind=[KINDS[row.what][1] for row in chosen],
@@ -65,7 +65,7 @@ def frames_of(frame, rows):
             prediction=[row.owner for row in chosen],
             attribution="contained",
         )
-    return found
+    return frames
 
 
 def predictions_of(frame):

@@ -29,10 +29,10 @@ class Archive:
         self.objects: list[object] = ["$null"]
 
     def add(self, value: object) -> UID:
-        place = len(self.objects)
+        index = len(self.objects)
         self.objects.append(None)
-        self.objects[place] = self._flat(value)
-        return UID(place)
+        self.objects[index] = self._flat(value)
+        return UID(index)
 
     def _flat(self, value: object) -> object:
         if isinstance(value, tuple):

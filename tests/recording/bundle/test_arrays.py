@@ -66,13 +66,13 @@ def test_references_beyond_the_last_array_and_short_arrays_are_damage(shared_arr
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "reason"),
+    ("offset", "value", "reason"),
     [(0, 1, "unknown format"), (28, 2, "unknown size"), (43, 255, "points outside"), (44, 9, "points outside")],
 )
-def test_an_index_that_does_not_hold_is_damage(shared_arrays: Write, place: int, value: int, reason: str) -> None:
+def test_an_index_that_does_not_hold_is_damage(shared_arrays: Write, offset: int, value: int, reason: str) -> None:
     index, data = shared_arrays([[1, 2]])
     changed = bytearray(index)
-    changed[place] = value
+    changed[offset] = value
     with pytest.raises(DamageError, match=reason):
         parse_arrays(bytes(changed), data)
 
@@ -101,11 +101,11 @@ def test_codes_count_distinct_numbers_by_first_appearance(matches: list[int], da
 
 
 def test_codes_of_many_rows_count_what_appears_late_too() -> None:
-    found = np.tile(np.array([7, 3], np.uint32), 40_000)
-    found[70_000] = 5
-    distinct, codes = numbered(found, np.ones(len(found), np.bool_))
+    references = np.tile(np.array([7, 3], np.uint32), 40_000)
+    references[70_000] = 5
+    distinct, codes = numbered(references, np.ones(len(references), np.bool_))
     assert distinct.tolist() == [7, 3, 5]
-    assert (distinct[codes] == found).all()
+    assert (distinct[codes] == references).all()
 
 
 @settings(deadline=None)

@@ -251,8 +251,8 @@ def test_a_wrong_number_of_rows_is_noticed_when_the_table_is_read(
 
 def test_rows_beyond_the_declared_ones_are_noticed(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
     table = made_table("sample", "time:event-time count:uint32", [(1, 1), (2, 2)], declared=1)
-    found = only(made_bundle([table]).write(tmp_path / "run.trace"), "sample")
-    assert "contains more than the 1 rows" in found.reason
+    read_back = only(made_bundle([table]).write(tmp_path / "run.trace"), "sample")
+    assert "contains more than the 1 rows" in read_back.reason
 
 
 @pytest.mark.parametrize(

@@ -187,8 +187,8 @@ SUMS = [
 def test_sums_are_those_that_were_measured(
     opened: dict[str, Recording], schema: str, column: str, sums: tuple[int, ...]
 ) -> None:
-    found = tuple(int(numbers(only(opened[name], schema), column).sum()) for name in CORE_ML)
-    assert found == sums
+    totals = tuple(int(numbers(only(opened[name], schema), column).sum()) for name in CORE_ML)
+    assert totals == sums
 
 
 def test_sums_over_a_selection_are_those_that_were_measured(opened: dict[str, Recording]) -> None:
@@ -223,12 +223,12 @@ GPU_BY_PROCESS = {
 
 def test_gpu_time_by_process_and_channel_is_what_was_measured(opened: dict[str, Recording]) -> None:
     table = only(opened["hello_coreml"], "metal-gpu-intervals")
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    by_process: dict[tuple[str, str], tuple[int, int]] = {}
     rows = zip(names(table, "process"), names(table, "channel-name"), numbers(table, "duration").tolist(), strict=True)
     for process, channel, duration in rows:
-        count, total = found.get((process, channel), (0, 0))
-        found[process, channel] = count + 1, total + duration
-    assert found == GPU_BY_PROCESS
+        count, total = by_process.get((process, channel), (0, 0))
+        by_process[process, channel] = count + 1, total + duration
+    assert by_process == GPU_BY_PROCESS
 
 
 def test_sample_rows_of_the_gpu_are_those_of_the_reference(opened: dict[str, Recording]) -> None:
@@ -453,13 +453,13 @@ def test_the_core_ml_images_are_among_the_kernel_strings(opened: dict[str, Recor
     mapped = (4_698_517_416, 702_174_541, 4_028_408_916)
     for name, time in zip(CORE_ML, mapped, strict=True):
         tables = opened[name].tables("kdebug-strings", codes="0x1f,0x05")
-        found = {
+        times = {
             table.column("time").item(index)
             for table in tables
             for index, path in enumerate(names(table, table.columns[1].mnemonic))
             if path.endswith("/CoreML.framework/Versions/A/CoreML")
         }
-        assert time in found, name
+        assert time in times, name
 
 
 def test_a_zipped_bundle_reads_like_its_folder(corpus: Path, tmp_path: Path) -> None:

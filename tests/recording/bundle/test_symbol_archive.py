@@ -170,9 +170,9 @@ def expected(archive: Written, offset: int) -> list[Place]:
     """The same by looking at everything."""
     names: list[Symbol | Call] = []
     level: list[Symbol | Call] = list(archive.symbols)
-    while found := [each for each in level if each.start <= offset < each.start + each.size]:
-        names.append(found[0])
-        level = list(found[0].calls)
+    while around := [each for each in level if each.start <= offset < each.start + each.size]:
+        names.append(around[0])
+        level = list(around[0].calls)
     if not names:
         return []
     line = next((each for each in archive.lines if each.start <= offset < each.start + each.size), None)

@@ -94,8 +94,8 @@ def test_known_schemas_agree_with_the_columns_of_real_files(corpus: Path) -> Non
             variants = KNOWN_SCHEMAS.get(entry.schema)
             if variants and entry.columns:
                 (table,) = open_recording(path, run=1).tables(entry.schema)
-                found = tuple((column.mnemonic, column.engineering_type) for column in table.columns)
-                assert found in [
+                real = tuple((column.mnemonic, column.engineering_type) for column in table.columns)
+                assert real in [
                     tuple((each.mnemonic, each.engineering_type) for each in variant) for variant in variants
                 ]
                 compared += 1

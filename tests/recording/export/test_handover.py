@@ -24,8 +24,8 @@ MS = 1_000_000
 
 def labelled(module: str) -> Scenario:
     """One of the labelled recordings of a detector, of another kind for each."""
-    places = load(module)
-    case = places[sum(map(ord, module)) % len(places)]
+    numbers = load(module)
+    case = numbers[sum(map(ord, module)) % len(numbers)]
     recorded = case.build(Draws(case.seed))
     return recorded.finish() if isinstance(recorded, App) else recorded
 

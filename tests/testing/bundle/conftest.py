@@ -159,7 +159,7 @@ class Bundle:
         index = inflated(self.core / f"uniquing/{kind}/integeruniquer.index")
         data = inflated(self.core / f"uniquing/{kind}/integeruniquer.data")
         assert len(data) % (1 << 20) == 0
-        found = []
+        values = []
         expected = 32
         for offset, block in np.frombuffer(index[40:], "<u4").reshape(-1, 2).tolist():
             reference = (block << 20) + offset
@@ -167,9 +167,9 @@ class Bundle:
             assert offset + 4 + 8 * count <= 1 << 20
             assert reference == expected or (offset == 0 and not any(data[expected:reference]))
             expected = reference + 4 + 8 * count
-            found.append(np.frombuffer(data, "<u8", count, reference + 4).tolist())
+            values.append(np.frombuffer(data, "<u8", count, reference + 4).tolist())
         assert not any(data[expected:])
-        return found
+        return values
 
 
 def inflated_size_is_small(path: Path) -> bool:
