@@ -5,6 +5,7 @@
     expect = "ane"
     skip = ["pipeline-gaps"]
     model-files = ["Models/Caption.mlpackage"]
+    perf-reports = ["Models/Caption.json"]
 
     [detectors.excess-data-copies]
     copy_share = 0.2
@@ -45,7 +46,10 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector, ListedDetector
     from tracekit.detectors.options import ModelSettings, Number, Settings
 
-_TOP = ("only", "skip", "budget", "expect", "fail-on", "model-files", "detectors", "models", "check", *FLOOR_KEYS)
+_TOP = (
+    *("only", "skip", "budget", "expect", "fail-on", "model-files", "perf-reports", "detectors", "models", "check"),
+    *FLOOR_KEYS,
+)
 _OF_MODEL = ("skip", "budget", "expect", "detectors", *FLOOR_KEYS)
 
 
@@ -70,6 +74,8 @@ class Config:
     """How much the latency of each model must change to count."""
     model_files: tuple[str, ...] = ()
     """Files of the models, as `PATH` or `MODEL=PATH`; the paths lead from the current folder or are absolute."""
+    perf_reports: tuple[str, ...] = ()
+    """Performance reports of the models, in the same form."""
     model_checks: ModelChecks = field(default_factory=ModelChecks)
     """What is set for the checks of model files, whose ids stand in the file among those of the detectors."""
 
@@ -124,7 +130,8 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         _fail_on(table),
         checked,
         Floors(tuple(floors)),
-        _model_files(table, path),
+        _files(table, "model-files", path),
+        _files(table, "perf-reports", path),
         _model_checks(table, MODEL_DETECTORS, ids),
     )
 
@@ -169,11 +176,11 @@ def _of(names: Sequence[str], ids: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in ids)
 
 
-def _model_files(table: dict[str, Any], config: Path) -> tuple[str, ...]:
-    """The files, whose paths are written as seen from the settings file."""
-    value = table.get("model-files", [])
+def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:
+    """The files of a setting, whose paths are written as seen from the settings file."""
+    value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise UsageError("'model-files': must be a list of paths, or of MODEL=PATH")
+        raise UsageError(f"'{key}': must be a list of paths, or of MODEL=PATH")
     files = []
     for text in value:
         model, equals, path = text.partition("=")

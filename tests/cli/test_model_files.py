@@ -46,13 +46,21 @@ def test_a_model_file_is_part_of_the_report_without_the_way_to_it(tracekit, samp
     assert "SharpenFilter.mlpackage" not in json.dumps(report["recording"]["notes"])
 
 
-def test_a_bad_model_file_is_told_and_the_recording_analyzed(tracekit, samples, tmp_path) -> None:
-    (tmp_path / "SharpenFilter.mlmodel").write_bytes(b"")
-    result = tracekit("analyze", samples / "sharpen_8bit.trace", "--model-file", tmp_path / "SharpenFilter.mlmodel")
-    assert result.status == 0
-    assert "excess-data-copies" in result.out
+def test_a_bad_model_file_is_an_error_where_it_is_given_and_a_note_where_it_lies_beside(
+    tracekit, samples, tmp_path
+) -> None:
+    path = tmp_path / "SharpenFilter.mlmodel"
+    path.write_bytes(b"")
+    given = tracekit("analyze", samples / "sharpen_8bit.trace", "--model-file", path)
+    assert (given.status, given.out) == (2, "")
+    assert given.err.startswith("tracekit: 'SharpenFilter.mlmodel' is empty; expected ")
+    assert given.err.count("\n") == 1
+    recording = shutil.copytree(samples / "sharpen_8bit.trace", tmp_path / "run.trace")
+    beside = tracekit("analyze", recording)
+    assert beside.status == 0
+    assert "excess-data-copies" in beside.out
     assert (
-        "note: Model file SharpenFilter.mlmodel: not used for SharpenFilter: 'SharpenFilter.mlmodel' is" in result.out
+        "note: Model file SharpenFilter.mlmodel: not used for SharpenFilter: 'SharpenFilter.mlmodel' is" in beside.out
     )
     missing = tracekit("analyze", samples / "sharpen_8bit.trace", "--model-file", tmp_path / "none")
     assert (missing.status, missing.out) == (2, "")

@@ -93,8 +93,10 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
         rows.update(zip(states["start_ns"], states["duration_ns"], states[column], strict=True))
     for check in analysis.report.checks:
         if check.outcome == "finding":
-            times = [(each.start_ns, each.end_ns - each.start_ns) for each in check.evidence] or [(0, 0)]
-            rows.update((*each, check.title) for each in times)
+            found = zip(check.marked.starts.tolist(), check.marked.ends.tolist(), strict=True)
+            rows.update((start, end - start, check.title) for start, end in found)
+            assert len(check.marked) == check.evidence_total or not check.evidence_total
+            rows[0, 0, check.title] += not check.evidence_total
     rows.update((0, 0, lane.words) for lane in analysis.timeline().lanes if lane.words)
     rows.update((start, end - start, HOSTILE) for start, end in HARD)
     return rows
@@ -103,8 +105,8 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
 def arrows(analysis: Analysis) -> Counter[tuple[int, int]]:
     """Starts of what each arrow joins: a prediction and the rows that belong to it, each to the next one in time."""
     trace = analysis.trace
-    predictions = trace.activity[trace.activity["kind"] == Kind.PREDICTION]
-    chains = {prediction: [start] for prediction, start in predictions["start_ns"].items()}
+    own = trace.activity[trace.activity["kind"] == Kind.PREDICTION]
+    chains = {prediction: [start] for prediction, start in own["start_ns"].items()}
     for name in EVENT_FRAMES:
         frame = getattr(trace, name)
         for prediction, start in frame.loc[frame["prediction"].notna(), ["prediction", "start_ns"]].itertuples(
