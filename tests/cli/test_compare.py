@@ -6,6 +6,10 @@ import json
 
 import pytest
 
+from tracekit.testing import Model, Process, Scenario, SignpostRow, write_export
+
+MS = 1_000_000
+
 
 def test_two_recordings_are_compared(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
@@ -54,6 +58,29 @@ def test_a_range_limits_what_is_compared(tracekit, samples):
     counts = [comparison["models"][0]["predictions"]["before"] for comparison in (full, part)]
     assert 0 < counts[1] < counts[0]
     assert part["notes"][0] == "Only predictions starting before 2 s are compared."
+
+
+def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
+    paths = []
+    for side, slow_ns in (("before", 20 * MS), ("after", 30 * MS)):
+        scenario = Scenario(Process("App", 412), duration_ns=2_000 * MS)
+        scenario.load(Model("Net"), 0, 20 * MS)
+        for index in range(40):
+            scenario.predict(Model("Net"), (50 + 40 * index) * MS, slow_ns if 10 <= index < 30 else 10 * MS)
+        scenario.signposts.append(SignpostRow(440 * MS, 800 * MS, "Scroll", "app", "ui"))
+        paths.append(tmp_path / side)
+        write_export(scenario, paths[-1])
+    whole, part = (
+        json.loads(tracekit("compare", *paths, "--json", *more).out) for more in ((), ("--signpost", "Scroll"))
+    )
+    # Of 40 predictions those 20 that start in the interval; the other half is as fast as before.
+    assert part["models"][0]["predictions"] == {"before": 20, "after": 20}
+    assert (part["models"][0]["latency"]["before_ns"], part["models"][0]["latency"]["after_ns"]) == (20 * MS, 30 * MS)
+    assert part["models"][0]["latency"]["answer"] == "regressed"
+    assert whole["models"][0]["predictions"] == {"before": 40, "after": 40}
+    unknown = tracekit("compare", *paths, "--signpost", "Scrol")
+    assert unknown.status == 2
+    assert "did you mean 'Scroll'" in unknown.err
 
 
 def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, tmp_path):

@@ -43,7 +43,7 @@ ONE_RECORDING = (
     "differ by 2%, one answer in ten is wrong; compare three or more a side."
 )
 
-EACH_BY_ITSELF = "Each model is judged by itself, at 95%; of twenty models one may seem changed by chance."
+EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: of twenty models, one may seem changed by chance."
 
 
 @dataclass(frozen=True, slots=True)

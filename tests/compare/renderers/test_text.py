@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rich.cells import cell_len
@@ -39,7 +41,7 @@ def test_loads_of_all_models_are_added_up(measured):
     pair = compare([measured("style_transfer_reload")], [measured("style_transfer_fixed")])
     text = render_comparison(pair, width=100, color=False)
     assert "all models  loads 373 → 5, load time 6.41 s →" in text
-    assert text.splitlines()[-1] == "5 models unchanged · 1 finding fixed"
+    assert text.splitlines()[-1] == "5 models unchanged · loads 373 → 5 · 1 finding fixed"
     assert text.count("unchanged within ±5%") == 5
 
 
@@ -77,6 +79,15 @@ def test_a_slower_tail_is_in_the_summary_even_if_the_median_is_unchanged():
 def test_without_a_common_model_the_summary_says_so(measured):
     comparison = compare([measured("sharpen_8bit")], [measured("style_transfer_fixed")])
     assert render_markdown(comparison).startswith("**no model in common · 2 findings not comparable**")
+
+
+def test_a_model_of_which_all_predictions_were_compared_is_marked_beside_others(measured):
+    reload, fixed = measured("style_transfer_reload"), measured("style_transfer_fixed")
+    # A model with many warm predictions beside one without.
+    mixed = [replace(side, models=(side.models[0], measured("sharpen_8bit").models[0])) for side in (reload, fixed)]
+    text = render_comparison(compare(mixed[:1], mixed[1:]), width=120, color=False)
+    (line,) = [line for line in text.splitlines() if "also those after a load" in line and "from" in line]
+    assert f"{reload.models[0].predictions} and" in line
 
 
 def test_of_many_recordings_the_first_are_named():

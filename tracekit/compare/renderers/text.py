@@ -82,10 +82,11 @@ def _models(comparison: Comparison, layout: Layout) -> list[Text]:
     compared = [model for model in comparison.models if model.presence is Presence.BOTH]
     lines = []
     if compared:
-        what = "median of all predictions" if all(one.basis is Basis.ALL for one in compared) else "median warm latency"
+        every = all(one.basis is Basis.ALL for one in compared)
+        what = "median of all predictions" if every else "median warm latency"
         lines = layout.heading("MODELS", f"{what}, 95% interval of the change")
         for model in compared:
-            lines += _model(model, layout)
+            lines += _model(model, layout, "" if every else _basis(model))
         totals = words.totals(compared)
         lines += layout.hanging(Text.assemble("  ", ("all models", "bold"), f"  {totals}"), 4) if totals else []
         lines.append(Text())
@@ -97,7 +98,11 @@ def _models(comparison: Comparison, layout: Layout) -> list[Text]:
     return lines
 
 
-def _model(model: ModelComparison, layout: Layout) -> list[Text]:
+def _basis(model: ModelComparison) -> str:
+    return ", also those after a load" if model.basis is Basis.ALL else ""
+
+
+def _model(model: ModelComparison, layout: Layout, basis: str) -> list[Text]:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
     span = words.interval(change)
@@ -110,7 +115,7 @@ def _model(model: ModelComparison, layout: Layout) -> list[Text]:
         ("where", words.parts(model)),
         ("p95", words.p95(model)),
         ("also", words.facts(model)),
-        ("from", words.measured(change)),
+        ("from", words.measured(change) + basis),
     ]
     lines = layout.hanging(head, 4)
     for label, text in rows:

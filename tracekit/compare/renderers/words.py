@@ -181,10 +181,15 @@ def totals(models: Sequence[ModelComparison]) -> str:
     ]
     words = []
     for label, pairs, form in rows:
-        total = Pair(sum(pair.before or 0 for pair in pairs), sum(pair.after or 0 for pair in pairs))
+        total = _total(pairs)
         if _differs(total):
             words.append(f"{label} {pair_words(total, form)}")
     return ", ".join(words)
+
+
+def _total(pairs: Iterable[Pair]) -> Pair:
+    known = list(pairs)
+    return Pair(sum(pair.before or 0 for pair in known), sum(pair.after or 0 for pair in known))
 
 
 def number(value: float) -> str:
@@ -236,6 +241,9 @@ def summary(comparison: Comparison) -> str:
         count = sum(model.latency.answer is wanted and model.p95.answer not in CHANGED for model in compared)
         if count:
             words.append(f"{format_count(count, 'model')} {wanted}" if wanted is Answer.UNCHANGED else _too_few(count))
+    loads = _total([model.loads for model in compared])
+    if _differs(loads):
+        words.append(f"loads {pair_words(loads, number)}")
     for status in (Status.NEW, Status.STILL_THERE, Status.FIXED, Status.NOT_COMPARABLE):
         count = len({change.id for change in comparison.findings if change.status is status})
         if count:
