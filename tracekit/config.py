@@ -24,7 +24,6 @@ ignored would make a gate look closed that is open.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +144,8 @@ def _bytes(path: Path) -> bytes:
 
 def _parsed(data: bytes) -> dict[str, Any]:
     """The TOML document in these bytes. Raises ValueError or RecursionError for others."""
+    import tomllib
+
     text = data.decode("utf-8")
     deep = _TOO_DEEP.search(text)
     if deep is not None:

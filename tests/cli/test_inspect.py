@@ -56,6 +56,7 @@ def test_json_holds_every_fact(tracekit, built_models) -> None:
             "stored": "UInt4",
             "bits": 4,
             "granularity": "per group",
+            "vector": 1,
             "tensors": 1,
             "parameters": 9216,
             "bytes": 4736,
@@ -97,6 +98,20 @@ def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> Non
     shown = tracekit("inspect", path, "--json")
     assert "jane" not in shown.out
     assert "jane" in tracekit("inspect", path, "--json", "--no-redact").out
+
+
+def test_private_values_of_stages_are_taken_out_too(tracekit, tmp_path) -> None:
+    from tracekit.model_files.specification import message_types
+
+    model = message_types().Model(specificationVersion=1)
+    stage = model.pipeline.models.add(specificationVersion=1)
+    stage.neuralNetwork.SetInParent()
+    stage.description.metadata.userDefined["user-name"] = "opensesame"
+    path = tmp_path / "own.mlmodel"
+    path.write_bytes(model.SerializeToString())
+    assert "user-name" in tracekit("inspect", path, "--json").out
+    assert "opensesame" not in tracekit("inspect", path, "--json").out
+    assert "opensesame" in tracekit("inspect", path, "--json", "--no-redact").out
 
 
 def test_the_checks_of_models_are_explained_and_listed(tracekit) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_format_arguments
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,9 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--unit", choices=UNITS, help="of a report: list the operations on this compute unit")
     add_check_arguments(parser.add_argument_group("checks"))
     output = parser.add_argument_group("output")
-    form = output.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), help="output format (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+    add_format_arguments(output, FORMATS)
     output.add_argument(
         "-o",
         "--output",
