@@ -219,6 +219,7 @@ def judge_with_answers(
         functions=functions,
         config=file,
         notes=notes,
+        model_checks=judging.model_checks,
     )
     return report, answers
 

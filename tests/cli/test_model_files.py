@@ -128,3 +128,22 @@ def test_files_of_models_that_are_not_shown_are_left_out(tracekit, samples, buil
     files = [word for name in models[:2] for word in ("--model-file", f"{name}={path}")]
     report = json.loads(tracekit("analyze", recording, "--json", "--model", models[0], *files).out)
     assert [entry["model"] for entry in report["model_files"]] == [models[0]]
+
+
+def test_a_project_switches_checks_of_its_model_files_off(tracekit, samples, sharpen, tmp_path) -> None:
+    config = tmp_path / "own.toml"
+    config.write_text('model-files = ["SharpenFilter.mlpackage"]\nskip = ["interface-conversion"]\n', "utf-8")
+    sharpen("ranged")
+    run = ("analyze", samples / "sharpen_float16.trace", "--config", config)
+    (entry,) = json.loads(tracekit(*run, "--json").out)["model_files"]
+    ids = {check["id"] for check in entry["checks"]}
+    assert entry["interface"] == ""
+    assert "interface-conversion" not in ids
+    assert "flexible-shapes" in ids
+    every = ", ".join(f'"{name}"' for name in sorted(ids))
+    config.write_text(
+        f'model-files = ["SharpenFilter.mlpackage"]\n[models."Sharpen*"]\nskip = ["interface-conversion", {every}]\n',
+        "utf-8",
+    )
+    (entry,) = json.loads(tracekit(*run, "--json").out)["model_files"]
+    assert (entry["summary"][:10], entry["checks"]) == ("ML program", [])

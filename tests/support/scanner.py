@@ -73,10 +73,10 @@ class _Stuttering(io.BytesIO):
         super().__init__(content)
         self._borders = borders
 
-    def read(self, size: int | None = -1) -> bytes:
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         place = self.tell()
         end = next((border for border in self._borders if border > place), None)
-        return super().read(size if end is None else end - place)
+        return super().readinto(buffer if end is None else buffer[: end - place])
 
 
 def source_of(content: bytes, borders: tuple[int, ...] = ()) -> Source:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tracekit.analysis.models import ModelSummary
+    from tracekit.detectors.model_checks import ModelChecks
     from tracekit.recording.contents import Run, TableEntry
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.groups import Group
@@ -54,11 +55,13 @@ def build_report(
     functions: bool = True,
     config: str | None = None,
     notes: Sequence[str] = (),
+    model_checks: ModelChecks | None = None,
 ) -> Report:
     """The report of one run, with checks in the order of `checks_from`. `shown` is what of the trace counts (None:
     all), and the checks are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
     people; without `functions`, names of the app's functions and source files are left out; `config` is the name of the
-    settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each.
+    settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each;
+    `model_checks` is what the project sets for the checks of model files.
 
     Raises `UsageError` for an unknown sort column.
     """
@@ -78,7 +81,7 @@ def build_report(
         checks=tuple(checks),
         code=code,
         summary=summarize(checks),
-        model_files=_model_files(trace, {model.name for model in models}),
+        model_files=_model_files(trace, {model.name for model in models}, model_checks),
         performance_reports=_performance_reports(trace, models),
     )
     if not functions:
@@ -86,7 +89,7 @@ def build_report(
     return redact_report(report, private_facts(trace)) if redact else report
 
 
-def _model_files(trace: Trace, models: Collection[str]) -> tuple[ModelFileInfo, ...]:
+def _model_files(trace: Trace, models: Collection[str], checks: ModelChecks | None) -> tuple[ModelFileInfo, ...]:
     """The files of the models that are shown, and those that are not used."""
     entries = [entry for entry in trace.model_files if entry.model is None or entry.model in models]
     if not entries:
@@ -95,7 +98,7 @@ def _model_files(trace: Trace, models: Collection[str]) -> tuple[ModelFileInfo, 
     from tracekit.report.model_file import model_file_info
 
     system = " ".join(filter(None, (trace.run.device.platform, trace.run.device.os_version)))
-    return tuple(model_file_info(entry, system) for entry in entries)
+    return tuple(model_file_info(entry, system, checks) for entry in entries)
 
 
 def _performance_reports(trace: Trace, models: Sequence[ModelSummary]) -> tuple[PerformanceReportInfo, ...]:

@@ -196,6 +196,8 @@ def test_progress_does_not_count_a_declined_file_twice() -> None:
 
 
 def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
+    from tracekit.recording.export.scanned import _CHUNK_BYTES, _PADDING
+
     header = (SOURCES / "scan.h").read_text(encoding="utf-8")
     defined = {name: eval(value) for name, value in re.findall(r"#define (MAX_\w+) ([(\d<) ]+\d\)?)", header)}  # noqa: S307
     assert defined["MAX_TAGS"] <= limits.MAX_TAGS
@@ -203,7 +205,8 @@ def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
     assert defined["MAX_DEPTH"] <= limits.MAX_DEPTH
     assert defined["MAX_PARTS"] <= limits.MAX_ROW_ELEMENTS
     assert defined["MAX_TEXT"] <= limits.MAX_TEXT_CHARS
-    assert defined["MAX_PENDING"] + shared_limits.CHUNK_BYTES <= limits.MAX_ROW_BYTES
+    assert defined["MAX_PENDING"] + _CHUNK_BYTES <= limits.MAX_ROW_BYTES
+    assert f"#define PADDING {_PADDING} " in header
     assert defined["MAX_ROWS"] <= limits.MAX_ROWS
     assert defined["MAX_SIGNATURES"] <= limits.MAX_SIGNATURES
     assert "#define MAX_TIME ((UINT64_C(1) << 53) - 1)" in header

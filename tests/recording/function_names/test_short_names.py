@@ -63,6 +63,9 @@ GOLDEN = {
     "_$sSa6appendyyxnFSf_Tg5": "Array.append",
     "_$ss23_ContiguousArrayStorageCfD": "_ContiguousArrayStorage.deinit",
     "_$sSo14DisplayLinkRefaSdIegyy_ABSdIeyByy_TR": "reabstraction thunk",
+    # Samples A and B of RFC 3492.
+    "_$s8mangling0022egbpdajGbuEbxfgehfvwxnyyF": "mangling.ليهمابتكلموشعربي؟",
+    "_$s8mangling0024ihqwcrbEcvIaIdqgAFGpqjyeyyF": "mangling.他们为什么不说中文",
 }
 PRINTED = {
     "E5RT::Ops::MpsGraphInferenceOperation::ExecuteSync(E5RT::Thing const&)": (
