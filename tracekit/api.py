@@ -22,7 +22,6 @@ from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of, unknown_model
 from tracekit.report.shown import shown_judgments
-from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import model_names
 from tracekit.trace.joined import check_given, joined
 from tracekit.trace.open import open_trace
@@ -78,6 +77,8 @@ class Analysis:
 
     def timeline(self) -> Timeline:
         """The lanes of what counts, for a report that draws them: redacted if the report is. O(n log n)."""
+        from tracekit.report.timeline import timeline_of
+
         return timeline_of(
             self.trace,
             self.report.checks,

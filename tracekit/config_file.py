@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.options import UNWRITABLE
@@ -68,6 +67,8 @@ def _bytes(path: Path) -> bytes:
 
 def _parsed(data: bytes) -> dict[str, Any]:
     """The TOML document in these bytes. Raises ValueError or RecursionError for others."""
+    import tomllib
+
     text = data.decode("utf-8")
     deep = _TOO_DEEP.search(text)
     if deep is not None:

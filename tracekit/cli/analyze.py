@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.inputs import (
+    add_format_arguments,
     add_jobs_argument,
     add_model_argument,
     add_model_file_argument,
@@ -81,9 +82,7 @@ def _add_checks(group: _ArgumentGroup) -> None:
 
 
 def _add_output(group: _ArgumentGroup) -> None:
-    form = group.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), help="output format (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+    add_format_arguments(group, FORMATS)
     group.add_argument(
         "-o",
         "--output",

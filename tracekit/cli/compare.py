@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import (
+    add_format_arguments,
     add_model_argument,
     add_output_argument,
     add_part_arguments,
@@ -46,9 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_reader_arguments(parser)
     add_worker_arguments(parser)
     add_config_arguments(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format_arguments(parser, FORMATS, default="text")
     add_output_argument(parser, ENDINGS)
 
 

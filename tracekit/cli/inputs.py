@@ -106,6 +106,15 @@ def add_part_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
 
 
+def add_format_arguments(
+    parser: ArgumentParser | _ArgumentGroup, formats: Sequence[str], default: str | None = None
+) -> None:
+    """`--format`, and `--json` for short. What is printed where neither is given is text, in one form or another."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=(*formats, "md"), default=default, help="output format (default: text)")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+
+
 def add_output_argument(parser: ArgumentParser, endings: Mapping[str, str]) -> None:
     """`-o`, for files with these endings."""
     parser.add_argument(

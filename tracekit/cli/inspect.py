@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_format_arguments
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.detectors.model_checks import ModelChecks
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
+    from tracekit.detectors.model_checks import ModelChecks
     from tracekit.model_files import ModelFile
     from tracekit.model_files.performance import PerformanceReport
 
@@ -44,9 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_check_arguments(group)
     add_config_arguments(group)
     output = parser.add_argument_group("output")
-    form = output.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), help="output format (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+    add_format_arguments(output, FORMATS)
     output.add_argument(
         "-o",
         "--output",
@@ -138,6 +137,8 @@ def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
 
 def _project(arguments: Namespace) -> ModelChecks:
     """What the config file sets for the checks of model files."""
+    from tracekit.detectors.model_checks import ModelChecks
+
     path = config_of(arguments)
     if path is None:
         return ModelChecks()

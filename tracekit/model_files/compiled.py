@@ -47,8 +47,8 @@ _DEEPEST = 4
 def read_compiled(folder: Path, depth: int = 0) -> ModelFile:
     """Facts of a `.mlmodelc` folder. Raises `UnreadableModel`."""
     if not (folder / METADATA).is_file() and not (folder / PROGRAM).is_file():
-        found = NETWORK if (folder / NETWORK).is_file() else ""
-        if found:
+        network = NETWORK if (folder / NETWORK).is_file() else ""
+        if network:
             raise UnreadableModel(
                 f"{shown(folder)} is a compiled neural network without 'metadata.json'; inspect the .mlmodel it was "
                 "compiled from, or the output of `xcrun coremlcompiler metadata`"
@@ -194,11 +194,13 @@ def _with_program(model: ModelFile, data: bytes, folder: Path) -> ModelFile:
         raise UnreadableModel(f"{shown(folder / PROGRAM)} is damaged: it is not text") from None
     described = {function.name: function for function in model.functions}
     functions = []
-    for found in functions_of(source):
-        known = described.get(found.name, Function(found.name, (), (), ()))
+    for function in functions_of(source):
+        known = described.get(function.name, Function(function.name, (), (), ()))
         interface = (known.inputs, known.outputs, known.states)
         functions.append(
-            program_function(found.name, interface, known.opset or found.opset, found.parameters, found.operations)
+            program_function(
+                function.name, interface, known.opset or function.opset, function.parameters, function.operations
+            )
         )
     functions.sort(key=lambda each: each.name != model.main.name)
     weights = replace(weights_of_all(functions, folder), precision=model.weights.precision)

@@ -65,8 +65,8 @@ def _weights_in(layer: str, message: Any) -> Iterator[Weight]:
         for each in value if field.is_repeated else (value,):
             if inner.name != "WeightParams":
                 yield from _weights_in(layer, each)
-            elif (found := _weight(layer, field.name, each)) is not None:
-                yield found
+            elif (weight := _weight(layer, field.name, each)) is not None:
+                yield weight
 
 
 def _weight(layer: str, name: str, message: Any) -> Weight | None:

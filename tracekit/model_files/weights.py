@@ -79,12 +79,12 @@ def weights_of(operations: Sequence[Operation]) -> tuple[Weight, ...]:
     """Tensors of weights of one function, in the order of the program. O(operations)."""
     makers = {value.name: entry for entry in operations if is_constant(entry) for value in entry.outputs}
     inner = {name for entry in operations if entry.type.startswith(COMPRESSED) for name in entry.inputs}
-    found = (
+    weights = (
         _weight(entry, entry.outputs[0], makers)
         for entry in operations
         if is_constant(entry) and entry.outputs and not any(value.name in inner for value in entry.outputs)
     )
-    return tuple(weight for weight in found if weight is not None)
+    return tuple(weight for weight in weights if weight is not None)
 
 
 def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation]) -> Weight | None:
@@ -128,14 +128,14 @@ def _is_data(stored: Stored) -> bool:
 
 def _chain(operation: Operation, makers: Mapping[str, Operation]) -> list[Operation]:
     """The operation, and all that make what it takes, each once, its own first."""
-    found: dict[int, Operation] = {}
+    chain: dict[int, Operation] = {}
     pending = [operation]
     while pending:
         entry = pending.pop(0)
-        if id(entry) not in found:
-            found[id(entry)] = entry
+        if id(entry) not in chain:
+            chain[id(entry)] = entry
             pending += [makers[name] for name in entry.inputs if name in makers]
-    return list(found.values())
+    return list(chain.values())
 
 
 def _named(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, Stored]:
@@ -179,7 +179,7 @@ def _granularity(chain: Sequence[Operation], named: Mapping[str, Stored], value:
 
 def _shared(sizes: Sequence[int], value: Value, several: str) -> str:
     """What shares a scale or a palette, of which there are `sizes` along the dimensions of the weight."""
-    divided = [size == whole for size, whole in zip(sizes, value.dimensions or (), strict=False) if size > 1]
+    divided = [size == length for size, length in zip(sizes, value.dimensions or (), strict=False) if size > 1]
     if not divided:
         return "per tensor"
     return "per channel" if divided == [True] else several

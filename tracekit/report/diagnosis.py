@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import ended, lowered
-from tracekit.report.model_file_answers import said_by_files
+from tracekit.report.model_file_answers import answer_from_files
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
@@ -205,13 +205,13 @@ def diagnose(report: Report) -> Diagnosis:
 
 def _joined(leaf: Leaf, report: Report) -> LeafAnswer:
     """What the recording answers, or where no recording could, what model files do."""
-    answer, said = _answer(leaf, report.checks), said_by_files(leaf.pattern, report)
-    if said is None:
+    answer, from_files = _answer(leaf, report.checks), answer_from_files(leaf.pattern, report)
+    if from_files is None:
         return answer
     if leaf.shows:
-        return replace(answer, evidence=(*answer.evidence, *said.evidence))
-    by_files = {True: Answer.SEEN, False: Answer.NOT_SEEN, None: Answer.UNKNOWN}[said.there]
-    return LeafAnswer(str(leaf.pattern), by_files, said.evidence, said.checks, leaf.ask)
+        return replace(answer, evidence=(*answer.evidence, *from_files.evidence))
+    by_files = {True: Answer.SEEN, False: Answer.NOT_SEEN, None: Answer.UNKNOWN}[from_files.there]
+    return LeafAnswer(str(leaf.pattern), by_files, from_files.evidence, from_files.checks, leaf.ask)
 
 
 def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:

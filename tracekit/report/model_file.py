@@ -69,9 +69,9 @@ def _target(system: str) -> Target | None:
 
 def _compression(model: ModelFile) -> tuple[str, ...] | None:
     """Techniques of any of its weights; None where one part does not list them."""
-    found: dict[str, None] = {}
+    techniques: dict[str, None] = {}
     for part in model.parts:
         if part.weights.tensors is None:
             return None
-        found |= dict.fromkeys(technique for weight in part.weights.tensors for technique in weight.technique)
-    return tuple(found)
+        techniques |= dict.fromkeys(technique for weight in part.weights.tensors for technique in weight.technique)
+    return tuple(techniques)

@@ -17,7 +17,7 @@ MEASURED = "interface-conversion"
 """Its findings stand in those of checks that measure what the conversions cost."""
 
 
-class Said(NamedTuple):
+class FileAnswer(NamedTuple):
     """What the files say to one leaf."""
 
     there: bool | None
@@ -28,7 +28,7 @@ class Said(NamedTuple):
     """Ids of the checks behind it."""
 
 
-def said_by_files(pattern: Pattern, report: Report) -> Said | None:
+def answer_from_files(pattern: Pattern, report: Report) -> FileAnswer | None:
     """What the files say to a leaf; None where they say nothing, or there are none. O(checks of the files)."""
     files = [file for file in report.model_files if file.model is not None]
     if not files:
@@ -39,12 +39,12 @@ def said_by_files(pattern: Pattern, report: Report) -> Said | None:
     evidence = tuple(sentence for answer in answers for sentence in answer.evidence)
     checks = tuple(dict.fromkeys(name for answer in answers for name in answer.checks))
     if any(answer.there for answer in answers):
-        return Said(True, evidence, checks)
+        return FileAnswer(True, evidence, checks)
     missing = _without_file(report)
     if missing:
         evidence = (*evidence, f"No model file of {listed(missing)}.")
     decided = not missing and all(answer.there is False for answer in answers)
-    return Said(False if decided else None, evidence, checks)
+    return FileAnswer(False if decided else None, evidence, checks)
 
 
 def _without_file(report: Report) -> list[str]:
@@ -52,62 +52,70 @@ def _without_file(report: Report) -> list[str]:
     return [model.name for model in report.models if model.name not in known and model.level == "top"]
 
 
-def _by_checks(file: ModelFileInfo, pattern: Pattern) -> Said | None:
+def _by_checks(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
     """Findings of the file that belong to the leaf. What a file may cause, only a recording can show."""
-    found = [
+    findings = [
         check
         for check in file.checks
         if check.pattern == pattern and check.outcome == "finding" and check.id != MEASURED
     ]
-    return _said(file, None, [check.summary for check in found], [check.id for check in found]) if found else None
+    return (
+        _answer(file, None, [check.summary for check in findings], [check.id for check in findings])
+        if findings
+        else None
+    )
 
 
-def _version(file: ModelFileInfo, _pattern: Pattern) -> Said | None:
+def _version(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
     if file.loads is None:
         return None
     where = "on the system of the recording"
     words = f"loads {where}." if file.loads else f"does not load {where}; a prediction there ran another version."
-    return _said(file, not file.loads, [f"{file.systems} {words}"])
+    return _answer(file, not file.loads, [f"{file.systems} {words}"])
 
 
-def _load(file: ModelFileInfo, pattern: Pattern) -> Said | None:
+def _load(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
     checks = [check for check in file.checks if check.pattern == pattern and check.outcome in ("finding", "passed")]
     if not checks:
         return None
-    found = [check for check in checks if check.outcome == "finding"]
-    shown = found or checks
+    findings = [check for check in checks if check.outcome == "finding"]
+    shown = findings or checks
     # A whole file may still fail to load, for example for lack of storage.
-    return _said(file, True if found else None, [check.summary for check in shown], [check.id for check in shown])
+    return _answer(file, True if findings else None, [check.summary for check in shown], [check.id for check in shown])
 
 
-def _compression(technique: str) -> Callable[[ModelFileInfo, Pattern], Said | None]:
-    def answer(file: ModelFileInfo, pattern: Pattern) -> Said | None:
+def _compression(technique: str) -> Callable[[ModelFileInfo, Pattern], FileAnswer | None]:
+    def answer(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
         if file.compression is None:
-            return _said(file, None, ["the file does not list its weights."])
+            return _answer(file, None, ["the file does not list its weights."])
         if technique not in file.compression:
-            return _said(file, False, [f"no weights are {technique}."])
-        found = _by_checks(file, pattern)
-        said = _said(file, None, [f"weights are {technique}; only its outputs show what that costs."])
-        return said if found is None else Said(None, (*said.evidence, *found.evidence), found.checks)
+            return _answer(file, False, [f"no weights are {technique}."])
+        by_checks = _by_checks(file, pattern)
+        by_weights = _answer(file, None, [f"weights are {technique}; only its outputs show what that costs."])
+        return (
+            by_weights
+            if by_checks is None
+            else FileAnswer(None, (*by_weights.evidence, *by_checks.evidence), by_checks.checks)
+        )
 
     return answer
 
 
-def _conversion(file: ModelFileInfo, _pattern: Pattern) -> Said | None:
+def _conversion(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
     checks = [check for check in file.checks if check.id == "custom-layers"]
     if any(check.outcome == "finding" for check in checks):
-        return _said(file, True, [check.summary for check in checks], [check.id for check in checks])
+        return _answer(file, True, [check.summary for check in checks], [check.id for check in checks])
     if any(check.outcome == "passed" for check in checks):
-        return _said(file, False, ["it was converted, without custom layers."])
+        return _answer(file, False, ["it was converted, without custom layers."])
     return None
 
 
-def _precision(file: ModelFileInfo, _pattern: Pattern) -> Said | None:
+def _precision(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
     words = [check.summary for check in file.checks if check.id == "float32-compute" and check.outcome != "error"]
-    return _said(file, None, [*words, file.interface]) if words else None
+    return _answer(file, None, [*words, file.interface]) if words else None
 
 
-_BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], Said | None]] = {
+_BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], FileAnswer | None]] = {
     Pattern.UNSUPPORTED_VERSION: _version,
     Pattern.OTHER_LOAD_FAILURE: _load,
     Pattern.PALETTIZATION_ACCURACY: _compression("palettized"),
@@ -118,5 +126,7 @@ _BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], Said | None]] = {
 }
 
 
-def _said(file: ModelFileInfo, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()) -> Said:
-    return Said(there, tuple(f"{file.model} (model file): {sentence}" for sentence in sentences), tuple(checks))
+def _answer(
+    file: ModelFileInfo, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()
+) -> FileAnswer:
+    return FileAnswer(there, tuple(f"{file.model} (model file): {sentence}" for sentence in sentences), tuple(checks))

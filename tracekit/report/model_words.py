@@ -123,8 +123,8 @@ def weight_size(weights: WeightsInfo) -> str:
     if weights.groups is None:
         if weights.reason:
             return weights.reason
-        told = f"; stored as {weights.storage_precision}" if weights.storage_precision else ""
-        return f"not listed in this file{told}"
+        precision = f"; stored as {weights.storage_precision}" if weights.storage_precision else ""
+        return f"not listed in this file{precision}"
     if not weights.groups:
         return "none"
     return f"{format_bytes(weights.bytes or 0)}, {format_count(weights.parameters or 0, 'parameter')}, {weights.state}"

@@ -94,13 +94,13 @@ def first(timing: Timing, words: str) -> str:
 
 def hand_offs(document: PerformanceDocument) -> str:
     """Changes of the compute unit, the most frequent first; empty where no operation is placed."""
-    found = document.summary.hand_offs
+    transitions = document.summary.hand_offs
     if not document.summary.units:
         return ""
-    if not found:
+    if not transitions:
         return "no hand-offs: all operations run on one compute unit"
-    listed = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in found)
-    return f"{format_count(sum(entry.count for entry in found), 'hand-off')} in the order of the report: {listed}"
+    listed = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in transitions)
+    return f"{format_count(sum(entry.count for entry in transitions), 'hand-off')} in the order of the report: {listed}"
 
 
 def cost(operation: PlannedOperation) -> str:
@@ -127,10 +127,10 @@ def elsewhere(report: PerformanceReport) -> Sequence[tuple[str, tuple[PlannedOpe
     unit = ComputeUnit.NEURAL_ENGINE
     could = tuple(entry for entry in report.operations or () if report.mark(entry, unit) == Mark.COULD_RUN)
     groups = (("cannot run there", report.incompatible_with(unit)), ("can run there", could))
-    return [(words, found) for words, found in groups if found]
+    return [(words, operations) for words, operations in groups if operations]
 
 
 def reasons(operations: Iterable[PlannedOperation]) -> str:
     """Why operations cannot run on the Neural Engine, in the words of the report."""
-    found = (text for entry in operations for unit, text in entry.reasons if unit == ComputeUnit.NEURAL_ENGINE)
-    return "; ".join(dict.fromkeys(found))
+    texts = (text for entry in operations for unit, text in entry.reasons if unit == ComputeUnit.NEURAL_ENGINE)
+    return "; ".join(dict.fromkeys(texts))

@@ -99,8 +99,8 @@ def _matched(entries: Sequence[_Given], names: Sequence[str], open_names: Sequen
 
 
 def _best(matches: Sequence[tuple[str | None, Match | None, str]], indices: Iterable[int]) -> Match:
-    found = {matches[index][1] for index in indices}
-    return next(match for match in Match if match in found)
+    ways = {matches[index][1] for index in indices}
+    return next(match for match in Match if match in ways)
 
 
 def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | None, str]:
@@ -160,7 +160,7 @@ def _beside(recording: Paths, names: Sequence[str]) -> list[tuple[str, Path]]:
     """Model files in the folder of the recording that have the name of a model."""
     paths = [recording] if isinstance(recording, str | Path) else list(recording)
     folders = dict.fromkeys(Path(path).absolute().parent for path in paths if str(path) != "-")
-    found = []
+    files = []
     for name in names:
         # The name of a model comes from the recording, and must not lead elsewhere.
         if Path(name).name != name or "\\" in name:
@@ -168,5 +168,5 @@ def _beside(recording: Paths, names: Sequence[str]) -> list[tuple[str, Path]]:
         candidates = (folder / f"{name}{ending}" for folder in folders for ending in ENDINGS)
         path = next((path for path in candidates if os.path.exists(path)), None)  # noqa: PTH110 - also for long names
         if path is not None:
-            found.append((name, path))
-    return found
+            files.append((name, path))
+    return files

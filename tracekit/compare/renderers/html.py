@@ -53,16 +53,16 @@ def _grid(matrix: Matrix) -> Html:
     columns = matrix.columns
     head = tag("tr", tag("td"), *(tag("th", column.label, scope="col", class_="n") for column in columns))
     known = [
-        tag("tr", tag("th", FACTS[place], scope="row"), *(tag("td", facts(one)[place], class_="n") for one in columns))
-        for place in differing_facts(matrix)
+        tag("tr", tag("th", FACTS[index], scope="row"), *(tag("td", facts(one)[index], class_="n") for one in columns))
+        for index in differing_facts(matrix)
     ]
     bodies = []
     for name, rows in by_model(matrix):
         lines = [tag("tr", tag("th", code(name), scope="rowgroup", colspan=len(columns) + 1, class_="group"))]
         for row in rows:
             cells = [
-                tag("td", text, " *" if place in row.best else None, class_="n best" if place in row.best else "n")
-                for place, text in enumerate(cell(row.figure, value) for value in row.values)
+                tag("td", text, " *" if index in row.best else None, class_="n best" if index in row.best else "n")
+                for index, text in enumerate(cell(row.figure, value) for value in row.values)
             ]
             lines.append(tag("tr", tag("th", FIGURES[row.figure][0], scope="row"), *cells))
         bodies.append(tag("tbody", *lines))
@@ -116,8 +116,8 @@ KINDS: dict[str, str] = {
 
 def _kind(comparison: Comparison) -> str:
     """The look of the summary: the worst of all answers."""
-    found = {model.latency.answer for model in comparison.models if model.presence is Presence.BOTH}
-    kinds = {KINDS[each] for each in (*found, *(change.status for change in comparison.findings))}
+    answers = {model.latency.answer for model in comparison.models if model.presence is Presence.BOTH}
+    kinds = {KINDS[each] for each in (*answers, *(change.status for change in comparison.findings))}
     return next((kind for kind in ("critical", "clean") if kind in kinds), "inconclusive")
 
 
@@ -227,8 +227,8 @@ def _bounds(sides: tuple[Drawing, Drawing] | None) -> list[tuple[int, int, int]]
     if sides is None:
         return []
     timelines = [side.timeline for side in sides]
-    found = [_first_call(timeline) for timeline in timelines]
-    origins = [0, 0] if None in found else [start or 0 for start in found]
+    first_calls = [_first_call(timeline) for timeline in timelines]
+    origins = [0, 0] if None in first_calls else [start or 0 for start in first_calls]
     pairs = list(zip(timelines, origins, strict=True))
     before = max(origin - timeline.start_ns for timeline, origin in pairs)
     after = max(timeline.end_ns - origin for timeline, origin in pairs)

@@ -93,10 +93,10 @@ def type_code(feature: Feature, dtype: str | None = None, *, output: bool = Fals
         )
         half = dtype == "np.float16" and layout == "GRAYSCALE"
         return f"ct.ImageType({parts[0]}, color_layout=ct.colorlayout.{'GRAYSCALE_FLOAT16' if half else layout})"
-    own = {"Float16": "np.float16", "Float32": "np.float32", "Int32": "np.int32", "Int8": "np.int8"}
+    type_names = {"Float16": "np.float16", "Float32": "np.float32", "Int32": "np.int32", "Int8": "np.int8"}
     if not output:
         parts.append(f"shape={shape_code(feature)}")
-    parts.append(f"dtype={dtype or own.get(feature.element or '', 'np.float32')}")
+    parts.append(f"dtype={dtype or type_names.get(feature.element or '', 'np.float32')}")
     return f"ct.TensorType({', '.join(parts)})"
 
 

@@ -56,9 +56,9 @@ def _times(report: PerformanceReport) -> str:
 
 def _elsewhere(report: PerformanceReport) -> str:
     lines = []
-    for words, found in performance_words.elsewhere(report):
-        reasons = performance_words.reasons(found)
-        text = f"{format_count(len(found), 'operation')} {words}: {performance_words.by_type(found)}"
+    for words, operations in performance_words.elsewhere(report):
+        reasons = performance_words.reasons(operations)
+        text = f"{format_count(len(operations), 'operation')} {words}: {performance_words.by_type(operations)}"
         lines.append(f"- {escape(f'{text} ({reasons})' if reasons else text)}")
     return paragraphs("## Not on the Neural Engine", "\n".join(lines)) if lines else ""
 
