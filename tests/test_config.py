@@ -10,7 +10,8 @@ import pytest
 
 import tracekit
 from tracekit.cli.main import main
-from tracekit.config import find_config, load_config
+from tracekit.config import load_config
+from tracekit.config_file import find_config
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 from tracekit.testing import Model, Process, Scenario, write_export
@@ -77,6 +78,40 @@ def test_everything_that_can_be_set_is_read(tmp_path):
         }
     }
     assert config.model_skip == {"Caption*": ("excess-data-copies",)}
+
+
+def test_checks_of_model_files_stand_among_the_others(tmp_path):
+    path = written(
+        tmp_path,
+        """
+        only = ["cold-load", "flexible-shapes", "uncompressed-weights"]
+        skip = ["float32-compute"]
+        [detectors.uncompressed-weights]
+        min_mb = 5
+        [detectors.cold-load]
+        min_wait_ms = 300
+        [models."Caption*"]
+        skip = ["custom-layers"]
+        [models."Caption*".detectors.uncompressed-weights]
+        min_mb = 1
+        """,
+    )
+    config, checks = load_config(path, DETECTORS), load_config(path, DETECTORS).model_checks
+    assert (config.only, config.skip) == (("cold-load",), ())
+    assert config.settings == {"cold-load.min_wait_ms": 300}
+    assert config.model_settings == {"Caption*": {}}
+    assert checks.only == ("flexible-shapes", "uncompressed-weights")
+    assert (checks.skipped("Other"), checks.skipped("CaptionB")) == (
+        ("float32-compute",),
+        ("float32-compute", "custom-layers"),
+    )
+    assert checks.settings_of("Other") == {"uncompressed-weights.min_mb": 5}
+    assert checks.settings_of("CaptionB") == {"uncompressed-weights.min_mb": 1}
+
+
+def test_only_checks_of_one_kind_leave_those_of_the_other_alone(tmp_path):
+    config = load_config(written(tmp_path, 'only = ["flexible-shapes"]'), DETECTORS)
+    assert (config.only, config.model_checks.only) == ((), ("flexible-shapes",))
 
 
 def test_a_threshold_holds_for_the_models_it_is_set_for(tmp_path, recording):
@@ -312,6 +347,9 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ('[detectors.reload-before-predict]\nmin_loads = "3"', "must be a number"),
         ("detectors = 3", "'detectors': must be a table of tables"),
         ("[models.A]\nonly = []", "'models.\"A\".only': unknown setting 'only'"),
+        ('skip = ["flexible-shape"]', "'skip': unknown check 'flexible-shape'; did you mean 'flexible-shapes'?"),
+        ("[detectors.uncompressed-weights]\nmin_gb = 1", "'uncompressed-weights.min_gb': unknown option 'min_gb'"),
+        ("[detectors.uncompressed-weights]\nmin_mb = -1", "'uncompressed-weights.min_mb=-1': the value must be"),
         ('[models.A]\nskip = ["x"]', "'models.\"A\".skip': unknown check 'x'; list them with `tracekit detectors`"),
         ('[models.A]\nskip = ["run-issues"]', "'models.\"A\".skip': 'run-issues' applies to the whole recording"),
         ("budget = []", "'budget': must be a time or a rate"),

@@ -21,6 +21,20 @@ def test_sides_of_several_recordings(tracekit, samples):
     assert len(comparison["models"]) == 6
 
 
+def test_the_page_of_several_recordings_draws_the_most_typical_of_each_side(tracekit, samples, reports, tmp_path):
+    recording, other = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
+    (report,) = reports.glob("*sharpen_float16.json")
+    page = tmp_path / "c.html"
+    # A report has no lanes, so the recording beside it is drawn.
+    result = tracekit("compare", "--before", recording, report, "--after", other, "-o", page, "--no-config")
+    assert result.status == 0
+    text = page.read_text("utf-8")
+    assert "before: sharpen_8bit.trace, the most typical of 2 recordings" in text
+    assert 'id="lanes-after-meta"' in text
+    tracekit("compare", "--before", recording, "--after", report, "-o", page, "--no-config")
+    assert 'id="lanes-meta"' not in page.read_text("utf-8")
+
+
 def test_a_recording_counts_once(tracekit, samples):
     one, other = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     result = tracekit("compare", "--before", one, one, "--after", other)

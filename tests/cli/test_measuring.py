@@ -31,6 +31,18 @@ def test_a_bundle_is_itself(samples):
     assert recordings_in(path, "gone.trace") == [path, "gone.trace"]
 
 
+def test_an_empty_folder_and_a_recording_without_what_is_asked_for_are_one_sentence(tracekit, samples, tmp_path):
+    one, other = samples / "sharpen_8bit.trace", samples / "style_transfer_fixed.trace"
+    (tmp_path / "reports").mkdir()
+    empty = tracekit("check", tmp_path / "reports", "--no-config")
+    assert empty.status == 2
+    assert "is an empty folder: no recording and no JSON report" in " ".join(empty.out.split())
+    # Of two recordings, the one that is meant.
+    mixed = tracekit("compare", one, other, "--model", "SharpenFilter")
+    assert mixed.status == 2
+    assert mixed.err.startswith("tracekit: style_transfer_fixed.trace: unknown model 'SharpenFilter'")
+
+
 def test_reports_stand_for_their_recordings(tracekit, samples, reports):
     before, after = sorted(reports.iterdir())
     pair = [samples / f"{name}.trace" for name in ("sharpen_8bit", "sharpen_float16")]

@@ -16,17 +16,24 @@ import pytest
 import yaml
 
 from support.gates import GATE
+from support.handover import trace_of
 from support.simulated_latencies import Case, latencies
 from support.synthetic_measurements import CASE, DEVICE, model, of_models, recording, recordings
+from tracekit.api import judge
 from tracekit.compare.against_baseline import false_alarms, smallest_visible
 from tracekit.compare.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
+from tracekit.compare.comparison import compare
 from tracekit.compare.floors import Floors
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.latency import METHOD_VERSION, Answer, compare_latency
 from tracekit.compare.limits import CheckSettings, Limit
+from tracekit.compare.measurements import measure
 from tracekit.compare.renderers.gate import COMMENT_BYTES, render_markdown
+from tracekit.compare.renderers.html import Drawing, render_comparison
 from tracekit.compare.verdict import Verdict
 from tracekit.errors import UsageError
+from tracekit.report.timeline import timeline_of
+from tracekit.testing import Draws, apps
 
 TODAY = date(2026, 11, 22)
 SPREAD_OUT = (0.85, 1.15, 0.95, 1.05, 1.0)
@@ -290,9 +297,24 @@ def test_23_a_comment_is_cut_worst_first_and_says_so():
     assert "| passed |" not in text
 
 
+def page_of(predictions):
+    """The page of a comparison of a recording with so many predictions with itself."""
+    app = apps.neural_engine_app(Draws(24), compute_ns=4_000_000, predictions=predictions, runs=1)
+    trace = trace_of(app.finish())
+    report = judge(trace)
+    side, drawing = measure(trace, report), Drawing(report, timeline_of(trace, report.checks))
+    return render_comparison(compare([side], [side]), (drawing, drawing))
+
+
 def test_24_what_is_written_does_not_grow_with_the_predictions():
     """bloomberg/memray#484, #987, async-profiler/async-profiler#1396: a report of 1.6 GB stops the browser.
-    That the timeline of an HTML report is as large as its window is tested in web/test."""
+
+    The page draws on canvases, which `report/renderers/html/test_browser.py` holds to the size of the window.
+    """
+    short, long = page_of(100), page_of(1500)
+    # No element for an event (the longer one has a line on its 95th percentile), and a few bytes for each interval.
+    assert abs(long.count("<") - short.count("<")) < 10
+    assert (len(long) - len(short)) / (2 * 1400) < 100
     sizes = [
         len(render_markdown(gate([recording(1, count=count)], baseline_of([recording(0)])))) for count in (100, 2000)
     ]

@@ -46,13 +46,21 @@ def test_a_model_file_is_part_of_the_report_without_the_way_to_it(tracekit, samp
     assert "SharpenFilter.mlpackage" not in json.dumps(report["recording"]["notes"])
 
 
-def test_a_bad_model_file_is_told_and_the_recording_analyzed(tracekit, samples, tmp_path) -> None:
-    (tmp_path / "SharpenFilter.mlmodel").write_bytes(b"")
-    result = tracekit("analyze", samples / "sharpen_8bit.trace", "--model-file", tmp_path / "SharpenFilter.mlmodel")
-    assert result.status == 0
-    assert "excess-data-copies" in result.out
+def test_a_bad_model_file_is_an_error_where_it_is_given_and_a_note_where_it_lies_beside(
+    tracekit, samples, tmp_path
+) -> None:
+    path = tmp_path / "SharpenFilter.mlmodel"
+    path.write_bytes(b"")
+    given = tracekit("analyze", samples / "sharpen_8bit.trace", "--model-file", path)
+    assert (given.status, given.out) == (2, "")
+    assert given.err.startswith("tracekit: 'SharpenFilter.mlmodel' is empty; expected ")
+    assert given.err.count("\n") == 1
+    recording = shutil.copytree(samples / "sharpen_8bit.trace", tmp_path / "run.trace")
+    beside = tracekit("analyze", recording)
+    assert beside.status == 0
+    assert "excess-data-copies" in beside.out
     assert (
-        "note: Model file SharpenFilter.mlmodel: not used for SharpenFilter: 'SharpenFilter.mlmodel' is" in result.out
+        "note: Model file SharpenFilter.mlmodel: not used for SharpenFilter: 'SharpenFilter.mlmodel' is" in beside.out
     )
     missing = tracekit("analyze", samples / "sharpen_8bit.trace", "--model-file", tmp_path / "none")
     assert (missing.status, missing.out) == (2, "")
@@ -120,3 +128,22 @@ def test_files_of_models_that_are_not_shown_are_left_out(tracekit, samples, buil
     files = [word for name in models[:2] for word in ("--model-file", f"{name}={path}")]
     report = json.loads(tracekit("analyze", recording, "--json", "--model", models[0], *files).out)
     assert [entry["model"] for entry in report["model_files"]] == [models[0]]
+
+
+def test_a_project_switches_checks_of_its_model_files_off(tracekit, samples, sharpen, tmp_path) -> None:
+    config = tmp_path / "own.toml"
+    config.write_text('model-files = ["SharpenFilter.mlpackage"]\nskip = ["interface-conversion"]\n', "utf-8")
+    sharpen("ranged")
+    run = ("analyze", samples / "sharpen_float16.trace", "--config", config)
+    (entry,) = json.loads(tracekit(*run, "--json").out)["model_files"]
+    ids = {check["id"] for check in entry["checks"]}
+    assert entry["interface"] == ""
+    assert "interface-conversion" not in ids
+    assert "flexible-shapes" in ids
+    every = ", ".join(f'"{name}"' for name in sorted(ids))
+    config.write_text(
+        f'model-files = ["SharpenFilter.mlpackage"]\n[models."Sharpen*"]\nskip = ["interface-conversion", {every}]\n',
+        "utf-8",
+    )
+    (entry,) = json.loads(tracekit(*run, "--json").out)["model_files"]
+    assert (entry["summary"][:10], entry["checks"]) == ("ML program", [])

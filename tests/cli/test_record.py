@@ -131,7 +131,7 @@ def test_a_program_for_a_device_is_not_looked_for_on_this_mac(record, standin, s
 
 def clean_app() -> Scenario:
     """A clean app as the Core ML template shows it, with the added instruments."""
-    app = start_recording(Draws(1), jitter=0, code=True, attached=False, place=0)
+    app = start_recording(Draws(1), jitter=0, code=True, attached=False, machine=0)
     app.code.draws_interface(20 * MS, 30 * MS)
     app.code.on_main = False
     model = Model("Segmenter")

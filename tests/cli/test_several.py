@@ -97,3 +97,12 @@ def test_json_of_several_is_a_list(tracekit, samples: Path, broken: Path) -> Non
     assert first["recording"]["source"] == "sharpen_8bit.trace"
     assert second["source"] == "broken.trace"
     assert second["error"]
+
+
+def test_markdown_of_several_is_one_report_after_another(tracekit, samples: Path, broken: Path) -> None:
+    paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
+    alone = [tracekit("analyze", path, "--format", "markdown").out for path in paths]
+    together = tracekit("analyze", broken, *paths, "--format", "md")
+    assert together.status == 2
+    assert together.out == "".join(f"{text}\n" for text in alone)
+    assert "broken.trace: " in together.err

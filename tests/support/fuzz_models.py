@@ -9,12 +9,15 @@ number alone: `--first 4711 --runs 1` makes one again.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import shutil
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+
+import jsonschema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -26,12 +29,13 @@ from tracekit.model_files import UnreadableModel, parse_target, read_model
 from tracekit.report.model_report import model_report
 from tracekit.report.renderers.model_markdown import render_model_markdown
 from tracekit.report.renderers.model_text import render_model
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.renderers.serialize import schema_text, to_json
 
 MAX_MEMORY_MB = 700
 """The most that any of these inputs takes, the interpreter included; the largest has 2 MB."""
 MAX_SECONDS = 20
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "models"
+SCHEMA = jsonschema.Draft202012Validator(json.loads(schema_text("model")))
 KINDS = ("bits", "bytes", "cut", "grow", "repeat", "empty", "lost", "swap", "huge numbers")
 
 
@@ -95,7 +99,7 @@ def inspect(path: Path) -> str:
             report = model_report(model, judgments, target)
             for text in (render_model(report, width=80, color=False, verbose=True), render_model_markdown(report)):
                 assert text.endswith("\n")
-            assert to_json(report)
+            SCHEMA.validate(json.loads(to_json(report)))
     except UnreadableModel as error:
         sentence = str(error)
         assert sentence, "no reason"

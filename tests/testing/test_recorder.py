@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.testing.machines import WINDOW_SERVER
-from tracekit.testing.recorder import PLACES, App, Stage, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.recorder import MACHINES, App, Stage, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREPARE, LOAD_COLD, Model
 
@@ -14,7 +14,7 @@ MODEL = Model("Segmenter")
 @pytest.fixture
 def app() -> App:
     """A recording without jitter or other processes, of a system that leaves no Neural Engine requests."""
-    return start_recording(Draws(3), jitter=0, noise=False, place=5)
+    return start_recording(Draws(3), jitter=0, noise=False, machine=5)
 
 
 def labels(app: App) -> list[str]:
@@ -162,8 +162,8 @@ def test_other_processes_draw_the_screen_unless_it_is_quiet():
     assert quiet.scenario.gpu == []
 
 
-@pytest.mark.parametrize("place", range(len(PLACES)))
-def test_a_recording_may_come_from_any_place(place):
-    scenario = start_recording(Draws(1), place=place, attached=True).scenario
-    assert (scenario.xcode_version, scenario.device, scenario.host) == PLACES[place]
+@pytest.mark.parametrize("machine", range(len(MACHINES)))
+def test_a_recording_may_come_from_any_machine(machine):
+    scenario = start_recording(Draws(1), machine=machine, attached=True).scenario
+    assert (scenario.xcode_version, scenario.device, scenario.host) == MACHINES[machine]
     assert not scenario.launched

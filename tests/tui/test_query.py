@@ -147,6 +147,8 @@ def test_durations_have_a_unit(text, ns) -> None:
         ("+10ms", 110_000_000),
         ("-10ms", 90_000_000),
         ("665597750ns", 665_597_750),
+        # As the screen shows it.
+        ("00:12.345 678", 12_345_678_000),
     ],
 )
 def test_times_count_from_the_start_or_from_the_cursor(text, ns) -> None:

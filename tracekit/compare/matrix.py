@@ -147,10 +147,10 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
             "recording",
             recording.environment.device,
             recording.environment.system,
-            tuple(_figures(model, model.latencies_ns if model.name in every else model.warm_ns) for model in found),
+            tuple(_figures(model, model.latencies_ns if model.name in every else model.warm_ns) for model in models),
         )
         for recording in recordings
-        for found in [recording.models]
+        for models in [recording.models]
     ]
 
 
@@ -221,13 +221,13 @@ def _row(name: str, figure: str, groups: Iterable[Sequence[Source]]) -> Row:
     if wants_most is None or len(known) < 2:
         return Row(name, figure, values, ())
     wanted = max(known) if wants_most else min(known)
-    best = [place for place, value in enumerate(values) if value is not None and abs(value - wanted) <= TIE * wanted]
+    best = [column for column, value in enumerate(values) if value is not None and abs(value - wanted) <= TIE * wanted]
     return Row(name, figure, values, tuple(best) if len(best) < len(values) - values.count(None) else ())
 
 
 def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
-    found = [getattr(model, figure) for source in group for model in source.models if model.model == name]
-    known = [value for value in found if value is not None]
+    values = [getattr(model, figure) for source in group for model in source.models if model.model == name]
+    known = [value for value in values if value is not None]
     if not known:
         return None
     return float(sum(known) if figure == "predictions" else np.median(known))
@@ -240,13 +240,13 @@ def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[st
     more than once get a number.
     """
     facts = [(source.device, source.system, ", ".join(source.units) or None) for source in sources]
-    differing = [place for place in range(3) if len({fact[place] for fact in facts}) > 1]
-    words = [" · ".join(fact[place] or "not recorded" for place in differing) for fact in facts]
+    differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
+    words = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
     if not differing or len(set(words)) < len(words):
         words = _numbered([source.name for source in sources])
     return [
-        own if label is None else _filled(label, source)
-        for source, label, own in zip(sources, given, words, strict=True)
+        differences if label is None else _filled(label, source)
+        for source, label, differences in zip(sources, given, words, strict=True)
     ]
 
 

@@ -70,6 +70,9 @@ for (const file of [driven, ...others]) {
     await page.setViewportSize({ width, height: 900 });
     noted.overflow[width] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   }
+  noted.canvases = await page.evaluate(() =>
+    [...document.querySelectorAll("canvas")].map((each) => [each.width, each.height].map((n) => n / devicePixelRatio)),
+  );
   await page.click("text=Events in view as a table");
   await page.waitForSelector(".in-view table");
   noted.elements = await page.evaluate(() => document.querySelectorAll("img, b, script:not([type])").length);

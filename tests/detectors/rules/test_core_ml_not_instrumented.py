@@ -39,22 +39,22 @@ def judged(judge, scenario, **settings):
 
 def test_work_of_the_target_on_the_gpu_that_names_a_model_proves_it(scenario, judge):
     scenario.gpu_work(100 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert (found.model, found.cost) == (None, None)
-    assert "The target ran Net on the GPU (1 row, 3.00 ms), but the Core ML table is empty." in found.summary
-    assert "possible" not in found.summary
-    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 103 * MS)]
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert (finding.model, finding.cost) == (None, None)
+    assert "The target ran Net on the GPU (1 row, 3.00 ms), but the Core ML table is empty." in finding.summary
+    assert "possible" not in finding.summary
+    assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(100 * MS, 103 * MS)]
 
 
 def test_the_neural_engine_alone_makes_it_possible(scenario, judge):
     executions(scenario, 30)
     scenario.other_neural_engine(700 * MS, 50 * MS, ENGINE_LOAD)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert "executed 30 requests (150 ms)" in found.summary
-    assert "another process may have made them" in found.summary
-    assert found.evidence_total == 30
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert "executed 30 requests (150 ms)" in finding.summary
+    assert "another process may have made them" in finding.summary
+    assert finding.evidence_total == 30
 
 
 @pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
@@ -98,9 +98,9 @@ def test_an_instrument_that_was_not_recorded_is_named_where_the_target_ran_a_mod
     executions(scenario, 30)
     assert isinstance(judged(judge, scenario), InsufficientData), "nobody asked for Core ML's events"
     scenario.gpu_work(700 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert "the Core ML instrument was not recorded" in found.summary
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert "the Core ML instrument was not recorded" in finding.summary
 
 
 def trace_of(scenario, tmp_path):
@@ -161,8 +161,8 @@ def test_an_import_is_named_as_the_cause(scenario, tmp_path):
 def test_work_of_a_unit_that_was_not_recorded_is_not_none(scenario, judge):
     scenario.missing.add("metal-gpu-intervals")
     executions(scenario, 30)
-    found = judged(judge, scenario)
-    assert [metric.value for metric in found.metrics] == [None, None, 30]
+    outcome = judged(judge, scenario)
+    assert [metric.value for metric in outcome.metrics] == [None, None, 30]
 
 
 @pytest.mark.corpus

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tracekit.api import Analysis, analysis_of
-from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, Tracks, tracks_of
-from tracekit.trace.events import Kind
+from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, SliceTrack, Tracks, tracks_of
+from tracekit.trace.events import LOAD_KINDS, Kind
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,24 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tra
             assert {(each.start_ns, each.end_ns) for each in check.evidence} <= set(
                 zip(track.starts.tolist(), track.ends.tolist(), strict=True)
             )
+            assert len(track.starts) == check.evidence_total > len(check.evidence)
         else:
             assert track.markers
+
+
+def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(samples: Path) -> None:
+    analysis = analysis_of(samples / "style_transfer_reload.trace", functions=False)
+    tracks = tracks_of(analysis.report, analysis.timeline())
+    activity = analysis.trace.activity
+    loads = activity[activity["kind"].isin(LOAD_KINDS)]
+    # Each of the five models is loaded again for every frame after its first.
+    again = loads[loads.duplicated("model")]
+    (track,) = dict(tracks.groups)[FINDINGS]
+    assert isinstance(track, SliceTrack)
+    assert (track.starts.tolist(), len(again)) == (again["start_ns"].tolist(), 368)
+    models = [dict(tracks.details[code])["model"] for code in track.details.tolist()]
+    assert models == again["model"].tolist()
+    assert not any("evidence" in dict(details) for details in tracks.details)
 
 
 def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent: Analysis, tracks: Tracks) -> None:

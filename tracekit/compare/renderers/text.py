@@ -41,6 +41,7 @@ def render_comparison(comparison: Comparison, *, width: int, color: bool) -> str
     lines = [
         *layout.hanging(Text(f"before  {words.sources(safe.before)}"), 8),
         *layout.hanging(Text(f"after   {words.sources(safe.after)}"), 8),
+        *layout.hanging(Text(words.not_recorded(safe), style="dim"), 8),
         Text(),
         *_unfair(safe, layout),
         *_findings(safe, layout),
@@ -99,17 +100,17 @@ def _models(comparison: Comparison, layout: Layout) -> list[Text]:
 def _model(model: ModelComparison, layout: Layout) -> list[Text]:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
-    by = f" by {words.percent_change(change.ratio).lstrip('+−')}"
-    answer = f"{change.answer}{by if change.answer in (Answer.IMPROVED, Answer.REGRESSED) else ''}"
     span = words.interval(change)
     numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}" + (f" ({span})" if span else "")
-    head = Text.assemble("  ", (name, "bold"), "  ", (answer, STYLES[change.answer]), "  ", glued(numbers))
+    head = Text.assemble(
+        "  ", (name, "bold"), "  ", (words.answer(change), STYLES[change.answer]), "  ", glued(numbers)
+    )
     rows = [
         ("why", words.reason(change)),
         ("where", words.parts(model)),
         ("p95", words.p95(model)),
         ("also", words.facts(model)),
-        ("data", words.measured(change)),
+        ("from", words.measured(change)),
     ]
     lines = layout.hanging(head, 4)
     for label, text in rows:
@@ -126,7 +127,7 @@ def _notes(comparison: Comparison, layout: Layout) -> list[Text]:
 
 
 def _summary_style(comparison: Comparison) -> str:
-    answers = {model.latency.answer for model in comparison.models if model.presence is Presence.BOTH}
+    answers = words.answers(comparison.models)
     statuses = {change.status for change in comparison.findings}
     if Answer.REGRESSED in answers or Status.NEW in statuses:
         return "bold red"

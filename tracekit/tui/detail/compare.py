@@ -47,8 +47,8 @@ def _savings(change: FindingChange, *, after: bool) -> str:
     ns = change.savings_after_ns if after else change.savings_before_ns
     if ns is not None:
         return format_estimate(ns)
-    found = (Status.STILL_THERE, Status.NEW) if after else (Status.STILL_THERE, Status.FIXED)
-    return change.severity if change.status in found else ABSENT
+    statuses = (Status.STILL_THERE, Status.NEW) if after else (Status.STILL_THERE, Status.FIXED)
+    return change.severity if change.status in statuses else ABSENT
 
 
 def _models(change: FindingChange) -> str:

@@ -27,7 +27,7 @@ from tracekit.tui.query import filter_words
 from tracekit.tui.selection import events_of, finding_here, range_end
 from tracekit.tui.state import Area
 from tracekit.tui.text import cut
-from tracekit.tui.theme import PALETTES
+from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
@@ -108,7 +108,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         """Draw a state."""
         self._state = state
         self.query_one("#title", Static).update(
-            title_line(state, self.size.width, PALETTES[self.app.current_theme.dark]), layout=False
+            title_line(state, self.size.width, palette_of(self.app.current_theme)), layout=False
         )
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)

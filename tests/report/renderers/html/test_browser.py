@@ -131,6 +131,12 @@ def view(steps: dict[str, Any], name: str) -> tuple[int, int]:
     return start, end
 
 
+def test_no_canvas_is_larger_than_the_window_however_long_the_recording(seen: dict[str, Any]) -> None:
+    for noted in seen["files"]:
+        assert noted["canvases"]
+        assert all(0 < width <= 1280 and 0 < height <= 2 * 900 for width, height in noted["canvases"]), noted["file"]
+
+
 def test_no_page_complains_asks_for_anything_overflows_or_shifts(seen: dict[str, Any]) -> None:
     assert len(seen["files"]) >= 1 + len(LOOKED_AT)
     for noted in (*seen["files"], seen["driven"]["noted"]):
