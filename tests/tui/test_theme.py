@@ -41,6 +41,8 @@ LEAST_IN_BARS = 10
 """In the bars of predictions each stretch has its sign besides."""
 LEAST_TEXT, LEAST_SHAPE = 4.5, 3.0
 """WCAG 2.2, 1.4.3 (AA) for text and 1.4.11 for shapes."""
+LEAST_FADED = 1.5
+"""What is faded is told apart from nothing. Our judgement."""
 
 TOGETHER = {
     "activity": (Category.LOAD, Category.LOAD_CACHED, Category.COMPILE, Category.PREDICTION, Category.OTHER),
@@ -203,6 +205,7 @@ def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(s
     # What a terminal makes of 16 colors is its own choice, and nothing of it reaches 4.5 throughout.
     faint = {pair: round(contrast(*map(seen, pair)), 2) for pair in pairs if contrast(*map(seen, pair)) < LEAST_SHAPE}
     assert faint == {}
+    assert contrast(seen(palette.categories[Category.FADED]), seen(palette.background)) > LEAST_FADED
 
 
 def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, samples) -> None:
