@@ -17,6 +17,7 @@ from textual.geometry import Region
 from tests.tui.conftest import kept_session
 from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import Grouping, lanes_of
+from tracekit.tui.app import has_sixteen_colors
 from tracekit.tui.detail.bars import GROUP_CATEGORIES
 from tracekit.tui.sixteen import COLORS
 from tracekit.tui.theme import PALETTES, SIXTEEN
@@ -221,3 +222,13 @@ def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, s
     run_view(test, samples / "sharpen_8bit.trace", sixteen_colors=True)
     assert told <= set(COLORS)
     assert len(told) > 5
+
+
+@pytest.mark.parametrize(
+    ("term", "colorterm", "sixteen"),
+    [("xterm", "", True), ("screen", "", True), ("xterm-256color", "", False), ("xterm", "truecolor", False)],
+)
+def test_the_terminal_says_how_many_colors_it_has(term, colorterm, sixteen, monkeypatch) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setenv("COLORTERM", colorterm)
+    assert has_sixteen_colors() is sixteen

@@ -56,12 +56,9 @@ def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
 @pytest.mark.parametrize(
     ("outcome", "begin"),
     [
-        ("passed", "### Passed: {title}\n\n{recording}\n\n`reload-before-predict`, `Pointillism`. "),
-        (
-            "insufficient_data",
-            "### Not evaluated: `reload-before-predict`\n\n{recording}\n\n`reload-before-predict`, `Pointillism`. ",
-        ),
-        ("not_applicable", "### Not applicable: `reload-before-predict`\n\n{recording}\n\n"),
+        ("passed", "### Passed: {title}{recording}`reload-before-predict`, `Pointillism`. "),
+        ("insufficient_data", "### Not evaluated: {check}{recording}`reload-before-predict`, `Pointillism`. "),
+        ("not_applicable", "### Not applicable: {check}{recording}"),
     ],
 )
 def test_a_check_without_finding_is_copied_as_what_it_is(outcome, begin, run_view, reload_sample) -> None:
