@@ -54,8 +54,8 @@ def test_a_regression_is_no_failure(tracekit, samples):
 
 def test_a_range_limits_what_is_compared(tracekit, samples):
     pair = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
-    whole, part = (json.loads(tracekit("compare", *pair, *more, "--json").out) for more in ((), ("--to", "2")))
-    counts = [comparison["models"][0]["predictions"]["before"] for comparison in (whole, part)]
+    full, part = (json.loads(tracekit("compare", *pair, *more, "--json").out) for more in ((), ("--to", "2")))
+    counts = [comparison["models"][0]["predictions"]["before"] for comparison in (full, part)]
     assert 0 < counts[1] < counts[0]
     assert part["notes"][0] == "Only predictions starting before 2 s are compared."
 

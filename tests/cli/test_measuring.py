@@ -8,7 +8,7 @@ from tracekit.cli.measuring import recordings_in
 
 
 @pytest.mark.parametrize(
-    ("entries", "found"),
+    ("entries", "expected"),
     [
         (["b.trace/", "a.trace.zip", "notes.txt"], ["a.trace.zip", "b.trace"]),
         (["b.json", "a.json", "notes.txt"], ["a.json", "b.json"]),
@@ -19,11 +19,11 @@ from tracekit.cli.measuring import recordings_in
         ([], []),
     ],
 )
-def test_a_folder_means_what_it_holds(tmp_path, entries, found):
+def test_a_folder_means_what_it_holds(tmp_path, entries, expected):
     for entry in entries:
         path = tmp_path / entry
         path.mkdir() if entry.endswith("/") else path.touch()
-    assert recordings_in(str(tmp_path)) == ([str(tmp_path / name) for name in found] or [str(tmp_path)])
+    assert recordings_in(str(tmp_path)) == ([str(tmp_path / name) for name in expected] or [str(tmp_path)])
 
 
 def test_a_bundle_is_itself(samples):

@@ -112,8 +112,8 @@ def test_06_each_model_has_the_noise_of_its_own_recordings_and_two_floors():
     baseline = baseline_of([run(seed, 1 + step / 500, 1 + step / 10, 0.02) for seed, step in enumerate((-1, 0, 1))])
     assert baseline.spread("Noisy") > 10 * baseline.spread("Steady")
     # 10% slower each: 1 ms, 1 ms, 20 µs.
-    found = gate([run(50, 1.1, 1.1, 0.022)], baseline)
-    verdicts = {name: comparison_item(found, name).verdict for name in ("Steady", "Noisy", "Short")}
+    verdict = gate([run(50, 1.1, 1.1, 0.022)], baseline)
+    verdicts = {name: comparison_item(verdict, name).verdict for name in ("Steady", "Noisy", "Short")}
     assert verdicts == {
         "Steady": Verdict.FAILED,
         "Noisy": Verdict.NOT_ENOUGH_DATA,
@@ -255,10 +255,10 @@ def test_18_nothing_recorded_is_no_pass_and_files_are_written_on_every_status(tr
 def test_19_each_number_has_its_interval_and_what_it_rests_on():
     """kestra-io/docs#5707: measured once, and reviewers learned to ignore it."""
     settings = CheckSettings(limits=(Limit("*", "p50", 20e6),))
-    found = gate([recording(1, 1.3)], baseline_of([recording(0)]), settings)
-    (limit,) = [item for item in found.items if item.subject == "p50"]
+    verdict = gate([recording(1, 1.3)], baseline_of([recording(0)]), settings)
+    (limit,) = [item for item in verdict.items if item.subject == "p50"]
     assert re.search(r"\(100 predictions, 95% interval 1\d\.\d\d ms to 1\d\.\d\d ms\)", limit.text)
-    assert re.search(r"\+\d+% \(\+\d+% to \+\d+%\), 100 and 100 predictions", comparison_item(found).text)
+    assert re.search(r"\+\d+% \(\+\d+% to \+\d+%\), 100 and 100 predictions", comparison_item(verdict).text)
 
 
 def test_20_to_warn_first_is_documented_and_possible():
@@ -328,9 +328,9 @@ def test_25_method_and_version_are_in_baseline_and_output():
     plain = json.loads(to_text(baseline))
     assert plain["method"] == METHOD_VERSION
     assert plain["tracekit"]
-    found = gate([recording(1)], replace(baseline, method=0))
-    assert any("version 0 of the method" in item.text for item in found.items)
-    assert found.comparison.method == METHOD_VERSION
+    verdict = gate([recording(1)], replace(baseline, method=0))
+    assert any("version 0 of the method" in item.text for item in verdict.items)
+    assert verdict.comparison.method == METHOD_VERSION
     assert "Politis and White" in (ROOT / "docs" / "compare.md").read_text()
 
 
