@@ -188,6 +188,15 @@ def test_a_performance_report_is_part_of_the_report_without_what_is_private(trac
     assert not any(word in result.out for word in (*PRIVATE, str(path.parent)))
 
 
+def test_a_doubt_stands_with_the_report_that_is_used(tracekit, samples, report_of) -> None:
+    path = report_of()
+    path.write_text(path.read_text().replace("SharpenFilter", "Blur"))
+    given = f"SharpenFilter={path}"
+    words = " ".join(tracekit("analyze", samples / "sharpen_8bit.trace", "--perf-report", given).out.split())
+    section = words.partition("MODEL FILES AND PERFORMANCE REPORTS")[2].partition("NOT EVALUATED")[0]
+    assert "Used for SharpenFilter, although it names Blur: check that it is this model." in section
+
+
 def test_a_bad_performance_report_is_one_sentence_and_status_2(tracekit, samples, tmp_path) -> None:
     path = tmp_path / "report.json"
     for content, words in (
