@@ -138,15 +138,17 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
 
 def _model_checks(table: dict[str, Any], detectors: Sequence[ListedDetector], ids: Collection[str]) -> ModelChecks:
     """What the file sets for checks of model files. `only` leaves none out where it names none of them."""
-    own = {detector.id for detector in detectors}
-    of_others = frozenset(ids) - own
+    detector_ids = {detector.id for detector in detectors}
+    of_others = frozenset(ids) - detector_ids
     models = {pattern: (f'models."{pattern}".', part) for pattern, part in _tables(table, "models", "").items()}
     checks = ModelChecks(
-        only=_of(_names(table, "only", "", ids), own),
-        skip=_of(_names(table, "skip", "", ids), own),
+        only=_of(_names(table, "only", "", ids), detector_ids),
+        skip=_of(_names(table, "skip", "", ids), detector_ids),
         settings=_options(table, "", without=of_others),
         model_settings={pattern: _options(part, where, without=of_others) for pattern, (where, part) in models.items()},
-        model_skip={pattern: _of(_names(part, "skip", where, ids), own) for pattern, (where, part) in models.items()},
+        model_skip={
+            pattern: _of(_names(part, "skip", where, ids), detector_ids) for pattern, (where, part) in models.items()
+        },
     )
     for settings in (checks.settings, *checks.model_settings.values()):
         configure(detectors, settings)

@@ -87,30 +87,30 @@ def checks_of(tracekit, recording, *arguments) -> dict:
 @pytest.mark.parametrize("check", ["excess-data-copies", "float-conversion"])
 def test_findings_name_the_input_its_type_and_the_lines_that_fix_it(tracekit, samples, sharpen, check: str) -> None:
     recording = samples / "sharpen_8bit.trace"
-    found = checks_of(tracekit, recording, "--model-file", sharpen("image_gray"))[check]
+    answer = checks_of(tracekit, recording, "--model-file", sharpen("image_gray"))[check]
     alone = checks_of(tracekit, recording)[check]
     words = " The model file shows what is converted: input `picture` (8-bit image to Float16), output `y` (Float16 to "
-    assert found["summary"] == f"{alone['summary']}{words}Float32)."
+    assert answer["summary"] == f"{alone['summary']}{words}Float32)."
     for line in (
         'inputs=[ct.ImageType(name="picture", color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)],',
         'outputs=[ct.TensorType(name="y", dtype=np.float16)],',
         "`kCVPixelFormatType_OneComponent16Half` for `picture`",
     ):
-        assert line in found["fix"]
+        assert line in answer["fix"]
         assert line not in alone["fix"]
-    assert found["fix"].startswith(
+    assert answer["fix"].startswith(
         "Convert the model with Float16 where it computes in Float16. Needs iOS 16, macOS 13"
     )
-    assert {key: found[key] for key in ("outcome", "severity", "metrics", "cost", "evidence")} == {
+    assert {key: answer[key] for key in ("outcome", "severity", "metrics", "cost", "evidence")} == {
         key: alone[key] for key in ("outcome", "severity", "metrics", "cost", "evidence")
     }
 
 
 @pytest.mark.parametrize("check", ["excess-data-copies", "float-conversion"])
 def test_a_right_interface_is_said_to_be_right(tracekit, samples, sharpen, check: str) -> None:
-    found = checks_of(tracekit, samples / "sharpen_float16.trace", "--model-file", sharpen("float16_interface"))[check]
-    assert found["outcome"] == "passed"
-    assert found["summary"].endswith(
+    answer = checks_of(tracekit, samples / "sharpen_float16.trace", "--model-file", sharpen("float16_interface"))[check]
+    assert answer["outcome"] == "passed"
+    assert answer["summary"].endswith(
         " of prediction time. The interface is right: by the model file, inputs and outputs need no conversion: "
         "the model computes in Float16."
     )
@@ -118,9 +118,9 @@ def test_a_right_interface_is_said_to_be_right(tracekit, samples, sharpen, check
 
 def test_a_file_that_contradicts_the_recording_is_questioned(tracekit, samples, sharpen) -> None:
     path = sharpen("float16_interface")
-    found = checks_of(tracekit, samples / "sharpen_8bit.trace", "--model-file", path)["float-conversion"]
-    assert "check that it is the version that ran" in found["summary"]
-    assert found["fix"].startswith("Convert the model with Float16 inputs and outputs")
+    check = checks_of(tracekit, samples / "sharpen_8bit.trace", "--model-file", path)["float-conversion"]
+    assert "check that it is the version that ran" in check["summary"]
+    assert check["fix"].startswith("Convert the model with Float16 inputs and outputs")
 
 
 def test_files_of_models_that_are_not_shown_are_left_out(tracekit, samples, built_models) -> None:

@@ -12,13 +12,13 @@ from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import add_format_arguments
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.detectors.model_checks import ModelChecks
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
+    from tracekit.detectors.model_checks import ModelChecks
     from tracekit.model_files import ModelFile
     from tracekit.model_files.performance import PerformanceReport
 
@@ -137,6 +137,8 @@ def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
 
 def _project(arguments: Namespace) -> ModelChecks:
     """What the config file sets for the checks of model files."""
+    from tracekit.detectors.model_checks import ModelChecks
+
     path = config_of(arguments)
     if path is None:
         return ModelChecks()

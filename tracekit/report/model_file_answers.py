@@ -162,14 +162,14 @@ _BY_REPORT: dict[Pattern, Callable[[PerformanceReportInfo], FileAnswer | None]] 
 
 
 def _of_report(entry: PerformanceReportInfo, there: bool | None, sentences: Sequence[str]) -> FileAnswer | None:
-    return _told(f"{entry.model} (performance report)", there, sentences) if sentences else None
+    return _answer_of(f"{entry.model} (performance report)", there, sentences) if sentences else None
 
 
 def _answer(
     file: ModelFileInfo, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()
 ) -> FileAnswer:
-    return _told(f"{file.model} (model file)", there, sentences, checks)
+    return _answer_of(f"{file.model} (model file)", there, sentences, checks)
 
 
-def _told(who: str, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()) -> FileAnswer:
+def _answer_of(who: str, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()) -> FileAnswer:
     return FileAnswer(there, tuple(f"{who}: {sentence}" for sentence in sentences), tuple(checks))

@@ -11,8 +11,8 @@ from tracekit.compare.renderers import words
 
 
 def undecided(reason: Reason | None, **settings: Any) -> LatencyChange:
-    fields: dict[str, Any] = dict.fromkeys(("before_ns", "after_ns", "ratio", "low", "high", "effective", "wanted"))
-    fields |= {"answer": Answer.NOT_ENOUGH_DATA, "reason": reason, "counts": (90, 80)}
+    fields: dict[str, Any] = dict.fromkeys(("before_ns", "after_ns", "ratio", "low", "high", "wanted", "floor"))
+    fields |= {"answer": Answer.NOT_ENOUGH_DATA, "reason": reason, "counts": (90, 80), "effective": (90.0, 80.0)}
     return LatencyChange(**fields | settings)
 
 
@@ -39,3 +39,8 @@ def test_predictions_that_depend_on_each_other_are_worth_fewer() -> None:
 def test_what_would_settle_it_is_said_where_it_is_known() -> None:
     assert "at least 200 predictions a side" in words.reason(undecided(Reason.WIDE, wanted=200))
     assert "a side" not in words.reason(undecided(Reason.WIDE))
+    assert "more recordings a side" in words.reason(undecided(Reason.WIDE, effective=None))
+
+
+def test_a_change_that_may_be_too_small_names_what_counts() -> None:
+    assert "maybe by less than 5%" in words.reason(undecided(Reason.SMALL, floor=0.05))

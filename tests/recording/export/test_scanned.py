@@ -65,7 +65,7 @@ def test_real_exports_are_accepted_and_read_the_same() -> None:
 @given(contents=st.lists(tables(), min_size=1, max_size=3), refer=st.lists(st.booleans(), max_size=20))
 def test_random_tables_read_the_same(contents: list[tuple[list[str], list[list[object]]]], refer: list[bool]) -> None:
     writer = Writer([])
-    nodes = "".join(written(types, rows, writer, place, refer) for place, (types, rows) in enumerate(contents, 1))
+    nodes = "".join(written(types, rows, writer, index, refer) for index, (types, rows) in enumerate(contents, 1))
     assert_same(f"<trace-query-result>{nodes}</trace-query-result>".encode())
 
 
@@ -76,27 +76,27 @@ def test_a_changed_file_reads_the_same_or_is_declined(data: st.DataObject) -> No
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(content)))
         end = data.draw(st.integers(start, min(len(content), start + 40)))
-        place = data.draw(st.integers(0, len(SMALL) - 1))
-        piece = SMALL[place : place + data.draw(st.integers(0, 60))]
+        offset = data.draw(st.integers(0, len(SMALL) - 1))
+        piece = SMALL[offset : offset + data.draw(st.integers(0, 60))]
         content[start:end] = data.draw(st.sampled_from([piece, b"", bytes(content[start:end]) * 2, b"&amp;", b"0"]))
     assert disagreement(bytes(content)) == ""
 
 
 def test_chunks_may_end_at_every_byte(request: pytest.FixtureRequest) -> None:
-    whole = read_strictly(SMALL)
-    assert whole is not None
+    expected = read_strictly(SMALL)
+    assert expected is not None
     for border in range(1, len(SMALL), 1 if request.config.getoption("--every-case") else 3):
         part = scan(SMALL, (border,))
         assert part is not None, border
-        assert difference(part, whole) == "", border
+        assert difference(part, expected) == "", border
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
 def test_chunks_may_be_short(size: int) -> None:
-    part, whole = scan(SMALL, tuple(range(size, len(SMALL), size))), read_strictly(SMALL)
+    part, expected = scan(SMALL, tuple(range(size, len(SMALL), size))), read_strictly(SMALL)
     assert part is not None
-    assert whole is not None
-    assert difference(part, whole) == ""
+    assert expected is not None
+    assert difference(part, expected) == ""
 
 
 def test_a_file_that_was_cut_off_at_any_byte_is_declined() -> None:

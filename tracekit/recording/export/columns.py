@@ -218,12 +218,12 @@ def _coded(indexes: CodeArray, valid: BoolArray, distinct: list[CellValue]) -> C
     first[used[::-1]] = np.arange(len(used) - 1, -1, -1, dtype=np.int32)
     present = first < len(used)
     order = np.flatnonzero(present)
-    places = first[order]
+    first_rows = first[order]
     values: tuple[CellValue, ...]
-    if (places[1:] > places[:-1]).all():
+    if (first_rows[1:] > first_rows[:-1]).all():
         values = tuple(compress(distinct[lowest : highest + 1], present.tobytes()))
     else:
-        order = order[np.argsort(places, kind="stable")]
+        order = order[np.argsort(first_rows, kind="stable")]
         values = tuple(map(distinct.__getitem__, (order + lowest).tolist()))
     renumbered = np.zeros(len(first), dtype=np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
