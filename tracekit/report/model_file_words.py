@@ -1,6 +1,6 @@
 """The model files and performance reports of a report in words, the same in every readable format.
 
-Files that are not used stand in the notes.
+Files that are not used stand in the notes. A doubt about one that is used stands with it too, since notes may be cut.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ class FileRow(NamedTuple):
     facts: str
     """Its name, what it is, its size, and the systems that load it."""
     sentences: tuple[str, ...]
-    """What it says of the interface, and what else a check found in it; for a report, planned and timed beside
-    recorded."""
+    """A doubt that it is of this model; what it says of the interface, and what else a check found in it; for a report,
+    planned and timed beside recorded."""
 
 
 def file_rows(report: Report) -> tuple[FileRow, ...]:
     """The files that are used, in the order in which they were given, then the performance reports."""
     files = [
-        FileRow(file.model, f"{file.source} · {file.summary}", tuple(filter(None, (file.interface, _found(file)))))
+        FileRow(
+            file.model,
+            f"{file.source} · {file.summary}",
+            tuple(filter(None, (file.problem, file.interface, _found(file)))),
+        )
         for file in report.model_files
         if file.model is not None
     ]
@@ -37,7 +41,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
         FileRow(
             entry.model,
             f"{entry.source} · {entry.form}: {entry.made_on}",
-            tuple(filter(None, (entry.timed, entry.planned))),
+            tuple(filter(None, (entry.problem, entry.timed, entry.planned))),
         )
         for entry in report.performance_reports
         if entry.model is not None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown import Part
 from tracekit.detectors.shared import planned
+from tracekit.report.columns import is_inferred
 from tracekit.report.report import PerformanceReportInfo
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_duration, format_share
@@ -56,7 +57,9 @@ def _timed(report: PerformanceReport, model: ModelSummary | None) -> str:
     recorded = model.prediction.p50_ns if model is not None and model.prediction is not None else None
     if recorded is None:
         return f"Prediction of the model alone: {format_duration(alone)} (median)."
-    return f"Prediction of the model alone: {format_duration(alone)}; recorded: {format_duration(recorded)} (medians)."
+    least = "at least " if model is not None and is_inferred(model) else ""
+    in_app = f"{least}{format_duration(recorded)}"
+    return f"Prediction of the model alone: {format_duration(alone)}; recorded: {in_app} (medians)."
 
 
 def _planned(report: PerformanceReport, model: ModelSummary | None) -> str:
