@@ -21,6 +21,8 @@ class FileRow(NamedTuple):
     model: str
     facts: str
     """Its name, what it is, its size, and the systems that load it."""
+    card: tuple[tuple[str, str], ...]
+    """Its facts in full: name and value of each. Several with the same name stand together."""
     sentences: tuple[str, ...]
     """What it says of the interface, and what else a check found in it."""
 
@@ -28,7 +30,12 @@ class FileRow(NamedTuple):
 def file_rows(report: Report) -> tuple[FileRow, ...]:
     """The files that are used, in the order in which they were given."""
     return tuple(
-        FileRow(file.model, f"{file.source} · {file.summary}", tuple(filter(None, (file.interface, _found(file)))))
+        FileRow(
+            file.model,
+            f"{file.source} · {file.summary}",
+            tuple((fact.name, fact.value) for fact in file.facts),
+            tuple(filter(None, (file.interface, _found(file)))),
+        )
         for file in report.model_files
         if file.model is not None
     )
