@@ -148,14 +148,17 @@ def weight_group(group: WeightGroup) -> str:
 def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
     """Facts of a model for a card: name and value of each."""
     for function in model.functions[:FUNCTIONS]:
-        of = f" of {function.name}" if len(model.functions) > 1 else ""
-        yield from _features(function, of)
+        if len(model.functions) > 1:
+            yield "function", function.name
+        yield from _features(function)
         facts = "; ".join(filter(None, (computes(function).removeprefix("Computes in ").rstrip("."), function.opset)))
         if facts:
-            yield f"computes in{of}", facts
+            yield "computes in", facts
         total = sum(function.operations.values())
         if total:
-            yield f"operations{of}", f"{total:,}: {histogram(function.operations, OPERATIONS)}"
+            yield "operations", f"{total:,}: {histogram(function.operations, OPERATIONS)}"
+    if len(model.functions) > FUNCTIONS:
+        yield "", format_count(len(model.functions) - FUNCTIONS, "more function")
     for number, stage in enumerate(model.stages, 1):
         yield f"stage {number}", f"{stage.name}, {stage.kind}"
     yield "weights", weight_size(model.weights)
@@ -168,12 +171,12 @@ def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
         yield "custom layers", ", ".join(model.custom_layers)
 
 
-def _features(function: FunctionInfo, of: str) -> Iterator[tuple[str, str]]:
+def _features(function: FunctionInfo) -> Iterator[tuple[str, str]]:
     roles = (("input", function.inputs), ("output", function.outputs), ("state", function.states))
     for role, entries in roles:
         for entry in entries[:FEATURES]:
             words = ", ".join(filter(None, (entry.name, feature_type(entry), feature_shape(entry))))
-            yield f"{role}{of}", f"{words}{', optional' if entry.optional else ''}"
+            yield role, f"{words}{', optional' if entry.optional else ''}"
         if len(entries) > FEATURES:
             yield "", format_count(len(entries) - FEATURES, f"more {role}")
 
