@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tracekit"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-FILE = re.compile(r"`([\w./-]+(?:\.(?:py|c|json|toml|mjs)|/))`")
+FILE = re.compile(r"`([\w./-]+(?:\.(?:py|c|json|toml|md|mjs)|/))`")
 NAME_OF_FILE = re.compile(r"`([A-Z_]+|_[a-z_]+)`(?: in| of) (?:its )?`([\w./]+\.py)`")
 OF_A_PROJECT = {"tracekit.toml"}
 

@@ -5,6 +5,7 @@
     expect = "ane"
     skip = ["pipeline-gaps"]
     model-files = ["Models/Caption.mlpackage"]
+    perf-reports = ["Models/Caption.json"]
 
     [detectors.excess-data-copies]
     copy_share = 0.2
@@ -45,7 +46,10 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector, ListedDetector
     from tracekit.detectors.options import ModelSettings, Number, Settings
 
-_TOP = ("only", "skip", "budget", "expect", "fail-on", "model-files", "detectors", "models", "check", *FLOOR_KEYS)
+_TOP = (
+    *("only", "skip", "budget", "expect", "fail-on", "model-files", "perf-reports", "detectors", "models", "check"),
+    *FLOOR_KEYS,
+)
 _OF_MODEL = ("skip", "budget", "expect", "detectors", *FLOOR_KEYS)
 
 
@@ -70,6 +74,8 @@ class Config:
     """How much the latency of each model must change to count."""
     model_files: tuple[str, ...] = ()
     """Files of the models, as `PATH` or `MODEL=PATH`; the paths lead from the current folder or are absolute."""
+    perf_reports: tuple[str, ...] = ()
+    """Performance reports of the models, in the same form."""
     model_checks: ModelChecks = field(default_factory=ModelChecks)
     """What is set for the checks of model files, whose ids stand in the file among those of the detectors."""
 
@@ -124,22 +130,25 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         _fail_on(table),
         checked,
         Floors(tuple(floors)),
-        _model_files(table, path),
+        _files(table, "model-files", path),
+        _files(table, "perf-reports", path),
         _model_checks(table, MODEL_DETECTORS, ids),
     )
 
 
 def _model_checks(table: dict[str, Any], detectors: Sequence[ListedDetector], ids: Collection[str]) -> ModelChecks:
     """What the file sets for checks of model files. `only` leaves none out where it names none of them."""
-    own = {detector.id for detector in detectors}
-    of_others = frozenset(ids) - own
+    detector_ids = {detector.id for detector in detectors}
+    of_others = frozenset(ids) - detector_ids
     models = {pattern: (f'models."{pattern}".', part) for pattern, part in _tables(table, "models", "").items()}
     checks = ModelChecks(
-        only=_of(_names(table, "only", "", ids), own),
-        skip=_of(_names(table, "skip", "", ids), own),
+        only=_of(_names(table, "only", "", ids), detector_ids),
+        skip=_of(_names(table, "skip", "", ids), detector_ids),
         settings=_options(table, "", without=of_others),
         model_settings={pattern: _options(part, where, without=of_others) for pattern, (where, part) in models.items()},
-        model_skip={pattern: _of(_names(part, "skip", where, ids), own) for pattern, (where, part) in models.items()},
+        model_skip={
+            pattern: _of(_names(part, "skip", where, ids), detector_ids) for pattern, (where, part) in models.items()
+        },
     )
     for settings in (checks.settings, *checks.model_settings.values()):
         configure(detectors, settings)
@@ -167,11 +176,11 @@ def _of(names: Sequence[str], ids: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in ids)
 
 
-def _model_files(table: dict[str, Any], config: Path) -> tuple[str, ...]:
-    """The files, whose paths are written as seen from the settings file."""
-    value = table.get("model-files", [])
+def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:
+    """The files of a setting, whose paths are written as seen from the settings file."""
+    value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise UsageError("'model-files': must be a list of paths, or of MODEL=PATH")
+        raise UsageError(f"'{key}': must be a list of paths, or of MODEL=PATH")
     files = []
     for text in value:
         model, equals, path = text.partition("=")

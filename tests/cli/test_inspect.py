@@ -94,8 +94,8 @@ def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch
     )
 
     def ids(*arguments: object) -> dict[str, str]:
-        found = json.loads(tracekit("inspect", *arguments, "--json").out)["checks"]
-        return {check["id"]: check["outcome"] for check in found}
+        checks = json.loads(tracekit("inspect", *arguments, "--json").out)["checks"]
+        return {check["id"]: check["outcome"] for check in checks}
 
     ranged, weights = built_models / "ranged.mlpackage", built_models / "float16_interface.mlpackage"
     assert "flexible-shapes" not in ids(ranged)

@@ -49,7 +49,7 @@ def test_the_inspector_says_which_unit_handed_over_to_which(run_view, samples: P
 def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> None:
     given = f"SharpenFilter={built_models / 'target_iOS16.mlpackage'}"
     path = str(samples / "sharpen_8bit.trace")
-    session = opening.judged(opening.read(Request((path,), model_files=((given,),)), path))
+    session = opening.judged(opening.read(Request((path,), model_files=((given,), ())), path))
 
     def text(session) -> str:
         console = Console(width=120, file=io.StringIO())

@@ -17,6 +17,7 @@ from textual.geometry import Region
 from tests.tui.conftest import kept_session
 from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import Grouping, lanes_of
+from tracekit.tui.app import has_sixteen_colors
 from tracekit.tui.detail.bars import GROUP_CATEGORIES
 from tracekit.tui.sixteen import COLORS
 from tracekit.tui.theme import PALETTES, SIXTEEN
@@ -41,6 +42,8 @@ LEAST_IN_BARS = 10
 """In the bars of predictions each stretch has its sign besides."""
 LEAST_TEXT, LEAST_SHAPE = 4.5, 3.0
 """WCAG 2.2, 1.4.3 (AA) for text and 1.4.11 for shapes."""
+LEAST_FADED = 1.5
+"""What is faded is told apart from nothing. Our judgement."""
 
 TOGETHER = {
     "activity": (Category.LOAD, Category.LOAD_CACHED, Category.COMPILE, Category.PREDICTION, Category.OTHER),
@@ -203,6 +206,7 @@ def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(s
     # What a terminal makes of 16 colors is its own choice, and nothing of it reaches 4.5 throughout.
     faint = {pair: round(contrast(*map(seen, pair)), 2) for pair in pairs if contrast(*map(seen, pair)) < LEAST_SHAPE}
     assert faint == {}
+    assert contrast(seen(palette.categories[Category.FADED]), seen(palette.background)) > LEAST_FADED
 
 
 def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, samples) -> None:
@@ -218,3 +222,13 @@ def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, s
     run_view(test, samples / "sharpen_8bit.trace", sixteen_colors=True)
     assert told <= set(COLORS)
     assert len(told) > 5
+
+
+@pytest.mark.parametrize(
+    ("term", "colorterm", "sixteen"),
+    [("xterm", "", True), ("screen", "", True), ("xterm-256color", "", False), ("xterm", "truecolor", False)],
+)
+def test_the_terminal_says_how_many_colors_it_has(term, colorterm, sixteen, monkeypatch) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setenv("COLORTERM", colorterm)
+    assert has_sixteen_colors() is sixteen

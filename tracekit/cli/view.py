@@ -9,7 +9,7 @@ from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import (
     add_model_argument,
-    add_model_file_argument,
+    add_model_file_arguments,
     add_process_argument,
     add_reader_arguments,
     add_run_argument,
@@ -20,6 +20,8 @@ from tracekit.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from pathlib import Path
+
+    from tracekit.config import Config
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_model_argument(chosen)
     add_process_argument(chosen)
     add_reader_arguments(chosen)
-    add_model_file_argument(chosen)
+    add_model_file_arguments(chosen)
     add_config_arguments(parser)
 
 
@@ -56,8 +58,8 @@ def run(arguments: Namespace) -> ExitStatus:
     # The screen belongs to the UI: nothing else is printed while it runs.
     xctrace = XctraceOptions(arguments.timeout)
     config = config_of(arguments)
-    model_files = (arguments.model_file, _model_files(config))
-    check_given(arguments.model_file)
+    project = _project(config)
+    check_given(arguments.model_file, arguments.perf_report)
     request = Request(
         paths,
         arguments.run,
@@ -66,7 +68,8 @@ def run(arguments: Namespace) -> ExitStatus:
         arguments.reader,
         xctrace,
         config,
-        model_files,
+        (arguments.model_file, project.model_files),
+        (arguments.perf_report, project.perf_reports),
         arguments.theme,
     )
     failure = run_app(request)
@@ -76,14 +79,15 @@ def run(arguments: Namespace) -> ExitStatus:
     return ExitStatus.UNUSABLE
 
 
-def _model_files(config: Path | None) -> tuple[str, ...]:
-    """Model files of the project. Raises `UsageError` for a mistake in its settings, before the screen is taken."""
-    if config is None:
-        return ()
-    from tracekit.config import load_config
+def _project(path: Path | None) -> Config:
+    """What the project sets. Raises `UsageError` for a mistake in it, before the screen is taken."""
+    from tracekit.config import Config, load_config
+
+    if path is None:
+        return Config()
     from tracekit.detectors.plugins import all_detectors
 
-    return load_config(config, all_detectors()).model_files
+    return load_config(path, all_detectors())
 
 
 COMMAND = Command(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import select
+import signal
+import sys
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -191,6 +194,9 @@ class ViewApp(StateApp, inherit_bindings=False):
         self.run_worker(self._open, thread=True, exit_on_error=False)
 
     def _leave_at_signal(self) -> None:
+        if _terminal_is_gone():
+            # Where it controls no session, no signal tells so.
+            signal.raise_signal(signal.SIGHUP)
         if self._signals is not None and self._signals.new():
             self.leave()
 
@@ -263,7 +269,7 @@ def run(request: Request) -> str | None:
             at_first_picture=_look_for_garbage_briefly,
             signals=signals,
             remember=True,
-            sixteen_colors=_has_sixteen_colors(),
+            sixteen_colors=has_sixteen_colors(),
         )
         app.run()
         if signals.interrupted:
@@ -271,7 +277,17 @@ def run(request: Request) -> str | None:
     return app.failure
 
 
-def _has_sixteen_colors() -> bool:
+def _terminal_is_gone() -> bool:
+    """Whether nobody is at the other end of standard input any more."""
+    if sys.__stdin__ is None:
+        return False
+    ends = select.poll()
+    # A hang-up is told without being asked for.
+    ends.register(sys.__stdin__.fileno(), 0)
+    return any(event & select.POLLHUP for _, event in ends.poll(0))
+
+
+def has_sixteen_colors() -> bool:
     """Whether the terminal says that it has no more, in the words that Textual goes by."""
     wanted: Any = COLOR_SYSTEM
     return Console(color_system=wanted, force_terminal=True).color_system in {"standard", "windows"}

@@ -48,8 +48,10 @@ class Request:
     xctrace: XctraceOptions | None = None
     config: Path | None = None
     """File of settings."""
-    model_files: tuple[Sequence[str], ...] = ()
+    model_files: tuple[Sequence[str], Sequence[str]] = ((), ())
     """Paths of model files as `trace.joined` takes them: given ones, then those of the settings."""
+    perf_reports: tuple[Sequence[str], Sequence[str]] = ((), ())
+    """Those of performance reports."""
     theme: str | None = None
     """`dark` or `light`; None: the one that was chosen last."""
 
@@ -152,7 +154,7 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
     opened = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=progress)
-    opened = joined(opened, path, *request.model_files)
+    opened = joined(opened, path, request.model_files, request.perf_reports)
     shown = shown_of(opened, models=request.models, process=request.process)
     trace, full_trace = (opened, None) if shown is None else (narrowed(opened, shown), opened)
     return Session(

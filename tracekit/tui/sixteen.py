@@ -63,7 +63,7 @@ ON_BLACK: dict[Category, str] = {
 """With black text on them."""
 
 ON_WHITE: dict[Category, str] = {
-    Category.OTHER: GRAY,
+    Category.OTHER: BRIGHT_MAGENTA,
     Category.LOAD: RED,
     Category.LOAD_CACHED: YELLOW,
     Category.COMPILE: GREEN,
@@ -72,7 +72,7 @@ ON_WHITE: dict[Category, str] = {
     Category.INPUT_COPY: YELLOW,
     Category.CAST: BRIGHT_RED,
     Category.OUTPUT: GREEN,
-    Category.ANE_COPY: BRIGHT_MAGENTA,
+    Category.ANE_COPY: MAGENTA,
     Category.CPU: BRIGHT_BLUE,
     Category.GPU: GREEN,
     Category.ANE: MAGENTA,
@@ -81,14 +81,14 @@ ON_WHITE: dict[Category, str] = {
     Category.FOREIGN: CYAN,
     Category.GOOD: GREEN,
     Category.FAIR: YELLOW,
-    Category.SERIOUS: BRIGHT_MAGENTA,
+    Category.SERIOUS: MAGENTA,
     Category.CRITICAL: RED,
     Category.LOW: CYAN,
     Category.MEDIUM: BRIGHT_BLUE,
     Category.HIGH: YELLOW,
-    Category.FADED: LIGHT_GRAY,
+    Category.FADED: GRAY,
     Category.INFERRED: CYAN,
 }
 """With white text on the dark ones, black on `BRIGHT_ENOUGH_FOR_BLACK`."""
 
-BRIGHT_ENOUGH_FOR_BLACK = (GREEN, YELLOW, CYAN, LIGHT_GRAY, BRIGHT_RED, BRIGHT_MAGENTA)
+BRIGHT_ENOUGH_FOR_BLACK = (GREEN, YELLOW, CYAN, BRIGHT_RED, BRIGHT_MAGENTA)

@@ -23,9 +23,9 @@ def app() -> App:
     return app
 
 
-def sites(found: object) -> list[tuple[object, ...]]:
-    assert isinstance(found, Finding), found
-    return [(site.function, site.line, site.calls, site.of, site.thread) for site in found.call_sites]
+def sites(expected: object) -> list[tuple[object, ...]]:
+    assert isinstance(expected, Finding), expected
+    return [(site.function, site.line, site.calls, site.of, site.thread) for site in expected.call_sites]
 
 
 def test_reloads_name_who_loads_and_how_often(app: App, judge) -> None:

@@ -110,10 +110,10 @@ def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("count", "found"), [(1, "1 prediction"), (2, "2 predictions")])
-def test_how_few_were_found_is_told(scenario, judge, count, found):
+@pytest.mark.parametrize(("count", "expected"), [(1, "1 prediction"), (2, "2 predictions")])
+def test_how_few_were_found_is_told(scenario, judge, count, expected):
     calls(scenario, *THERE_AND_BACK, count=count)
-    assert judge(scenario, ID)["Segmenter"].reason == f"{found} with known compute units, 10 needed."
+    assert judge(scenario, ID)["Segmenter"].reason == f"{expected} with known compute units, 10 needed."
 
 
 def test_pieces_of_one_unit_are_one_turn(scenario, judge):

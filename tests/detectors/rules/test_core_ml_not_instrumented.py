@@ -136,8 +136,8 @@ def test_models_of_another_framework_need_no_core_ml(scenario, tmp_path):
 def test_a_damaged_log_is_named_as_the_cause(scenario, tmp_path):
     executions(scenario, 30)
     issues = ("Fatal logging system error: The log archive is corrupt or incomplete",)
-    found = detect(with_run(trace_of(scenario, tmp_path), issues=issues), Options())
-    assert "a damaged log archive" in found.summary
+    outcome = detect(with_run(trace_of(scenario, tmp_path), issues=issues), Options())
+    assert "a damaged log archive" in outcome.summary
 
 
 def test_an_import_is_named_as_the_cause(scenario, tmp_path):
@@ -146,8 +146,8 @@ def test_an_import_is_named_as_the_cause(scenario, tmp_path):
     write_export(scenario, tmp_path)
     report = tracekit.analyze(tmp_path)
     assert report.recording.imported_from == "trace-data.atrc"
-    (found,) = (check for check in report.checks if check.outcome == "finding" and check.id == ID)
-    assert "imported from" in found.summary
+    (findings,) = (check for check in report.checks if check.outcome == "finding" and check.id == ID)
+    assert "imported from" in findings.summary
     assert "/Users/me" not in to_json(report)
     # The short report and the coverage say so, and blame no entitlement.
     (core_ml,) = (entry for entry in report.coverage if entry.instrument == "Core ML")

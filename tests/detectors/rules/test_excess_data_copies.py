@@ -112,9 +112,9 @@ def test_copies_in_the_stages_of_a_pipeline_belong_to_its_prediction(scenario, j
         stage.event("Input Copy", 0, 5 * MS)
     outcomes = judge(scenario, ID)
     assert set(outcomes) == {"Sharpen"}
-    found = outcomes["Sharpen"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 5 * 5 * MS
+    outcome = outcomes["Sharpen"]
+    assert isinstance(outcome, Finding)
+    assert outcome.cost.ns == 5 * 5 * MS
 
 
 def test_rows_of_another_model_are_left_out(scenario, judge):

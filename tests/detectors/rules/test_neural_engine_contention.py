@@ -22,8 +22,8 @@ def calls(scenario, count=20, waiting=20, wait=5, length=10, label=STRANGER, gap
         before = round(wait * MS) if k < waiting else 0
         if before:
             scenario.other_neural_engine(start - 2 * MS, 2 * MS + before, label)
-        own = before + round(gap * MS)
-        prediction.neural_engine(own, length * MS - own)
+        queued_until = before + round(gap * MS)
+        prediction.neural_engine(queued_until, length * MS - queued_until)
 
 
 def values(outcome):

@@ -57,8 +57,8 @@ def test_a_public_recording_comes_out_as_its_authors_say(judge):
     answers = judge(speech_app(), ID)
     assert values(answers[HIFT.base])["unaccounted time"] == pytest.approx(0.97, abs=0.005)
     assert values(answers[CONDITIONS.base])["unaccounted time"] == pytest.approx(0.65, abs=0.005)
-    found = {model for model, outcome in answers.items() if isinstance(outcome, Finding)}
-    assert found == {HIFT.base, CONDITIONS.base}
+    models = {model for model, outcome in answers.items() if isinstance(outcome, Finding)}
+    assert models == {HIFT.base, CONDITIONS.base}
     explained = {model.base for model in (DECODE, PREFILL, PARTITION_A, PARTITION_B)}
     assert all(isinstance(answers[model], Passed) for model in explained)
 

@@ -145,12 +145,12 @@ def test_work_of_another_process_does_not(scenario, judge):
     assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], Finding)
 
 
-@pytest.mark.parametrize(("label", "said"), [(None, False), (ENGINE_PREDICTION, True)])
-def test_what_rests_on_time_alone_is_called_possible(scenario, judge, label, said):
+@pytest.mark.parametrize(("label", "words"), [(None, False), (ENGINE_PREDICTION, True)])
+def test_what_rests_on_time_alone_is_called_possible(scenario, judge, label, words):
     calls(scenario, ane=16, ane_label=label)
     finding = judge(scenario, ID, expected_unit=GPU)["Segmenter"]
     assert isinstance(finding, Finding)
-    assert ("Possible" in finding.summary) is said
+    assert ("Possible" in finding.summary) is words
 
 
 def test_the_order_in_which_units_take_turns_is_told(scenario, judge):

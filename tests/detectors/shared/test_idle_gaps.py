@@ -66,10 +66,10 @@ def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
 def test_pauses_of_the_same_sequences_are_found_once(scenario, monkeypatch):
     calls(scenario, work(20))
     trace = trace_of(scenario)
-    found = []
-    monkeypatch.setattr(idle_gaps, "idle_times", lambda *asked: found.append(asked[-1]) or idle_times(*asked))
+    min_calls_asked = []
+    monkeypatch.setattr(idle_gaps, "idle_times", lambda *count: min_calls_asked.append(count[-1]) or idle_times(*count))
     run_detectors(trace, only=[GAPS, SERIAL, "warm-up-spike"])
-    assert found == [100]
+    assert min_calls_asked == [100]
 
 
 @pytest.mark.parametrize(("pause", "gaps", "serial"), [(10.3, Finding, Passed), (9.7, Passed, Finding)])

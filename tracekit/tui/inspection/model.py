@@ -61,7 +61,7 @@ def _file_blocks(report: Report, name: str) -> Iterator[RenderableType]:
     """What the model's file says of it; nothing where none is known."""
     for row in file_rows(report):
         if row.model == name:
-            yield heading("Model file")
+            yield heading("Model file" if row.card else "Performance report")
             yield Text(visible(row.facts))
             for sentence in row.sentences:
                 yield Text(visible(sentence))

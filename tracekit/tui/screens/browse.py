@@ -231,6 +231,8 @@ def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str,
     if state.mark is not None:
         yield "v", "End range", "mark"
         yield "esc", "Cancel", "clear"
+    elif state.maximized is not None:
+        yield "esc", "Share screen", "clear"
     if enter:
         yield "enter", enter, "open_row" if lists else "select_here"
     ref = finding_here(state)
@@ -241,6 +243,9 @@ def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str,
     yield ("c", "Clear filter", "clear_filter") if state.filter.active else ("/", "Filter", "filter")
     if lists:
         yield "y", "Copy row", "copy_row"
+    if check is not None and state.pane == "findings":
+        yield "Y", "Copy finding", "copy_finding"
+    if lists:
         yield "o", "Sort", "sort_next"
     if state.mark is None:
         yield "v", "Range", "mark"
