@@ -154,6 +154,17 @@ def test_the_compilers_json_can_be_piped(tracekit, monkeypatch) -> None:
     assert result.out.count("inspect the model itself (.mlpackage") == 1
 
 
+def test_json_of_a_core_ai_model_is_said_to_be_read_by_a_guess(tracekit, tmp_path) -> None:
+    path = tmp_path / "chat.json"
+    function = {"name": "main", "inputs": [], "states": [{"name": "cache", "type": "NDArray (Float16, 8 × ? × 128)"}]}
+    path.write_text(json.dumps({"summary": {"functions": [function]}}), "utf-8")
+    result = tracekit("inspect", path)
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith("chat.json · Core AI model · read by a form that is a guess\n")
+    assert "state   cache  Float16, 8 × ? × 128" in result.out
+    assert result.out.endswith("No findings · 0 checks passed, 11 not applicable\n")
+
+
 def test_a_recording_is_sent_to_its_command(tracekit, samples) -> None:
     result = tracekit("inspect", samples / "sharpen_8bit.trace")
     assert result.status == 2

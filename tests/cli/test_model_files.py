@@ -9,6 +9,7 @@ import pytest
 from jsonschema import validate
 
 from support.performance_reports import PRIVATE, experiments, many, xcode_json
+from tracekit.model_files.specification import message_types
 from tracekit.report.renderers.serialize import schema_text
 
 
@@ -45,6 +46,30 @@ def test_a_model_file_is_part_of_the_report_without_the_way_to_it(tracekit, samp
     assert entry["loads"] is True
     assert entry["compression"] == []
     assert "SharpenFilter.mlpackage" not in json.dumps(report["recording"]["notes"])
+
+
+def test_the_card_of_a_model_has_its_facts_and_nothing_private(tracekit, samples, sharpen) -> None:
+    path = sharpen("palettized_groups")
+    result = tracekit("analyze", samples / "sharpen_8bit.trace", "--model-file", path, "--json")
+    (entry,) = json.loads(result.out)["model_files"]
+    facts = {fact["name"]: fact["value"] for fact in entry["facts"]}
+    assert facts["input"] == "x, Float16, 1 × 32 × 8 × 8"
+    assert facts["output"] == "y, Float16, 1 × 32 × 8 × 8"
+    assert facts["computes in"] == "Float16; CoreML8"
+    assert facts["operations"] == "2: 1 conv, 1 relu"
+    assert facts["weights"] == "4.74 KB, 9,216 parameters, in a file of the package"
+    assert str(path.parent) not in result.out
+
+
+def test_names_in_a_card_are_redacted(tracekit, samples, tmp_path) -> None:
+    model = message_types().Model(specificationVersion=1)
+    model.neuralNetwork.SetInParent()
+    model.description.input.add(name="jane@example.com").type.doubleType.SetInParent()
+    path = tmp_path / "SharpenFilter.mlmodel"
+    path.write_bytes(model.SerializeToString())
+    run = ("analyze", samples / "sharpen_8bit.trace", "--model-file", path, "--json")
+    assert "jane" not in tracekit(*run).out
+    assert "jane" in tracekit(*run, "--no-redact").out
 
 
 def test_a_bad_model_file_is_an_error_where_it_is_given_and_a_note_where_it_lies_beside(

@@ -25,7 +25,7 @@ SECTIONS = {
     "finding": "`findings[]`",
     "check": "`checks[]`",
     "part": "`models[].breakdown`",
-    **dict.fromkeys(("model_file", "model_file_check"), "`model_files[]`"),
+    **dict.fromkeys(("model_file", "model_file_check", "model_fact"), "`model_files[]`"),
     "performance_report": "`performance_reports[]`",
     "steady_rate": "`models[].throughput`",
     **dict.fromkeys(("trend", "level", "mode"), "`models[].latency_trend`"),

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from tracekit.analysis.breakdown import Handoffs
+from tracekit.tui import opening
 from tracekit.tui.inspection.finding import finding_blocks
+from tracekit.tui.inspection.model import model_blocks
 from tracekit.tui.inspection.prediction import directions
+from tracekit.tui.opening import Request
 from tracekit.tui.state import FindingRef
+from tracekit.tui.theme import PALETTES
 
 ANE, GPU, CPU = 0, 1, 2
 
@@ -38,6 +44,27 @@ def test_the_inspector_says_which_unit_handed_over_to_which(run_view, samples: P
         assert "from → to     Neural Engine → GPU" in text
 
     run_view(test, samples / "style_transfer_reload.trace", size=(200, 60))
+
+
+def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> None:
+    given = f"SharpenFilter={built_models / 'target_iOS16.mlpackage'}"
+    path = str(samples / "sharpen_8bit.trace")
+    session = opening.judged(opening.read(Request((path,), model_files=((given,), ())), path))
+
+    def text(session) -> str:
+        console = Console(width=120, file=io.StringIO())
+        console.print(*model_blocks(session, "SharpenFilter", PALETTES[True], monochrome=True))
+        return " ".join(console.file.getvalue().split())
+
+    words = text(session)
+    assert "Model file target_iOS16.mlpackage · ML program · " in words
+    assert "specification 7 (iOS 16, macOS 13 or later)" in words
+    assert "Converted in every prediction: input `x` (Float32 to Float16)" in words
+    assert "input x, Float32, 1 × 32 × 8 × 8" in words
+    assert "computes in Float16; CoreML6" in words
+    assert "operations 4: 2 cast, 1 conv, 1 relu" in words
+    assert "weights 18.4 KB, 9,216 parameters, in a file of the package" in words
+    assert "Model file" not in text(opening.judged(opening.read(Request((path,)), path)))
 
 
 def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> None:

@@ -32,8 +32,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
-        help="a .mlpackage, .mlmodel or .mlmodelc, JSON from 'xcrun coremlcompiler metadata', or JSON of a performance "
-        "report or compute plan; - for standard input",
+        help="a .mlpackage, .mlmodel or .mlmodelc, JSON from 'xcrun coremlcompiler metadata' or 'xcrun coreai-build "
+        "inspect', or JSON of a performance report or compute plan; - for standard input",
     )
     parser.add_argument(
         "--target",

@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_process_argument, add_reader_arguments, add_run_argument
+from tracekit.cli.inputs import (
+    add_model_argument,
+    add_model_file_arguments,
+    add_process_argument,
+    add_reader_arguments,
+    add_run_argument,
+)
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from pathlib import Path
+
+    from tracekit.config import Config
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,6 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_model_argument(chosen)
     add_process_argument(chosen)
     add_reader_arguments(chosen)
+    add_model_file_arguments(chosen)
     add_config_arguments(parser)
 
 
@@ -39,6 +48,7 @@ def run(arguments: Namespace) -> ExitStatus:
     if not (sys.stdin is not None and sys.stdin.isatty() and output is not None and output.isatty()):
         raise UsageError("view needs a terminal; without one, use `tracekit analyze`")
     from tracekit.recording import XctraceOptions
+    from tracekit.trace.joined import check_given
     from tracekit.tui.app import run as run_app
     from tracekit.tui.opening import Request
 
@@ -47,7 +57,9 @@ def run(arguments: Namespace) -> ExitStatus:
         raise UsageError("view cannot read a recording from standard input; pass a file")
     # The screen belongs to the UI: nothing else is printed while it runs.
     xctrace = XctraceOptions(arguments.timeout)
-    config = _checked(config_of(arguments))
+    config = config_of(arguments)
+    project = _project(config)
+    check_given(arguments.model_file, arguments.perf_report)
     request = Request(
         paths,
         arguments.run,
@@ -56,6 +68,8 @@ def run(arguments: Namespace) -> ExitStatus:
         arguments.reader,
         xctrace,
         config,
+        (arguments.model_file, project.model_files),
+        (arguments.perf_report, project.perf_reports),
         arguments.theme,
     )
     failure = run_app(request)
@@ -65,14 +79,15 @@ def run(arguments: Namespace) -> ExitStatus:
     return ExitStatus.UNUSABLE
 
 
-def _checked(config: Path | None) -> Path | None:
-    """The file of settings. Raises `UsageError` for a mistake in it, before the screen is taken."""
-    if config is not None:
-        from tracekit.config import load_config
-        from tracekit.detectors.plugins import all_detectors
+def _project(path: Path | None) -> Config:
+    """What the project sets. Raises `UsageError` for a mistake in it, before the screen is taken."""
+    from tracekit.config import Config, load_config
 
-        load_config(config, all_detectors())
-    return config
+    if path is None:
+        return Config()
+    from tracekit.detectors.plugins import all_detectors
+
+    return load_config(path, all_detectors())
 
 
 COMMAND = Command(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from tracekit.detectors.framework import InspectedModel, Judgment
 from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.options import configure
-from tracekit.detectors.outcomes import DetectorFailed, Finding
+from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.selection import choose
 from tracekit.errors import words_of
+from tracekit.model_files import Form
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -50,6 +51,8 @@ def run_model_detectors(
 
 
 def _detect(detector: ModelFileDetector[Any], view: InspectedModel, options: Any) -> Outcome:
+    if view.model.form is Form.CORE_AI:
+        return NotApplicable(view.model.name, "Checks of model files are about Core ML; this is a Core AI model.")
     try:
         return detector.detect(view, options)
     except Exception as error:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.conversions import told_by_precision
+from tracekit.model_files.core_ai import core_ai_model, is_core_ai
 from tracekit.model_files.facts import (
     COMPRESSED,
     FLOATS,
@@ -69,22 +70,31 @@ def read_compiled(folder: Path, depth: int = 0) -> ModelFile:
 
 
 def read_json(data: bytes, path: Path) -> ModelFile:
-    """Facts from what `xcrun coremlcompiler metadata` printed. Raises `UnreadableModel`."""
+    """Facts from what `xcrun coremlcompiler metadata` or `coreai-build inspect` printed. Raises `UnreadableModel`."""
+    found = _document(data, path)
+    if found is not None and is_core_ai(found):
+        return core_ai_model(found, path.stem, path.name)
     document = _first(data, path)
     name = text(document.get("generatedClassName")) or path.stem
     return model_of(document, name, path.name, Form.COMPILER_JSON)
 
 
-def _first(data: bytes, path: Path) -> Mapping[str, Any]:
-    """The one object of the compiler's list."""
+def _document(data: bytes, path: Path) -> Mapping[str, Any] | None:
+    """The object, or the first one of a list; None where there is none."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
         raise UnreadableModel(f"{shown(path)} is truncated or damaged: it is not complete JSON") from None
     if isinstance(document, list) and document:
         document = document[0]
+    return document if isinstance(document, Mapping) else None
+
+
+def _first(data: bytes, path: Path) -> Mapping[str, Any]:
+    """The one object of the compiler's list."""
+    document = _document(data, path)
     unknown = f"{shown(path)} is JSON, but neither what `xcrun coremlcompiler metadata` prints nor a performance report"
-    if not isinstance(document, Mapping):
+    if document is None:
         raise UnreadableModel(unknown)
     if not any(key in document for key in ("metadataOutputVersion", "specificationVersion", "inputSchema")):
         keys = ", ".join(sorted(map(str, document))[:5])

@@ -45,6 +45,7 @@ class Form(StrEnum):
     MODEL = "mlmodel"
     COMPILED = "mlmodelc"
     COMPILER_JSON = "coremlcompiler metadata"
+    CORE_AI = "coreai-build inspect"
 
 
 class Kind(StrEnum):
@@ -53,6 +54,7 @@ class Kind(StrEnum):
     ML_PROGRAM = "ML program"
     NEURAL_NETWORK = "neural network"
     PIPELINE = "pipeline"
+    CORE_AI = "Core AI model"
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,10 @@ def _read_folder(folder: Path) -> ModelFile:
         return replace(model, bytes=_size(folder))
     if folder.suffix == ".mlmodelc" or any((folder / name).is_file() for name in (METADATA, PROGRAM, NETWORK)):
         return replace(read_compiled(folder), bytes=_size(folder))
+    if folder.suffix in (".aimodel", ".aimodelc"):
+        raise UnreadableModel(
+            f"{shown(folder)} is a Core AI model; inspect what `xcrun coreai-build inspect --ops --json` prints of it"
+        )
     if folder.suffix == ".trace":
         raise UnreadableModel(f"{shown(folder)} is a recording; use `tracekit analyze`")
     raise UnreadableModel(f"{shown(folder)} is not a Core ML model; expected {EXPECTED}")

@@ -12,8 +12,9 @@ from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.errors import UsageError
 from tracekit.model_files import parse_target
 from tracekit.report.checks import check_of
-from tracekit.report.model_words import context, systems
-from tracekit.report.report import ModelFileCheck, ModelFileInfo
+from tracekit.report.model_report import model_info
+from tracekit.report.model_words import card, context, systems
+from tracekit.report.report import ModelFact, ModelFileCheck, ModelFileInfo
 
 if TYPE_CHECKING:
     from tracekit.model_files import ModelFile, Target
@@ -26,7 +27,7 @@ def model_file_info(entry: JoinedFile, system: str, checks: ModelChecks | None =
     what the project sets for them."""
     model = entry.file
     if model is None or entry.model is None:
-        return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, ())
+        return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, (), ())
     # Findings are about the model as the recording calls it.
     target, version = _target(system), model.specification_version
     # Which system the app supports is not known: only where it ran.
@@ -41,6 +42,7 @@ def model_file_info(entry: JoinedFile, system: str, checks: ModelChecks | None =
         loads=None if target is None or version is None else version <= target.version,
         interface=next((check.summary for check in answers if check.id == interface_conversion.DETECTOR.id), ""),
         compression=_compression(model),
+        facts=tuple(ModelFact(*fact) for fact in card(model_info(model))),
         checks=answers,
     )
 

@@ -21,6 +21,8 @@ class FileRow(NamedTuple):
     model: str
     facts: str
     """Its name, what it is, its size, and the systems that load it."""
+    card: tuple[tuple[str, str], ...]
+    """Its facts in full: name and value of each; empty for a performance report."""
     sentences: tuple[str, ...]
     """A doubt that it is of this model; what it says of the interface, and what else a check found in it; for a report,
     planned and timed beside recorded."""
@@ -32,6 +34,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
         FileRow(
             file.model,
             f"{file.source} · {file.summary}",
+            tuple((fact.name, fact.value) for fact in file.facts),
             tuple(filter(None, (file.problem, file.interface, _found(file)))),
         )
         for file in report.model_files
@@ -41,6 +44,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
         FileRow(
             entry.model,
             f"{entry.source} · {entry.form}: {entry.made_on}",
+            (),
             tuple(filter(None, (entry.problem, entry.timed, entry.planned))),
         )
         for entry in report.performance_reports

@@ -158,7 +158,7 @@ def model_report(
     report = ModelReport(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, None),
-        model=_model(model),
+        model=model_info(model),
         target=TargetInfo(target.words, None if version is None else version <= target.version) if target else None,
         checks=checks,
         summary=ModelSummary(
@@ -185,7 +185,8 @@ def _without_attributes(report: ModelReport) -> ModelReport:
     return replace(report, model=public(report.model))
 
 
-def _model(model: ModelFile) -> ModelInfo:
+def model_info(model: ModelFile) -> ModelInfo:
+    """The facts of a model in the form of a report. O(operations)."""
     version = model.specification_version
     release = None if version is None else release_of(version)
     systems = {} if release is None else {"iOS": release.ios, "macOS": release.macos, "tvOS": release.ios}
@@ -212,7 +213,7 @@ def _model(model: ModelFile) -> ModelInfo:
             version=model.metadata.version,
             user_defined=dict(model.metadata.user_defined),
         ),
-        stages=tuple(map(_model, model.stages)),
+        stages=tuple(map(model_info, model.stages)),
     )
 
 

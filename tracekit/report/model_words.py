@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.model_files import NEWEST, FeatureKind, release_of
+from tracekit.model_files import NEWEST, FeatureKind, Kind, release_of
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tracekit.model_files import Feature, ModelFile, Shape, SizeRange
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
     from tracekit.report.report import Check
+
+FUNCTIONS, FEATURES, OPERATIONS, GROUPS = 4, 8, 6, 3
+"""Most entries of each on a card."""
 
 CHOICES = 4
 """Listed shapes that are shown; a model may have 128."""
@@ -30,6 +33,8 @@ def symptom(check: Check) -> str:
 def systems(model: ModelInfo | ModelFile) -> str:
     """`specification 7 (iOS 16, macOS 13 or later)`."""
     version = model.specification_version
+    if model.kind == Kind.CORE_AI:
+        return "read by a form that is a guess"
     if version is None:
         return "specification version not told"
     release = release_of(version)
@@ -138,6 +143,42 @@ def weight_group(group: WeightGroup) -> str:
     vectors = f", vectors of {group.vector}" if group.vector > 1 else ""
     shared = f", {group.granularity}" if group.granularity else ""
     return f"{bits}{' and '.join(group.technique)}{vectors}{shared}"
+
+
+def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
+    """Facts of a model for a card: name and value of each."""
+    for function in model.functions[:FUNCTIONS]:
+        if len(model.functions) > 1:
+            yield "function", function.name
+        yield from _features(function)
+        facts = "; ".join(filter(None, (computes(function).removeprefix("Computes in ").rstrip("."), function.opset)))
+        if facts:
+            yield "computes in", facts
+        total = sum(function.operations.values())
+        if total:
+            yield "operations", f"{total:,}: {histogram(function.operations, OPERATIONS)}"
+    if len(model.functions) > FUNCTIONS:
+        yield "", format_count(len(model.functions) - FUNCTIONS, "more function")
+    for number, stage in enumerate(model.stages, 1):
+        yield f"stage {number}", f"{stage.name}, {stage.kind}"
+    yield "weights", weight_size(model.weights)
+    for group in (model.weights.groups or ())[:GROUPS]:
+        yield "", f"{format_bytes(group.bytes)}: {weight_group(group)}"
+    if model.weights.savings:
+        saved = (f"{entry.technique} −{format_bytes(entry.saved_bytes)}" for entry in model.weights.savings)
+        yield "could save", f"about {', '.join(saved)}"
+    if model.custom_layers:
+        yield "custom layers", ", ".join(model.custom_layers)
+
+
+def _features(function: FunctionInfo) -> Iterator[tuple[str, str]]:
+    roles = (("input", function.inputs), ("output", function.outputs), ("state", function.states))
+    for role, entries in roles:
+        for entry in entries[:FEATURES]:
+            words = ", ".join(filter(None, (entry.name, feature_type(entry), feature_shape(entry))))
+            yield role, f"{words}{', optional' if entry.optional else ''}"
+        if len(entries) > FEATURES:
+            yield "", format_count(len(entries) - FEATURES, f"more {role}")
 
 
 def target_words(report: ModelReport) -> str:

@@ -196,6 +196,15 @@ class ModelFileCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelFact:
+    """A fact of a model file in words."""
+
+    name: str
+    """Such as `input`, `weights`."""
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFileInfo:
     """A model file that was given or found, and what it says of a model of the recording."""
 
@@ -217,6 +226,8 @@ class ModelFileInfo:
     """What its inputs and outputs are converted from and to, in one sentence."""
     compression: tuple[str, ...] | None
     """How its weights are compressed: `palettized`, `quantized`, `pruned`; None where the file does not list them."""
+    facts: tuple[ModelFact, ...]
+    """Its interface, precision, operations and weights, for a card."""
     checks: tuple[ModelFileCheck, ...]
     """What `tracekit inspect` says of it."""
 

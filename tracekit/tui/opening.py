@@ -14,6 +14,7 @@ from tracekit.errors import TracekitError
 from tracekit.lanes.lanes import Grouping
 from tracekit.report.choice import shown_of
 from tracekit.trace.filter import narrowed
+from tracekit.trace.joined import joined
 from tracekit.trace.open import open_trace
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
@@ -47,6 +48,10 @@ class Request:
     xctrace: XctraceOptions | None = None
     config: Path | None = None
     """File of settings."""
+    model_files: tuple[Sequence[str], Sequence[str]] = ((), ())
+    """Paths of model files as `trace.joined` takes them: given ones, then those of the settings."""
+    perf_reports: tuple[Sequence[str], Sequence[str]] = ((), ())
+    """Those of performance reports."""
     theme: str | None = None
     """`dark` or `light`; None: the one that was chosen last."""
 
@@ -149,6 +154,7 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
     opened = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=progress)
+    opened = joined(opened, path, request.model_files, request.perf_reports)
     shown = shown_of(opened, models=request.models, process=request.process)
     trace, full_trace = (opened, None) if shown is None else (narrowed(opened, shown), opened)
     return Session(

@@ -9,12 +9,14 @@ import pytest
 
 from support.performance_reports import (
     ALL,
+    COSTLY,
     CPU_ONLY,
     article_2026,
     constant,
     coremltools_json,
     operation,
     profiler_json,
+    whole_report,
     wwdc22,
     xcode_json,
 )
@@ -61,6 +63,20 @@ def test_the_reports_of_apples_article_of_2026() -> None:
     # One cast runs on the CPU because the Neural Engine cannot; the other two could.
     assert [entry.type for entry in report.incompatible_with(ANE)] == ["cast"]
     assert [report.mark(entry, ANE) for entry in report.on(CPU)] == [Mark.INCOMPATIBLE, Mark.COULD_RUN, Mark.COULD_RUN]
+
+
+def test_a_report_with_all_that_xcode_writes_says_the_same() -> None:
+    report, bare = read(whole_report()), read(article_2026())
+    # Constants run nowhere.
+    assert report.counts == bare.counts == {CPU: 3, GPU: 21, ANE: 740}
+    assert report.transitions == bare.transitions
+    assert (report.prediction.count, report.load.count) == (3 * 39, 6)
+    assert report.prediction.median_ns == pytest.approx(22.93 * MS)
+    assert report.prediction.first_ns == pytest.approx((300 * MS, 100 * MS, 100 * MS))
+    assert sum(entry.cost for entry in report.operations) == pytest.approx(1)
+    (costliest,) = report.costliest(1)
+    assert (costliest.type, costliest.cost) == ("cast", COSTLY)
+    assert costliest.estimated_ns == pytest.approx(COSTLY * 22.93 * MS)
 
 
 def test_a_report_for_the_cpu_says_nothing_about_the_other_units() -> None:

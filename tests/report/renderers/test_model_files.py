@@ -10,7 +10,7 @@ from tracekit.report.renderers.concise import render_concise
 from tracekit.report.renderers.html.page import render_html
 from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.text import render_text
-from tracekit.report.report import ModelFileCheck, ModelFileInfo, Report
+from tracekit.report.report import ModelFact, ModelFileCheck, ModelFileInfo, Report
 
 SUMMARY = "ML program · 1.00 MB · specification 7 (iOS 16, macOS 13 or later)"
 
@@ -28,9 +28,12 @@ def report(full: Report) -> Report:
         loads=True,
         interface="Converted: input `x` (Float32 to Float16).",
         compression=(),
+        facts=(ModelFact("input", "<i>x</i>\x1b, Float32, 1 × 4"), ModelFact("weights", "18.4 KB")),
         checks=(check,),
     )
-    unused = ModelFileInfo(None, "Other.mlmodel", None, "Not used: no model has its name.", "", "", None, "", None, ())
+    unused = ModelFileInfo(
+        None, "Other.mlmodel", None, "Not used: no model has its name.", "", "", None, "", None, (), ()
+    )
     return replace(full, model_files=(used, unused))
 
 
@@ -54,6 +57,13 @@ def test_the_used_file_is_shown_with_what_it_says(name: str, report: Report) -> 
     assert "Other.mlmodel" not in text
     assert "\x1b" not in text
     assert ("<b>Seg" in text) == (name in ("concise", "text"))
+
+
+def test_the_page_has_a_card_with_the_facts(report: Report) -> None:
+    page = render_html(report)
+    assert "<dt>input</dt><dd>&lt;i&gt;x&lt;/i&gt;" in page
+    assert "Float32, 1 × 4</dd>" in page
+    assert "<dt>weights</dt><dd>18.4 KB</dd>" in page
 
 
 @pytest.mark.parametrize("name", RENDERERS)

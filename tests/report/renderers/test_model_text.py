@@ -8,6 +8,7 @@ from support.models import MODELS
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import parse_target
 from tracekit.report.model_report import model_report
+from tracekit.report.model_words import card
 from tracekit.report.renderers.model_markdown import render_model_markdown
 from tracekit.report.renderers.model_text import render_model
 
@@ -35,6 +36,16 @@ def test_each_function_has_its_interface(inspected) -> None:
     text = render_model(report_on(inspected, "multifunction"), width=100, color=False)
     assert "INTERFACE of decode" in text
     assert "INTERFACE of encode" in text
+
+
+def test_a_card_tells_functions_and_states_apart(inspected) -> None:
+    both = [value for name, value in card(report_on(inspected, "multifunction").model) if name == "function"]
+    assert both == ["decode", "encode"]
+    facts = list(card(report_on(inspected, "stateful").model))
+    assert ("state", "memory, Float16, 1 × 4") in facts
+    assert ("input", "x, Float16, 1 × 4") in facts
+    assert "function" not in dict(facts)
+    assert dict(card(report_on(inspected, "custom_layer").model))["custom layers"] == "AppOwnLayer"
 
 
 def test_stages_and_custom_layers_are_named(inspected) -> None:

@@ -67,6 +67,7 @@ CLASSES: dict[str, type] = {
     "busy": Busy,
     "model_file": report.ModelFileInfo,
     "model_file_check": report.ModelFileCheck,
+    "model_fact": report.ModelFact,
     "performance_report": report.PerformanceReportInfo,
 }
 """Dataclass behind each definition of the schema."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import count, duration, listed
+from tracekit.report.formatting import count, duration, listed, visible
+from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import frames, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
+    from tracekit.report.report import Report
     from tracekit.tui.state import Session
     from tracekit.tui.theme import Palette
 
@@ -32,6 +34,8 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
     yield heading(model.name)
     yield facts(_facts(model))
     yield ""
+    if session.report is not None:
+        yield from _file_blocks(session.report, name)
     yield from histogram_blocks(durations_of_model(session, name), "predictions")
     latency = model.latency
     for title, numbers in (
@@ -51,6 +55,18 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         yield slices(row)
     for note in parts_notes(rows):
         yield Text(f"\n{note}", "dim")
+
+
+def _file_blocks(report: Report, name: str) -> Iterator[RenderableType]:
+    """What the model's file says of it; nothing where none is known."""
+    for row in file_rows(report):
+        if row.model == name:
+            yield heading("Model file" if row.card else "Performance report")
+            yield Text(visible(row.facts))
+            for sentence in row.sentences:
+                yield Text(visible(sentence))
+            yield facts(row.card)
+            yield ""
 
 
 def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:

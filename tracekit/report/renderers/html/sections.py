@@ -83,6 +83,9 @@ def model_files_section(report: Report) -> Html | None:
             [
                 tag("h3", code(row.model), " ", tag("small", row.facts)),
                 *(tag("p", sentence(words)) for words in row.sentences),
+                tag("dl", *(joined([tag("dt", name), tag("dd", value)]) for name, value in row.card))
+                if row.card
+                else None,
             ]
         )
         for row in file_rows(report)

@@ -1,0 +1,98 @@
+"""JSON of `coreai-build inspect`: what public tools read from it is read, and anything else refused or passed over.
+
+No output of the tool is published, so that these documents stand for the keys alone.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.detectors.outcomes import NotApplicable
+from tracekit.model_files import FeatureKind, Form, Kind, UnreadableModel, WeightState, read_model
+
+FUNCTION = {
+    "name": "main",
+    "inputs": [{"name": "input_ids", "type": "NDArray (Int32, 1 × ?)"}, {"name": "frame", "type": "Image (RGB)"}],
+    "outputs": [{"name": "logits", "type": "NDArray (Float16, 1 x 1 x 32000)"}],
+    "states": [{"name": "cache", "type": "NDArray (Float16, 44 × 1 × 8 × ? × 128)"}],
+}
+DOCUMENT = {
+    "supportedArchitectures": ["h17s"],
+    "summary": {
+        "functions": [FUNCTION],
+        "operationDistribution": [{"name": "add", "count": 2}, {"name": "matmul", "count": 7}, {"name": 3}],
+    },
+}
+
+
+@pytest.fixture
+def read(tmp_path: Path):
+    def written(document: object):
+        path = tmp_path / "chat.json"
+        path.write_text(json.dumps(document), "utf-8")
+        return read_model(path)
+
+    return written
+
+
+def test_functions_types_and_counts_are_read(read) -> None:
+    model = read(DOCUMENT)
+    assert (model.name, model.form, model.kind, model.specification_version) == (
+        "chat",
+        Form.CORE_AI,
+        Kind.CORE_AI,
+        None,
+    )
+    ids, frame = model.main.inputs
+    assert (ids.kind, ids.element, ids.shape.dimensions) == (FeatureKind.ARRAY, "Int32", (1, None))
+    assert (frame.kind, frame.element, frame.shape) == (FeatureKind.UNKNOWN, None, None)
+    assert model.main.outputs[0].shape.dimensions == (1, 1, 32000)
+    (state,) = model.main.states
+    assert (state.kind, state.shape.dimensions) == (FeatureKind.STATE, (44, 1, 8, None, 128))
+    assert model.counts == (("matmul", 7), ("add", 2))
+    assert (model.weights.state, model.weights.bytes) == (WeightState.UNKNOWN, None)
+
+
+def test_counts_of_all_functions_together_are_those_of_none(read) -> None:
+    summary = DOCUMENT["summary"] | {"functions": [FUNCTION, FUNCTION | {"name": "prefill"}]}
+    model = read(DOCUMENT | {"summary": summary})
+    assert [function.name for function in model.functions] == ["main", "prefill"]
+    assert model.counts == ()
+
+
+def test_no_check_of_core_ml_applies(read) -> None:
+    answers = run_model_detectors(read(DOCUMENT))
+    assert all(isinstance(answer.outcome, NotApplicable) for answer in answers)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"summary": {"operationDistribution": []}},
+        {"summary": {"functions": []}},
+        {"summary": {"functions": ["main"]}},
+        {"summary": [FUNCTION]},
+    ],
+)
+def test_other_forms_are_refused(read, document: object) -> None:
+    with pytest.raises(UnreadableModel, match="neither what") as caught:
+        read(document)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", [], {}, [[]], [{}], [{"name": 1}], [{"name": "x", "type": 5}]])
+@pytest.mark.parametrize("key", ["inputs", "outputs", "states"])
+def test_damaged_parts_are_passed_over(read, key: str, value: object) -> None:
+    model = read({"summary": {"functions": [FUNCTION | {key: value}], "operationDistribution": value}})
+    assert model.kind == Kind.CORE_AI
+
+
+def test_the_model_itself_names_the_way(tmp_path: Path) -> None:
+    for name in ("chat.aimodel", "chat.aimodelc"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(UnreadableModel, match="coreai-build inspect --ops --json"):
+            read_model(tmp_path / name)
