@@ -86,6 +86,29 @@ def test_checks_can_be_chosen_and_set(tracekit, built_models) -> None:
     assert tracekit("inspect", model, "--only", "cold-load").status == 2
 
 
+def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tracekit.toml").write_text(
+        'skip = ["cold-load", "flexible-shapes"]\n[models."float*".detectors.uncompressed-weights]\nmin_mb = 0.01\n',
+        "utf-8",
+    )
+
+    def ids(*arguments: object) -> dict[str, str]:
+        checks = json.loads(tracekit("inspect", *arguments, "--json").out)["checks"]
+        return {check["id"]: check["outcome"] for check in checks}
+
+    ranged, weights = built_models / "ranged.mlpackage", built_models / "float16_interface.mlpackage"
+    assert "flexible-shapes" not in ids(ranged)
+    assert ids(ranged, "--no-config")["flexible-shapes"] == "finding"
+    assert ids(ranged, "--only", "flexible-shapes") == {"flexible-shapes": "finding"}
+    assert ids(weights)["uncompressed-weights"] == "finding"
+    assert ids(weights, "--set", "uncompressed-weights.min_mb=10")["uncompressed-weights"] == "passed"
+    (tmp_path / "tracekit.toml").write_text('skip = ["flexible-shape"]', "utf-8")
+    refused = tracekit("inspect", ranged)
+    assert (refused.status, refused.out) == (2, "")
+    assert "did you mean 'flexible-shapes'?" in refused.err
+
+
 def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> None:
     from tracekit.model_files.specification import message_types
 

@@ -181,3 +181,12 @@ def test_view_gives_the_terminal_back(clean: Path, number: signal.Signals, shown
     assert termios.tcgetattr(terminal.slave)[:4] == terminal.modes[:4]
     assert b"Traceback" not in terminal.out
     assert terminal.out.endswith(f"tracekit: terminated by {number.name}\r\n".encode())
+
+
+def test_view_ends_where_its_terminal_is_gone_and_no_signal_tells(clean: Path) -> None:
+    terminal = Terminal("view", str(clean))
+    terminal.until(VERDICT)
+    # It has a session of its own, which this terminal does not control.
+    os.close(terminal.slave)
+    os.close(terminal.master)
+    assert terminal.process.wait(PATIENCE_S) == 128 + signal.SIGHUP

@@ -86,11 +86,11 @@ def test_versions_are_those_of_the_program() -> None:
 
 @pytest.mark.parametrize(("kind", "name"), DEFINITIONS)
 def test_schema_and_dataclass_agree_key_for_key(kind: str, name: str) -> None:
-    found = definition(kind, name)
+    described = definition(kind, name)
     names = [field.name for field in fields(CLASSES[kind][name]) if field.metadata != DRAWN]
     names = names if name else ["$schema", *names]
-    assert list(found["properties"]) == found["required"] == names
-    assert found["additionalProperties"] is False
+    assert list(described["properties"]) == described["required"] == names
+    assert described["additionalProperties"] is False
 
 
 @pytest.mark.parametrize(("kind", "name"), [entry for entry in DEFINITIONS if entry[1] != "check"])

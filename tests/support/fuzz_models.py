@@ -71,21 +71,21 @@ def _changed(data: bytes, kind: str, chance: random.Random) -> bytes:
         return b""
     # Most of a model is weights; what describes them stands at the beginning.
     end = min(len(changed), chance.choice((64, 4096, len(changed))))
-    place = chance.randrange(end)
+    offset = chance.randrange(end)
     length = chance.randrange(1, 65)
     if kind == "bits":
         for _ in range(chance.randrange(1, 20)):
             changed[chance.randrange(end)] ^= 1 << chance.randrange(8)
     elif kind == "bytes":
-        changed[place : place + length] = chance.randbytes(length)
+        changed[offset : offset + length] = chance.randbytes(length)
     elif kind == "cut":
-        del changed[place:]
+        del changed[offset:]
     elif kind == "grow":
-        changed[place:place] = chance.randbytes(length)
+        changed[offset:offset] = chance.randbytes(length)
     elif kind == "repeat":
-        changed[place:place] = changed[place : place + length] * chance.randrange(2, 2000)
+        changed[offset:offset] = changed[offset : offset + length] * chance.randrange(2, 2000)
     elif kind == "huge numbers":
-        changed[place : place + 9] = chance.choice((b"\xff" * 9, b"\xff" * 8 + b"\x7f", b"\x00" * 9, b"9" * 9))
+        changed[offset : offset + 9] = chance.choice((b"\xff" * 9, b"\xff" * 8 + b"\x7f", b"\x00" * 9, b"9" * 9))
     return bytes(changed)
 
 

@@ -160,9 +160,15 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     monkeypatch.setattr(opening, "read", kept_read)
     monkeypatch.setattr(opening, "judged", kept_judged)
 
-    def run(test: Callable[[Screen], Awaitable[None]], *paths: Path, size=(120, 40), wait: bool = True) -> None:
+    def run(
+        test: Callable[[Screen], Awaitable[None]],
+        *paths: Path,
+        size=(120, 40),
+        wait: bool = True,
+        sixteen_colors: bool = False,
+    ) -> None:
         async def main() -> None:
-            app = ViewApp(Request(tuple(map(str, paths))))
+            app = ViewApp(Request(tuple(map(str, paths))), sixteen_colors=sixteen_colors)
             async with app.run_test(size=size) as pilot:
                 screen = Screen(pilot)
                 if wait:

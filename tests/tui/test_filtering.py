@@ -68,3 +68,17 @@ def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(run_view, reload
         assert screen.state.filter.model == "InkWash"
 
     run_view(test, reload_sample)
+
+
+def test_tab_completes_a_filter_to_the_model_on_screen(run_view, reload_sample: Path) -> None:
+    async def test(screen) -> None:
+        # The first finding is about Pointillism.
+        await screen.press("slash", "tab", *">8ms", "enter")
+        assert screen.state.filter == EventFilter(model="Pointillism", min_ns=8_000_000)
+        # Of the predictions, the first.
+        await screen.press("c", "4", "slash", "tab", "enter")
+        session = screen.state.session
+        first = session.trace.activity["model"].iloc[session.calls.index[0]]
+        assert screen.state.filter == EventFilter(model=first)
+
+    run_view(test, reload_sample)

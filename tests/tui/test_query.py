@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tracekit.tui.query import (
     Known,
     QueryError,
+    completed,
     filter_hint,
     filter_text,
     filter_words,
@@ -147,6 +148,8 @@ def test_durations_have_a_unit(text, ns) -> None:
         ("+10ms", 110_000_000),
         ("-10ms", 90_000_000),
         ("665597750ns", 665_597_750),
+        # As the screen shows it.
+        ("00:12.345 678", 12_345_678_000),
     ],
 )
 def test_times_count_from_the_start_or_from_the_cursor(text, ns) -> None:
@@ -157,3 +160,26 @@ def test_times_count_from_the_start_or_from_the_cursor(text, ns) -> None:
 def test_what_is_no_time_is_explained(text) -> None:
     with pytest.raises(QueryError, match="Invalid time"):
         parse_time(text, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        # In place of nothing stands the model that the screen is about.
+        ("", "model:Style-B "),
+        ("model:", "model:Style-B "),
+        ("sty", "model:Style-A "),
+        (">5ms sty", ">5ms model:Style-A "),
+        # Once more goes on to the next one, and from the last to the first.
+        ("model:Style-A ", "model:Style-B "),
+        ("model:none ", "model:'My Model' "),
+        ("model:'My Model' ", "model:Style-A "),
+        ("kind:pred", "kind:prediction "),
+        ("device:", "device:ane "),
+        ("zzz", "zzz"),
+        ("kinds:load", "kinds:load"),
+    ],
+)
+def test_the_last_word_of_a_filter_is_completed(text, more) -> None:
+    assert completed(text, KNOWN, "Style-B") == more
+    assert completed("", Known((), ("load",), ()), None) == ""

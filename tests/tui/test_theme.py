@@ -11,10 +11,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from rich.color import Color, ColorSystem
+from textual.geometry import Region
 
+from tests.tui.conftest import kept_session
 from tracekit.lanes.categories import Category
+from tracekit.lanes.lanes import Grouping, lanes_of
+from tracekit.tui.app import has_sixteen_colors
 from tracekit.tui.detail.bars import GROUP_CATEGORIES
-from tracekit.tui.theme import PALETTES
+from tracekit.tui.sixteen import COLORS
+from tracekit.tui.theme import PALETTES, SIXTEEN
+from tracekit.tui.timeline.widget import Timeline
 
 VISIONS = {
     "usual": np.eye(3),
@@ -35,6 +42,8 @@ LEAST_IN_BARS = 10
 """In the bars of predictions each stretch has its sign besides."""
 LEAST_TEXT, LEAST_SHAPE = 4.5, 3.0
 """WCAG 2.2, 1.4.3 (AA) for text and 1.4.11 for shapes."""
+LEAST_FADED = 1.5
+"""What is faded is told apart from nothing. Our judgement."""
 
 TOGETHER = {
     "activity": (Category.LOAD, Category.LOAD_CACHED, Category.COMPILE, Category.PREDICTION, Category.OTHER),
@@ -128,3 +137,98 @@ def test_blocks_can_be_seen_on_all_that_they_stand_on(dark) -> None:
         if contrast(color, ground) < LEAST_SHAPE
     }
     assert faint == {}
+
+
+ON_ONE_LANE = {
+    **{name: TOGETHER[name] for name in ("compute", "neural engine", "hardware", "clock", "bars")},
+    "activity": (*TOGETHER["activity"], Category.INFERRED),
+    "data": (*TOGETHER["data"], Category.OTHER),
+    "thermal": (*TOGETHER["thermal"], Category.OTHER),
+}
+XTERM = (
+    *("#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5"),
+    *("#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff"),
+)
+"""The 16 colors of xterm (`XTerm-col.ad`); those of Rich are those of VGA."""
+
+
+def number(color: str) -> int:
+    """The color that a terminal with 16 is told."""
+    return Color.parse(color).downgrade(ColorSystem.STANDARD).number
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+def test_with_16_colors_no_two_categories_of_a_lane_share_one(dark) -> None:
+    palette = SIXTEEN[dark]
+    reserved = {number(color) for color in (palette.background, palette.selected)}
+    for name, categories in ON_ONE_LANE.items():
+        numbers = [number(palette.categories[category]) for category in (*categories, Category.FADED)]
+        assert len({*numbers} | reserved) == len(numbers) + len(reserved), name
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+def test_with_256_colors_no_two_categories_of_a_lane_share_one(dark) -> None:
+    for name, categories in ON_ONE_LANE.items():
+        colors = [PALETTES[dark].categories[category] for category in (*categories, Category.FADED)]
+        numbers = {Color.parse(color).downgrade(ColorSystem.EIGHT_BIT).number for color in colors}
+        assert len(numbers) == len(colors), name
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+def test_with_16_colors_no_two_categories_of_a_lane_of_the_samples_share_one(dark, samples) -> None:
+    for path in sorted(samples.glob("*.trace")):
+        for grouping in Grouping:
+            for lane in lanes_of(kept_session(str(path)).trace, grouping):
+                drawn = [Category(code) for code in np.unique(lane.events.categories)] if lane.events else []
+                told = {number(SIXTEEN[dark].categories[category]) for category in drawn}
+                assert len(told) == len(drawn), (path.name, lane.id, drawn)
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+@pytest.mark.parametrize("shown", [COLORS, XTERM], ids=["VGA", "xterm"])
+def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(shown, dark) -> None:
+    palette = SIXTEEN[dark]
+
+    def seen(color: str) -> str:
+        return shown[number(color)]
+
+    near = {
+        (one.name, other.name)
+        for categories in ON_ONE_LANE.values()
+        for one, other in combinations(categories, 2)
+        if distance(seen(palette.categories[one]), seen(palette.categories[other]), "usual") < LEAST_DISTANCE
+    }
+    assert near == set()
+    pairs = [(palette.ink_on(code), color) for code, color in palette.categories.items() if code is not Category.FADED]
+    pairs += [(palette.text, ground) for ground in (palette.background, palette.cursor, palette.range)]
+    pairs += [(palette.dim, palette.background), (palette.accent, palette.background)]
+    pairs += [(color, palette.background) for color in (palette.better, palette.worse)]
+    # What a terminal makes of 16 colors is its own choice, and nothing of it reaches 4.5 throughout.
+    faint = {pair: round(contrast(*map(seen, pair)), 2) for pair in pairs if contrast(*map(seen, pair)) < LEAST_SHAPE}
+    assert faint == {}
+    assert contrast(seen(palette.categories[Category.FADED]), seen(palette.background)) > LEAST_FADED
+
+
+def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, samples) -> None:
+    told = set()
+
+    async def test(screen) -> None:
+        await screen.press("n", "n", "f")
+        for line in screen.app.browse.query_one(Timeline).render_lines(Region(0, 0, 120, 15)):
+            told.update(segment.style.color.name for segment in line if segment.style and segment.style.color)
+        await screen.press("T")
+        assert screen.app.palette is SIXTEEN[False]
+
+    run_view(test, samples / "sharpen_8bit.trace", sixteen_colors=True)
+    assert told <= set(COLORS)
+    assert len(told) > 5
+
+
+@pytest.mark.parametrize(
+    ("term", "colorterm", "sixteen"),
+    [("xterm", "", True), ("screen", "", True), ("xterm-256color", "", False), ("xterm", "truecolor", False)],
+)
+def test_the_terminal_says_how_many_colors_it_has(term, colorterm, sixteen, monkeypatch) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setenv("COLORTERM", colorterm)
+    assert has_sixteen_colors() is sixteen

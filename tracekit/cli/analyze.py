@@ -11,7 +11,7 @@ from tracekit.cli.inputs import (
     add_format_arguments,
     add_jobs_argument,
     add_model_argument,
-    add_model_file_argument,
+    add_model_file_arguments,
     add_process_argument,
     add_reader_arguments,
     add_run_argument,
@@ -54,7 +54,7 @@ def _add_input(group: _ArgumentGroup) -> None:
     add_run_argument(group)
     add_model_argument(group)
     add_process_argument(group)
-    add_model_file_argument(group)
+    add_model_file_arguments(group)
     add_reader_arguments(group)
     add_jobs_argument(group)
 
@@ -169,6 +169,7 @@ def options_of(arguments: Namespace) -> dict[str, Any]:
         "budget": arguments.budget,
         "expect": arguments.expect,
         "model_files": arguments.model_file,
+        "perf_reports": arguments.perf_report,
         "config": config_of(arguments),
         "sort": arguments.sort,
         "redact": not arguments.no_redact,

@@ -40,8 +40,8 @@ def add_model_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
 
 
-def add_model_file_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
-    """`--model-file`."""
+def add_model_file_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--model-file` and `--perf-report`."""
     parser.add_argument(
         "--model-file",
         action="append",
@@ -49,6 +49,13 @@ def add_model_file_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
         metavar="[MODEL=]PATH",
         help="model file (.mlpackage, .mlmodel, .mlmodelc) of a recorded model, matched by name; also found beside the "
         "recording (repeatable)",
+    )
+    parser.add_argument(
+        "--perf-report",
+        action="append",
+        default=[],
+        metavar="[MODEL=]PATH",
+        help="performance report (.json) of a recorded model, used in the same way (repeatable)",
     )
 
 

@@ -5,6 +5,7 @@ A row does not know what its figures were measured from, so that other sources t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import numpy as np
 
 from tracekit.compare.figures import MIN_COUNTS
 from tracekit.compare.latency import MIN_PREDICTIONS
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, unknown
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
 
@@ -269,15 +270,19 @@ def _filled(label: str, source: Source) -> str:
 def expanded_labels(labels: Sequence[str], counts: Sequence[int]) -> list[str | None]:
     """The label of each recording, of labels for each path and the recordings that it means.
 
-    One label counts for all paths. Raises `UsageError` for any other number than that of the paths.
+    One label counts for all paths. Raises `UsageError` for any other number than that of the paths, and for a
+    placeholder that does not exist.
     """
+    for placeholder in (found for label in labels for found in re.findall(r"\{\w*\}", label)):
+        if placeholder not in PLACEHOLDERS:
+            raise unknown("placeholder in --label", placeholder, PLACEHOLDERS)
     if not labels:
         return [None] * sum(counts)
     if len(labels) == 1:
         return [labels[0]] * sum(counts)
     if len(labels) != len(counts):
         raise UsageError(
-            f"{format_count(len(labels), '--label')} for {format_count(len(counts), 'path')}; give one for each, or "
+            f"--label is given {len(labels)} times for {format_count(len(counts), 'path')}; give one for each, or "
             "one for all, such as '{device}'"
         )
     return [label for label, count in zip(labels, counts, strict=True) for _ in range(count)]

@@ -195,6 +195,11 @@ def diagnose(report: Report) -> Diagnosis:
                 if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
             ),
             *(f"Model file {file.source}: {lowered(file.problem)}" for file in report.model_files if file.problem),
+            *(
+                f"Performance report {entry.source}: {lowered(entry.problem)}"
+                for entry in report.performance_reports
+                if entry.problem
+            ),
         ),
         branches=tuple(
             BranchAnswer(branch.title, facts_of(report), tuple(_joined(leaf, report) for leaf in branch.leaves))

@@ -1,4 +1,5 @@
-"""What model files say to the leaves of the diagnostic tree, most of which no recording shows."""
+"""What model files and performance reports say to the leaves of the diagnostic tree, of which recordings show
+few."""
 
 from __future__ import annotations
 
@@ -6,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.patterns import Pattern
 from tracekit.report.formatting import listed
+from tracekit.units import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from tracekit.report.report import ModelFileInfo, Report
+    from tracekit.report.report import ModelFileInfo, PerformanceReportInfo, Report
 
 
 MEASURED = "interface-conversion"
@@ -29,27 +31,36 @@ class FileAnswer(NamedTuple):
 
 
 def answer_from_files(pattern: Pattern, report: Report) -> FileAnswer | None:
-    """What the files say to a leaf; None where they say nothing, or there are none. O(checks of the files)."""
+    """What model files and performance reports say to a leaf; None where they say nothing, or there are none.
+    O(checks of the files)."""
     files = [file for file in report.model_files if file.model is not None]
-    if not files:
-        return None
-    answers = [answer for file in files if (answer := _BY_PATTERN.get(pattern, _by_checks)(file, pattern)) is not None]
+    answers = [_BY_PATTERN.get(pattern, _by_checks)(file, pattern) for file in files]
+    from_files = _together(answers, report, {file.model for file in files}, "model file")
+    reports = [entry for entry in report.performance_reports if entry.model is not None]
+    timed = [_BY_REPORT[pattern](entry) for entry in reports] if pattern in _BY_REPORT else []
+    from_reports = _together(timed, report, {entry.model for entry in reports}, "performance report")
+    if from_files is None or from_reports is None:
+        return from_files or from_reports
+    # What files say of the leaves that reports speak to decides none of them.
+    return FileAnswer(from_reports.there, (*from_files.evidence, *from_reports.evidence), from_files.checks)
+
+
+def _together(
+    each: Sequence[FileAnswer | None], report: Report, known: Collection[str | None], source: str
+) -> FileAnswer | None:
+    """The answers of several files; they deny something only where every model has one."""
+    answers = [answer for answer in each if answer is not None]
     if not answers:
         return None
     evidence = tuple(sentence for answer in answers for sentence in answer.evidence)
     checks = tuple(dict.fromkeys(name for answer in answers for name in answer.checks))
     if any(answer.there for answer in answers):
         return FileAnswer(True, evidence, checks)
-    missing = _without_file(report)
+    missing = [model.name for model in report.models if model.name not in known and model.level == "top"]
     if missing:
-        evidence = (*evidence, f"No model file of {listed(missing)}.")
+        evidence = (*evidence, f"No {source} of {listed(missing)}.")
     decided = not missing and all(answer.there is False for answer in answers)
     return FileAnswer(False if decided else None, evidence, checks)
-
-
-def _without_file(report: Report) -> list[str]:
-    known = {file.model for file in report.model_files}
-    return [model.name for model in report.models if model.name not in known and model.level == "top"]
 
 
 def _by_checks(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
@@ -126,7 +137,39 @@ _BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], FileAnswer | None]
 }
 
 
+def _plan(entry: PerformanceReportInfo) -> FileAnswer | None:
+    if not entry.units:
+        return None
+    where = f"({entry.made_on})"
+    # A plan of another device may exist where one of the recorded device does not.
+    return _of_report(entry, False if entry.same_device else None, [f"a compute plan was made {where}."])
+
+
+def _speed(entry: PerformanceReportInfo) -> FileAnswer | None:
+    return _of_report(entry, None, [words for words in (entry.timed, entry.planned) if words])
+
+
+def _load_time(entry: PerformanceReportInfo) -> FileAnswer | None:
+    loads = [] if entry.load_ns is None else [f"a load takes {format_time(entry.load_ns)} (median; {entry.made_on})."]
+    return _of_report(entry, None, loads)
+
+
+_BY_REPORT: dict[Pattern, Callable[[PerformanceReportInfo], FileAnswer | None]] = {
+    Pattern.NO_COMPUTE_PLAN: _plan,
+    Pattern.SLOW_FIRST_LOAD: _load_time,
+    Pattern.SLOW_PREDICTIONS: _speed,
+}
+
+
+def _of_report(entry: PerformanceReportInfo, there: bool | None, sentences: Sequence[str]) -> FileAnswer | None:
+    return _answer_of(f"{entry.model} (performance report)", there, sentences) if sentences else None
+
+
 def _answer(
     file: ModelFileInfo, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()
 ) -> FileAnswer:
-    return FileAnswer(there, tuple(f"{file.model} (model file): {sentence}" for sentence in sentences), tuple(checks))
+    return _answer_of(f"{file.model} (model file)", there, sentences, checks)
+
+
+def _answer_of(who: str, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()) -> FileAnswer:
+    return FileAnswer(there, tuple(f"{who}: {sentence}" for sentence in sentences), tuple(checks))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gc
+import select
+import signal
+import sys
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rich.console import Console
 from textual._compositor import CompositorUpdate
 from textual.command import CommandPalette
+from textual.constants import COLOR_SYSTEM
 from textual.worker import get_current_worker
 
 from tracekit.signals import stop_signals
@@ -26,7 +31,7 @@ from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.text import VisibleText
-from tracekit.tui.theme import DARK, LIGHT, PALETTES, THEMES
+from tracekit.tui.theme import THEMES, palette_of, theme_named
 from tracekit.tui.timeline.lanes import Lanes
 
 if TYPE_CHECKING:
@@ -74,10 +79,12 @@ class ViewApp(StateApp, inherit_bindings=False):
         at_first_picture: Callable[[], None] = lambda: None,
         signals: StopSignals | None = None,
         remember: bool = False,
+        sixteen_colors: bool = False,
     ) -> None:
         """`signals` are looked at again and again; with the first one the app ends as if it were left.
 
-        With `remember`, the theme is that of the last run, and kept for the next.
+        With `remember`, the theme is that of the last run, and kept for the next. `sixteen_colors`: whether the
+        terminal has no more.
         """
         super().__init__()
         self._signals = signals
@@ -94,7 +101,8 @@ class ViewApp(StateApp, inherit_bindings=False):
             self.register_theme(theme)
         self._remember = remember
         wanted = request.theme or (remembered_theme() if remember else None)
-        self.theme = LIGHT if wanted == "light" else DARK
+        self._sixteen_colors = sixteen_colors
+        self.theme = theme_named(dark=wanted != "light", sixteen_colors=sixteen_colors)
         if request.theme is not None:
             self._keep_theme()
 
@@ -139,16 +147,16 @@ class ViewApp(StateApp, inherit_bindings=False):
     @property
     def palette(self) -> Palette:
         """Colors of the theme."""
-        return PALETTES[self.current_theme.dark]
+        return palette_of(self.current_theme)
 
     def switch_theme(self) -> None:
         """Switch between light and dark."""
-        self.theme = LIGHT if self.current_theme.dark else DARK
+        self.theme = theme_named(dark=not self.current_theme.dark, sixteen_colors=self._sixteen_colors)
         self._keep_theme()
 
     def _keep_theme(self) -> None:
         if self._remember:
-            remember_theme("dark" if self.theme == DARK else "light")
+            remember_theme("dark" if self.current_theme.dark else "light")
 
     def focus_area(self, step: int) -> None:
         """Put the keys on the next area, or with -1 on the one before."""
@@ -186,6 +194,9 @@ class ViewApp(StateApp, inherit_bindings=False):
         self.run_worker(self._open, thread=True, exit_on_error=False)
 
     def _leave_at_signal(self) -> None:
+        if _terminal_is_gone():
+            # Where it controls no session, no signal tells so.
+            signal.raise_signal(signal.SIGHUP)
         if self._signals is not None and self._signals.new():
             self.leave()
 
@@ -253,11 +264,33 @@ def run(request: Request) -> str | None:
     """Run until the user leaves. Why nothing could be opened; None where it could."""
     # Where the terminal is gone, nothing can be written to it any more, and Textual waits without end.
     with stop_signals(leave_within_s=_LEAVING_S) as signals:
-        app = ViewApp(request, at_first_picture=_look_for_garbage_briefly, signals=signals, remember=True)
+        app = ViewApp(
+            request,
+            at_first_picture=_look_for_garbage_briefly,
+            signals=signals,
+            remember=True,
+            sixteen_colors=has_sixteen_colors(),
+        )
         app.run()
         if signals.interrupted:
             raise KeyboardInterrupt
     return app.failure
+
+
+def _terminal_is_gone() -> bool:
+    """Whether nobody is at the other end of standard input any more."""
+    if sys.__stdin__ is None:
+        return False
+    ends = select.poll()
+    # A hang-up is told without being asked for.
+    ends.register(sys.__stdin__.fileno(), 0)
+    return any(event & select.POLLHUP for _, event in ends.poll(0))
+
+
+def has_sixteen_colors() -> bool:
+    """Whether the terminal says that it has no more, in the words that Textual goes by."""
+    wanted: Any = COLOR_SYSTEM
+    return Console(color_system=wanted, force_terminal=True).color_system in {"standard", "windows"}
 
 
 def _look_for_garbage_briefly() -> None:

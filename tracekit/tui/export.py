@@ -46,11 +46,13 @@ _EDGE = "\x1f"
 
 
 def finding_markdown(session: Session, check: int) -> str:
-    """A check of the report as the Markdown report has findings."""
-    report = _redacted(session)
-    safe = map_strings(report.checks[check], lambda field, text: visible(text, multiline=field == "fix"))
+    """A check of the report as the Markdown report has findings, with the recording, its device and system."""
+    report = markdown.legible(_redacted(session))
+    safe = report.checks[check]
     text = markdown.finding(Group((safe,))) if safe.outcome == "finding" else markdown.other_check(safe)
-    return f"{text}\n"
+    heading, _, rest = text.partition("\n")
+    _, recording = markdown.head(report)
+    return f"{heading}\n\n{recording}\n{rest}\n"
 
 
 def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter, *, named: bool) -> str:

@@ -18,7 +18,7 @@ from tracekit.tui.inspection.range import range_blocks
 from tracekit.tui.inspection.row import row_blocks
 from tracekit.tui.selection import finding_here
 from tracekit.tui.state import NOTHING
-from tracekit.tui.theme import PALETTES
+from tracekit.tui.theme import palette_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -69,12 +69,12 @@ class Inspector(VerticalScroll, can_focus=True):
 
     def show(self, state: State) -> None:
         """Write about the selection."""
-        dark = self.app.current_theme.dark
-        made_from = (state.inspected, state.range, state.ends, state.session, state.filter, state.pane, dark)
+        palette = palette_of(self.app.current_theme)
+        made_from = (state.inspected, state.range, state.ends, state.session, state.filter, state.pane, palette.text)
         if made_from != self._made_from:
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]
             self._made_from = made_from
-            self.query_one(Static).update(inspected(state, PALETTES[dark], monochrome=self.app.no_color))
+            self.query_one(Static).update(inspected(state, palette, monochrome=self.app.no_color))
             if not same:
                 self.scroll_home(animate=False)

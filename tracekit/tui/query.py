@@ -53,6 +53,30 @@ def filter_hint(known: Known) -> str:
     return f"{line}{quotes}{kinds}"
 
 
+def completed(text: str, known: Known, model: str | None) -> str:
+    """A filter that is being typed with its last word completed: to the first value that holds it, or where it is one
+    already, to the next. In place of nothing stands `model`, else the first one."""
+    found = _LAST_WORD.fullmatch(text)
+    if found is None:
+        return text
+    name, colon, value = found[2].partition(":")
+    name, value = (name, value) if colon else ("model", name)
+    values = {"model": known.models, "kind": known.kinds, "device": known.devices}.get(name, ())
+    typed = value.strip("'").casefold()
+    near = [entry for entry in values if typed in entry.casefold()]
+    same = next((at for at, entry in enumerate(values) if entry.casefold() == typed), None)
+    if same is not None:
+        chosen = values[(same + 1) % len(values)]
+    elif near:
+        chosen = model if not typed and name == "model" and model in near else near[0]
+    else:
+        return text
+    return f"{found[1] or ''}{name}:{shlex.quote(chosen)} "
+
+
+_LAST_WORD = re.compile(r"(.*\s)??((?:[^\s']|'[^']*'?)*)\s*", re.DOTALL)
+
+
 def parse_filter(text: str, known: Known) -> EventFilter:
     """The filter that a text means. Raises `QueryError`."""
     try:
@@ -114,8 +138,8 @@ def parse_duration(text: str) -> int:
 
 def parse_time(text: str, here_ns: int) -> int:
     """A time of the run in ns: a clock time, a duration since the start, in seconds without a unit, or with a sign
-    from `here_ns`. Raises `QueryError`."""
-    text = text.strip()
+    from `here_ns`; blanks as in `00:12.345 678` mean nothing. Raises `QueryError`."""
+    text = "".join(text.split())
     sign, rest = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
     clock = _CLOCK.fullmatch(rest)
     if clock is not None:

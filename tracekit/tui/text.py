@@ -11,6 +11,7 @@ from rich.table import Table
 from textual.filter import LineFilter
 
 from tracekit.characters import visible
+from tracekit.tui.theme import style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from textual.color import Color
 
     from tracekit.report.report import Check
+    from tracekit.tui.theme import Palette
 
 
 class VisibleText(LineFilter):
@@ -52,6 +54,19 @@ def _cleared(text: str) -> str:
 def pointer(*, keys: bool) -> str:
     """The sign of the row or lane with the cursor: filled where the keys are, too."""
     return "▸" if keys else "▹"
+
+
+EDGE = "▌"
+"""Down the left side of what has the keys."""
+
+
+def edged(line: Sequence[Segment], palette: Palette) -> list[Segment]:
+    """A line of what has the keys: its first cell, where that is blank, shows so."""
+    first, *rest = line
+    if not first.text.startswith(" "):
+        return list(line)
+    ground = first.style.bgcolor.name if first.style is not None and first.style.bgcolor is not None else None
+    return [Segment(EDGE, style(palette.accent, ground)), Segment(first.text[1:], first.style), *rest]
 
 
 def cut(text: str, cells: int) -> str:

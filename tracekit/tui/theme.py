@@ -1,4 +1,6 @@
-"""Colors, dark and light. Categories begin from the palette of Okabe and Ito, made for people with any color vision.
+"""Colors, dark and light; those for terminals with 16 colors are in `sixteen.py`.
+
+Categories begin from the palette of Okabe and Ito, made for people with any color vision.
 
 Source: M. Okabe, K. Ito, "Color Universal Design", https://jfly.uni-koeln.de/color/. What lies side by side here was
 moved apart as far as simulated color vision asks for; the tests say how far that is.
@@ -6,7 +8,7 @@ moved apart as far as simulated color vision asks for; the tests say how far tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from rich.style import Style
 from textual.theme import Theme
 
 from tracekit.lanes.categories import Category
+from tracekit.tui import sixteen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,11 +51,16 @@ class Palette:
     """Text: a number that changed for the better."""
     worse: str
     ink: str
-    """Text on a bar."""
+    """Text on a bar, but for those in `other_inks`."""
     selected: str
     """Bar of the selected event."""
     selected_ink: str
     categories: Mapping[Category, str]
+    other_inks: Mapping[Category, str] = field(default_factory=dict)
+
+    def ink_on(self, category: Category) -> str:
+        """Text on a bar."""
+        return self.other_inks.get(category, self.ink)
 
 
 _DARK_CATEGORIES: dict[Category, str] = {
@@ -151,7 +159,62 @@ PALETTES: dict[bool, Palette] = {
 }
 """By whether the theme is dark."""
 
+SIXTEEN: dict[bool, Palette] = {
+    True: Palette(
+        text=sixteen.WHITE,
+        dim=sixteen.LIGHT_GRAY,
+        background=sixteen.BLACK,
+        gutter=sixteen.BLACK,
+        pinned=sixteen.BLACK,
+        cursor=sixteen.GRAY,
+        range=sixteen.BLUE,
+        finding=sixteen.GRAY,
+        accent=sixteen.BRIGHT_YELLOW,
+        better=sixteen.BRIGHT_GREEN,
+        worse=sixteen.BRIGHT_RED,
+        ink=sixteen.BLACK,
+        selected=sixteen.WHITE,
+        selected_ink=sixteen.BLACK,
+        categories=sixteen.ON_BLACK,
+    ),
+    False: Palette(
+        text=sixteen.BLACK,
+        dim=sixteen.GRAY,
+        background=sixteen.WHITE,
+        gutter=sixteen.WHITE,
+        pinned=sixteen.WHITE,
+        cursor=sixteen.LIGHT_GRAY,
+        range=sixteen.BRIGHT_CYAN,
+        finding=sixteen.BRIGHT_YELLOW,
+        accent=sixteen.RED,
+        better=sixteen.BLUE,
+        worse=sixteen.RED,
+        ink=sixteen.WHITE,
+        selected=sixteen.BLACK,
+        selected_ink=sixteen.WHITE,
+        categories=sixteen.ON_WHITE,
+        other_inks={
+            category: sixteen.BLACK
+            for category, color in sixteen.ON_WHITE.items()
+            if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK
+        },
+    ),
+}
+"""For terminals with 16 colors, by whether the theme is dark."""
+
 DARK, LIGHT = "tracekit-dark", "tracekit-light"
+DARK_16, LIGHT_16 = f"{DARK}-16", f"{LIGHT}-16"
+
+
+def theme_named(*, dark: bool, sixteen_colors: bool) -> str:
+    """Name of a theme."""
+    return (DARK_16 if dark else LIGHT_16) if sixteen_colors else (DARK if dark else LIGHT)
+
+
+def palette_of(theme: Theme) -> Palette:
+    """Colors that a theme gives to what Textual knows nothing of."""
+    return (SIXTEEN if theme.name in (DARK_16, LIGHT_16) else PALETTES)[theme.dark]
+
 
 THEMES: tuple[Theme, ...] = (
     Theme(
@@ -180,6 +243,34 @@ THEMES: tuple[Theme, ...] = (
         background="#ffffff",
         surface="#f2f2f2",
         panel="#e4e4e4",
+        dark=False,
+    ),
+    Theme(
+        name=DARK_16,
+        primary=sixteen.BRIGHT_CYAN,
+        secondary=sixteen.GREEN,
+        accent=sixteen.BRIGHT_YELLOW,
+        warning=sixteen.BRIGHT_YELLOW,
+        error=sixteen.BRIGHT_RED,
+        success=sixteen.GREEN,
+        foreground=sixteen.WHITE,
+        background=sixteen.BLACK,
+        surface=sixteen.BLACK,
+        panel=sixteen.BLUE,
+        dark=True,
+    ),
+    Theme(
+        name=LIGHT_16,
+        primary=sixteen.BLUE,
+        secondary=sixteen.GREEN,
+        accent=sixteen.RED,
+        warning=sixteen.RED,
+        error=sixteen.RED,
+        success=sixteen.GREEN,
+        foreground=sixteen.BLACK,
+        background=sixteen.WHITE,
+        surface=sixteen.WHITE,
+        panel=sixteen.LIGHT_GRAY,
         dark=False,
     ),
 )

@@ -266,7 +266,7 @@ function titles(context: CanvasRenderingContext2D, scene: Scene): void {
       const title = line.counter === "flight" ? "In flight" : "Latency";
       context.fillText(fitted(context, title, gutter - 12), 8, y + 11);
       context.fillStyle = theme.dim;
-      context.fillText(fitted(context, `up to ${most}`, gutter - 12), 8, y + 25);
+      context.fillText(fitted(context, `max ${most}`, gutter - 12), 8, y + 25);
     }
   }
   context.fillStyle = theme.line;

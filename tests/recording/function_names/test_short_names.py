@@ -42,6 +42,9 @@ GOLDEN = {
     "__ZNK3FooeqERKS_": "Foo::operator==",
     "__ZZN5dyld45startEPNS_10KernelArgsEENK3$_0clEv": "dyld4::start (lambda)",
     "__ZN12_GLOBAL__N_11fEi": "(anonymous namespace)::f",
+    "__ZN1NI1AXplLi1ELi2EEE1fEv": "N::f",
+    "__ZZN1A1fEvE1s": "A::f::s",
+    "__ZZN1A1fEvEd_N1B1gEv": "A::f::B::g",
     "____ZN5dyld41fEv_block_invoke": "dyld4::f (block)",
     "_$s14MambaASRRunner12runStreaming33_27F6C2839DE4FD767A3C5344F4A4E0A1LL5modelySo7MLModelC_tF": (
         "MambaASRRunner.runStreaming"
@@ -63,6 +66,9 @@ GOLDEN = {
     "_$sSa6appendyyxnFSf_Tg5": "Array.append",
     "_$ss23_ContiguousArrayStorageCfD": "_ContiguousArrayStorage.deinit",
     "_$sSo14DisplayLinkRefaSdIegyy_ABSdIeyByy_TR": "reabstraction thunk",
+    # Samples A and B of RFC 3492.
+    "_$s8mangling0022egbpdajGbuEbxfgehfvwxnyyF": "mangling.ليهمابتكلموشعربي؟",
+    "_$s8mangling0024ihqwcrbEcvIaIdqgAFGpqjyeyyF": "mangling.他们为什么不说中文",
 }
 PRINTED = {
     "E5RT::Ops::MpsGraphInferenceOperation::ExecuteSync(E5RT::Thing const&)": (

@@ -43,6 +43,8 @@ def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
         await screen.press("1", "down", "Y")
         check = screen.state.session.report.checks[1]
         assert screen.app.clipboard.startswith("### Critical: The model is reloaded before every prediction\n")
+        _, _, recording, *_ = screen.app.clipboard.splitlines()
+        assert recording.startswith("style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 ")
         assert check.model in screen.app.clipboard
         assert "**Fix:**" in screen.app.clipboard
         assert "avings" in screen.app.clipboard
@@ -54,9 +56,9 @@ def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
 @pytest.mark.parametrize(
     ("outcome", "begin"),
     [
-        ("passed", "### Passed: {title}\n\n`reload-before-predict`, `Pointillism`. "),
-        ("insufficient_data", "### Not evaluated: `reload-before-predict`\n\n`reload-before-predict`, `Pointillism`. "),
-        ("not_applicable", "### Not applicable: `reload-before-predict`\n\n"),
+        ("passed", "### Passed: {title}{recording}`reload-before-predict`, `Pointillism`. "),
+        ("insufficient_data", "### Not evaluated: {check}{recording}`reload-before-predict`, `Pointillism`. "),
+        ("not_applicable", "### Not applicable: {check}{recording}"),
     ],
 )
 def test_a_check_without_finding_is_copied_as_what_it_is(outcome, begin, run_view, reload_sample) -> None:
@@ -70,7 +72,9 @@ def test_a_check_without_finding_is_copied_as_what_it_is(outcome, begin, run_vie
             selection=Selection(finding=FindingRef(0)),
         )
         await screen.press("Y")
-        assert screen.app.clipboard.startswith(begin.format(title=first.title))
+        where = "style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 · 16.5 s · Core ML"
+        begun = begin.format(title=first.title, check="`reload-before-predict`", recording=f"\n\n{where}\n\n")
+        assert screen.app.clipboard.startswith(begun)
         assert screen.app.clipboard.endswith("To evaluate this: Record again.\n")
         assert "avings" not in screen.app.clipboard
 

@@ -11,6 +11,8 @@ from rich.cells import cell_len
 
 from tracekit.lanes.absence import Reason
 from tracekit.tui.timeline.empty_lanes import reasons, whole_words
+from tracekit.tui.timeline.layout import Line
+from tracekit.tui.timeline.widget import Timeline
 
 SILENT = (
     ("GPU · Core ML", Reason.NO_MODEL),
@@ -72,7 +74,7 @@ def test_a_text_is_cut_behind_a_word(cells, text) -> None:
         ("not_instrumented", (80, 24)),
         ("captions_concurrent sharpen_8bit", (120, 40)),
         ("not_instrumented sharpen_8bit", (120, 40)),
-        ("not_instrumented sharpen_8bit", (100, 30)),
+        ("sharpen_8bit sharpen_float16", (130, 38)),
     ],
 )
 def test_every_lane_without_rows_says_why(names, size, run_view, samples: Path) -> None:
@@ -84,6 +86,16 @@ def test_every_lane_without_rows_says_why(names, size, run_view, samples: Path) 
         assert told.count("Thermal, Hangs: not recorded") == len(screen.state.sessions)
 
     run_view(test, *(samples / f"{name}.trace" for name in names.split()), size=size)
+
+
+def test_two_recordings_show_all_lanes_with_rows_at_130_by_38(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        for timeline in screen.app.browse.query(Timeline):
+            renderer = timeline.renderer
+            drawn = {line.lanes[0] for line in renderer.arrangement.lines if line.line is Line.TRACK}
+            assert drawn == {at for at, lane in enumerate(renderer.lanes) if lane.events is not None}
+
+    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", size=(130, 38))
 
 
 def test_the_page_tells_every_reason() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tracekit.lanes.lanes import Grouping
 from tracekit.trace.trace import Trace
 from tracekit.tui.timeline.lanes import timeline_lanes
-from tracekit.tui.timeline.layout import Line, arrange
+from tracekit.tui.timeline.layout import HEADER, Line, arrange
 
 COLUMNS = 63
 """Of time on a terminal of 80 columns."""
@@ -93,7 +93,7 @@ def test_reasons_stay_in_sight_while_lanes_scroll(lanes, height: int) -> None:
         assert lines[-1].line is Line.WORDS
 
 
-def test_reasons_take_the_lines_that_they_need_up_to_half_of_those_of_pinned_lanes(reload_trace: Trace) -> None:
+def test_reasons_take_the_lines_that_pinned_lanes_with_rows_leave(reload_trace: Trace) -> None:
     lanes = [
         replace(lane, words=f"why {'x' * 40} {number}") if lane.events is None else lane
         for number, lane in enumerate(timeline_lanes(reload_trace, Grouping.EVENTS))
@@ -101,17 +101,18 @@ def test_reasons_take_the_lines_that_they_need_up_to_half_of_those_of_pinned_lan
     rows = [len(lane.tracks) for lane in lanes]
     silent = [lane for lane in lanes if lane.events is None]
     assert len(silent) == 3
+    pinned = sum(lane.pinned and lane.events is not None for lane in lanes)
 
     def told(height: int) -> list[str]:
         lines = arrange(lanes, rows, height, COLUMNS, 0).lines
         return [line.text for line in lines if line.line is Line.WORDS]
 
-    # Of ten lines five are left to the other lanes; three reasons of 55 cells each need three of the five.
-    assert " ".join(told(12)) == "; ".join(f"{lane.title}: {lane.words}" for lane in silent)
-    assert len(told(12)) == 3
-    # Of six lines three are left: two for reasons.
-    assert len(told(8)) == 2
-    assert " ".join(told(8)) == "; ".join([*(f"{lane.title}: {lane.words}" for lane in silent[:2]), "1 more"])
+    # Half of the lines below the header are left to the other lanes. Three reasons of 55 cells each take three lines.
+    enough = len(HEADER) + 2 * (pinned + 3)
+    assert " ".join(told(enough)) == "; ".join(f"{lane.title}: {lane.words}" for lane in silent)
+    assert len(told(enough)) == 3
+    assert " ".join(told(enough - 2)) == "; ".join([*(f"{lane.title}: {lane.words}" for lane in silent[:2]), "1 more"])
+    assert len(told(enough - 4)) == 1
 
 
 def test_a_track_with_nothing_in_view_makes_way_where_there_is_little_room(reload_trace: Trace) -> None:

@@ -66,12 +66,12 @@ def _timing(value: object) -> Timing | None:
     held = mapping(value)
     if not held:
         return None
-    median, mean, least, most, stdev = (
+    median, mean, shortest, longest, stdev = (
         amount(held.get(f"{key}_ns"), "a time") for key in ("median", "mean", "min", "max", "stdev")
     )
     count = amount(held.get("count"), "a count")
     first = tuple(samples(held.get("first_ns"), "'first_ns'", 1))
-    return Timing(None if count is None else int(count), median, mean, least, most, stdev, first)
+    return Timing(None if count is None else int(count), median, mean, shortest, longest, stdev, first)
 
 
 def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.shared import planned
 from tracekit.model_files.performance.facts import ALL_UNITS
 from tracekit.report import formatting, performance_words
 from tracekit.report.renderers.markdown_text import code, details, escape, paragraphs, table
@@ -24,7 +25,7 @@ def render_performance_markdown(document: PerformanceDocument, *, unit: ComputeU
     safe = map_strings(document, lambda _, text: formatting.visible(text))
     report = safe.performance
     listed = report.operations or () if unit is None else report.on(unit)
-    title = "All operations" if unit is None else f"Operations on {performance_words.SHOWN[unit]}"
+    title = "All operations" if unit is None else f"Operations on {planned.NAMES[unit]}"
     parts = (
         f"# {escape(report.name)}",
         escape(performance_words.context(report)),

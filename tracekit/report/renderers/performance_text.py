@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from tracekit.detectors.shared import planned
 from tracekit.model_files.performance.facts import ALL_UNITS
 from tracekit.report import formatting, performance_words
 from tracekit.report.renderers.concise_layout import Layout
@@ -51,7 +52,7 @@ def render_performance(
         blocks += _elsewhere(report, layout)
     listed = report.on(unit) if unit is not None else (report.operations or ()) if verbose else ()
     if unit is not None or listed:
-        title = f"OPERATIONS ON {performance_words.SHOWN[unit].upper()}" if unit is not None else "OPERATIONS"
+        title = f"OPERATIONS ON {planned.NAMES[unit].upper()}" if unit is not None else "OPERATIONS"
         blocks += _listed(report, title, listed, layout)
     else:
         blocks += _costliest(report, layout)
@@ -121,7 +122,7 @@ def _units(document: PerformanceDocument, layout: Layout) -> list[RenderableType
             format_share(summary.units[unit] / total),
             format_share(summary.cost[unit]) if unit in summary.cost else formatting.ABSENT,
         ]
-        for unit in performance_words.SHOWN
+        for unit in planned.NAMES
         if unit in summary.units
     ]
     if not rows:

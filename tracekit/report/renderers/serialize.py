@@ -39,7 +39,7 @@ def schema_text(kind: str = "report") -> str:
 
 def to_dict(report: DataclassInstance) -> dict[str, Any]:
     """A report, a diagnosis or a comparison as plain dicts, lists and values, keys in the order of the dataclasses."""
-    kind = _KINDS.get(type(report).__name__)
+    kind = next((_KINDS[each.__name__] for each in type(report).__mro__ if each.__name__ in _KINDS), None)
     head = {} if kind is None else {"$schema": schema_id(kind)}
     return head | {
         field.name: _plain(value)

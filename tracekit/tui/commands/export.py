@@ -49,7 +49,7 @@ def copy_row(app: ActionHost) -> None:
 
 @action("copy_finding")
 def copy_finding(app: ActionHost) -> None:
-    """Copy the finding as Markdown."""
+    """Copy the finding as Markdown, with the recording, its device and system."""
     session, ref = app.state.session, finding_here(app.state)
     check = session.check(ref) if ref is not None else None
     if ref is None or check is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,20 @@ from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import action
 from tracekit.tui.detail.events import EventRows, event_rows
 from tracekit.tui.filtering import passing
-from tracekit.tui.query import TIME_HINT, Known, QueryError, filter_hint, filter_text, parse_filter, parse_time
+from tracekit.tui.query import (
+    TIME_HINT,
+    Known,
+    QueryError,
+    completed,
+    filter_hint,
+    filter_text,
+    parse_filter,
+    parse_time,
+)
 from tracekit.tui.screens.ask import AskScreen
-from tracekit.tui.selection import walk_start
-from tracekit.tui.state import EventFilter
+from tracekit.tui.selection import finding_here, walk_start
+from tracekit.tui.state import NOTHING, EventFilter, Selection
+from tracekit.tui.timeline.strips import model_of
 from tracekit.tui.viewport import centered
 from tracekit.units import format_count
 
@@ -46,8 +57,19 @@ def ask_filter(app: ActionHost) -> None:
         pane = app.state.pane if app.state.pane in _FILTERED else "events"
         app.change(filter=parse_filter(text, known), pane=pane)
 
+    model = _model_on_screen(app.state)
+
+    def complete(text: str) -> str:
+        return completed(text, known, model)
+
     check = _problem(lambda text: parse_filter(text, known))
-    app.ask(AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed), take)
+    app.ask(AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed, complete), take)
+
+
+def _model_on_screen(state: State) -> str | None:
+    """The model of the selection or, without one, of the first row of the list."""
+    first = Selection(finding=finding_here(state)) if state.inspected == NOTHING else state.inspected
+    return model_of(replace(state, selection=first))
 
 
 def _count(trace: Trace, chosen: EventFilter) -> int:

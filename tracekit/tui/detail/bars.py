@@ -40,5 +40,6 @@ def bar_segments(bar: str, palette: Palette, ground: str | None = None, *, monoc
             segments.append(Segment(sign * size, style(None, ground)))
             continue
         text = sign * size if monochrome else sign.ljust(size)
-        segments.append(Segment(text, style(palette.ink, palette.categories[_BY_SIGN[sign]])))
+        category = _BY_SIGN[sign]
+        segments.append(Segment(text, style(palette.ink_on(category), palette.categories[category])))
     return segments

@@ -19,9 +19,9 @@ from tracekit.tui.detail.answers import ANSWER_FIELDS
 from tracekit.tui.detail.columns import WEIGHTY
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
-from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
+from tracekit.tui.messages import EventsWanted, FindingSelected, ModelSelected, PaneChosen, RowSelected
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
-from tracekit.tui.state import LATENCY, EventFilter, FindingRef, Sort
+from tracekit.tui.state import LATENCY, EventFilter, FindingRef, RowRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count, format_duration, format_estimate
 
@@ -237,6 +237,10 @@ class ComparePane(ListPane[Compared]):
             columns = ("   est. savings before and after", "   est. savings", "")
             return longest_that_fits([*(f"{first}u: {listed}{each}" for each in columns), f"{first}{listed}"], room)
         if state.measure == LATENCY:
+            unfair = state.comparison.unfair if state.comparison is not None else ()
+            if unfair:
+                about = f"not a fair comparison: {', '.join(one.what for one in unfair)} differ"
+                return longest_that_fits([f"u: {listed}   {about}", f"u: {about}", "u: not a fair comparison"], room)
             about = "   median latency, whole recordings"
             return longest_that_fits([f"u: {listed}{about}", f"u: {listed}", listed], room)
         few, abouts = f"   ≈ n < {FEW}", [""]
@@ -246,19 +250,31 @@ class ComparePane(ListPane[Compared]):
         return longest_that_fits([*lines, f"{listed}{abouts[-1]}"], room)
 
     def row_of(self, rows: Compared, state: State) -> int | None:
-        """The finding that is selected in the active recording."""
-        check = state.session.check(state.selection.finding) if state.selection.finding is not None else None
-        if check is None:
+        """What is selected in the active recording."""
+        chosen = state.selection
+        check = state.session.check(chosen.finding) if chosen.finding is not None else None
+        if check is None and chosen.row is None and chosen.model is None:
             return None
-        return next((at for at in range(len(rows)) if _is_about(rows.records[at], check)), None)
+
+        def is_meant(line: FindingChange | Difference | ModelComparison) -> bool:
+            return _is_about(line, check) if check is not None else _stands_for(line, state) == chosen
+
+        return next((at for at in range(len(rows)) if is_meant(rows.records[at])), None)
 
     def chosen(self, rows: Compared, row: int) -> Message | None:
-        """Look at the check of the active recording, whatever it says there."""
-        report = self._state.session.report if self._state is not None else None
-        checks = report.checks if report is not None else ()
-        here = (at for at, check in enumerate(checks) if _is_about(rows.records[row], check))
-        first = next(here, None)
-        return FindingSelected(FindingRef(first)) if first is not None else None
+        """Look at the same of the active recording: the check, whatever it says there, the model, or the numbers."""
+        selection = self.selection_of(rows, row)
+        if selection is None:
+            return None
+        if selection.finding is not None:
+            return FindingSelected(selection.finding)
+        if selection.model is not None:
+            return ModelSelected(selection.model)
+        return RowSelected(selection.row) if selection.row is not None else None
+
+    def selection_of(self, rows: Compared, row: int) -> Selection | None:
+        """What a row stands for in the active recording."""
+        return _stands_for(rows.records[row], self._state) if self._state is not None else None
 
     def enter_words(self) -> str:
         """What enter does."""
@@ -276,6 +292,22 @@ class ComparePane(ListPane[Compared]):
             chosen = EventFilter(model=line.name)
         before = self._state.filter if self._state is not None else chosen
         return EventsWanted(replace(chosen, device=before.device, min_ns=before.min_ns, max_ns=before.max_ns))
+
+
+def _stands_for(line: FindingChange | Difference | ModelComparison, state: State) -> Selection | None:
+    """What to select in the active recording; None where it has none of it, or numbers that range or filter made."""
+    report = state.session.report
+    if report is None:
+        return None
+    if isinstance(line, FindingChange):
+        here = (at for at, check in enumerate(report.checks) if _is_about(line, check))
+        return next((Selection(finding=FindingRef(at)) for at in here), None)
+    if isinstance(line, ModelComparison):
+        return Selection(model=line.name) if line.name in [model.name for model in report.models] else None
+    numbers = (line.before, line.after)[state.active]
+    refs = (RowRef(row, warm) for row in report.aggregation for warm in (False, True))
+    found = (ref for ref in refs if numbers is (ref.source.warm if ref.warm else ref.source.statistics))
+    return next((Selection(row=ref) for ref in found), None) if numbers is not None else None
 
 
 def _is_about(line: FindingChange | Difference | ModelComparison, check: Check) -> bool:

@@ -15,8 +15,8 @@ from tracekit.report.formatting import shorten, visible
 from tracekit.tui.detail.bars import bar_segments
 from tracekit.tui.detail.columns import GAP, fitted, headings
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.text import cut, pointer
-from tracekit.tui.theme import PALETTES, style
+from tracekit.tui.text import cut, edged, pointer
+from tracekit.tui.theme import palette_of, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,21 +192,23 @@ class RowList(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line, for Textual."""
-        width = self._room
-        palette = PALETTES[self.app.current_theme.dark]
+        palette = palette_of(self.app.current_theme)
+        line = self._drawn(y, self._room, palette)
+        return Strip(edged(line, palette) if self.has_focus else line, self._room)
+
+    def _drawn(self, y: int, width: int, palette: Palette) -> list[Segment]:
         rows = self._rows
+        blank = [Segment(" " * width, style(None, palette.background))]
         if rows is None:
-            return Strip.blank(width, style(None, palette.background))
+            return blank
         widths = fitted(rows.columns, width, self._hidden)
         if y == 0:
-            return Strip(self._header(rows, widths, width, palette), width)
+            return self._header(rows, widths, width, palette)
         row = int(self.scroll_offset.y) + y - 1
         if not len(rows) and y == 1:
             text = set_cell_size(f" {cut(rows.empty, width - 1)}", width)
-            return Strip([Segment(text, style(palette.dim, palette.background))], width)
-        if row >= len(rows):
-            return Strip.blank(width, style(None, palette.background))
-        return Strip(self._line(rows, row, widths, width, palette), width)
+            return [Segment(text, style(palette.dim, palette.background))]
+        return self._line(rows, row, widths, width, palette) if row < len(rows) else blank
 
     def _header(self, rows: Rows, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
         titles = headings(rows.columns, rows.sorted_by, widths)

@@ -11,8 +11,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tracekit.tui.messages import PaneChosen
-from tracekit.tui.text import cut
-from tracekit.tui.theme import PALETTES, style
+from tracekit.tui.text import cut, edged
+from tracekit.tui.theme import palette_of, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,21 +77,23 @@ class TabLine(Widget):
     def render_line(self, y: int) -> Strip:
         """The line."""
         del y
-        palette = PALETTES[self.app.current_theme.dark]
+        palette = palette_of(self.app.current_theme)
         segments = []
         for tab, text in zip(self._tabs, tab_texts(self._tabs, self.size.width), strict=True):
             current = tab.pane == self._current
             look = style(
-                (palette.accent if self._focused else palette.text) if current else palette.dim,
+                palette.text if current else palette.dim,
                 palette.background if current else palette.pinned,
                 bold=current,
-                underline=current and self._focused,
             )
+            if current and self._focused:
+                look = style(palette.accent, palette.background, bold=True, reverse=True)
             segments.append(Segment(text, look))
         rest = Segment(
             " " * max(self.size.width - sum(cell_len(s.text) for s in segments), 0), style(None, palette.pinned)
         )
-        return Strip([*segments, rest]).adjust_cell_length(self.size.width)
+        line = edged([*segments, rest], palette) if self._focused else [*segments, rest]
+        return Strip(line).adjust_cell_length(self.size.width)
 
     def on_click(self, event: events.Click) -> None:
         """Choose a pane."""

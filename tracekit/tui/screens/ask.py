@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class AskScreen(ModalScreen[str]):
     """One line of text. What is wrong with it is said below, and the screen stays until it is right."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel"), ("tab", "complete", "Complete")]
 
     def __init__(
         self,
@@ -32,10 +32,12 @@ class AskScreen(ModalScreen[str]):
         check: Callable[[str], str],
         value: str = "",
         typed: Callable[[str], Callable[[], str]] | None = None,
+        complete: Callable[[str], str] | None = None,
     ) -> None:
         """`check` says what is wrong with a text, or nothing. `typed` is told of each text that is right, and gives a
-        function that tells what comes of it, which runs in a thread."""
+        function that tells what comes of it, which runs in a thread. `complete` gives more of a text."""
         super().__init__()
+        self._complete = complete
         self._typed = typed
         self._title, self._hint, self._check, self._value = title, hint, check, value
 
@@ -43,10 +45,17 @@ class AskScreen(ModalScreen[str]):
         """The line, what may stand in it, and what is wrong."""
         with Vertical(classes="ask") as box:
             box.border_title = self._title
-            box.border_subtitle = "enter applies, esc cancels"
+            box.border_subtitle = f"enter applies, {'tab completes, ' if self._complete else ''}esc cancels"
             yield Input(self._value)
             yield Static(self._hint, classes="dim", markup=False)
             yield Static(id="problem", markup=False)
+
+    def action_complete(self) -> None:
+        """Complete the last word."""
+        line = self.query_one(Input)
+        if self._complete is not None:
+            line.value = self._complete(line.value)
+            line.cursor_position = len(line.value)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         """Say what comes of the text so far."""
@@ -56,7 +65,7 @@ class AskScreen(ModalScreen[str]):
 
         def show(words: str) -> None:
             if self.query_one(Input).value == text:
-                self.query_one("#problem", Static).update(words)
+                self._say(words)
 
         in_background(self, self._typed(text), show)
 
@@ -64,9 +73,14 @@ class AskScreen(ModalScreen[str]):
         """Take the text, or say what is wrong."""
         problem = self._check(message.value)
         if problem:
-            self.query_one("#problem", Static).update(visible(problem))
+            self._say(problem, wrong=True)
         else:
             self.dismiss(message.value)
+
+    def _say(self, words: str, *, wrong: bool = False) -> None:
+        line = self.query_one("#problem", Static)
+        line.set_class(wrong, "wrong")
+        line.update(visible(words))
 
 
 class ChooseScreen(ModalScreen[int]):

@@ -27,7 +27,7 @@ from tracekit.tui.query import filter_words
 from tracekit.tui.selection import events_of, finding_here, range_end
 from tracekit.tui.state import Area
 from tracekit.tui.text import cut
-from tracekit.tui.theme import PALETTES
+from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
@@ -108,7 +108,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         """Draw a state."""
         self._state = state
         self.query_one("#title", Static).update(
-            title_line(state, self.size.width, PALETTES[self.app.current_theme.dark]), layout=False
+            title_line(state, self.size.width, palette_of(self.app.current_theme)), layout=False
         )
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
@@ -231,6 +231,8 @@ def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str,
     if state.mark is not None:
         yield "v", "End range", "mark"
         yield "esc", "Cancel", "clear"
+    elif state.maximized is not None:
+        yield "esc", "Share screen", "clear"
     if enter:
         yield "enter", enter, "open_row" if lists else "select_here"
     ref = finding_here(state)
@@ -241,6 +243,9 @@ def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str,
     yield ("c", "Clear filter", "clear_filter") if state.filter.active else ("/", "Filter", "filter")
     if lists:
         yield "y", "Copy row", "copy_row"
+    if check is not None and state.pane == "findings":
+        yield "Y", "Copy finding", "copy_finding"
+    if lists:
         yield "o", "Sort", "sort_next"
     if state.mark is None:
         yield "v", "Range", "mark"

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.tui.keys import Scope, Section, key_signs
 from tracekit.tui.text import hanging
-from tracekit.tui.theme import PALETTES, style
+from tracekit.tui.theme import palette_of, style
 from tracekit.tui.timeline.monochrome import LITTLE
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _swatch(category: Category, palette: Palette, *, monochrome: bool) -> Text:
     """The color and the letter of a category; with colors, also what fills its bars."""
     filling = " " if monochrome else FILLINGS.get(category, " ")
     bar = f" {LOOKS[category].letter} {filling * 3}"
-    return Text.assemble("  ", (bar, style(palette.ink, palette.categories[category])))
+    return Text.assemble("  ", (bar, style(palette.ink_on(category), palette.categories[category])))
 
 
 def _entry(action: Action) -> tuple[Text, Text]:
@@ -116,5 +116,5 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(id="help") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"
-            palette = PALETTES[self.app.current_theme.dark]
+            palette = palette_of(self.app.current_theme)
             yield Static(help_text(palette, self._actions, monochrome=self.app.no_color))

@@ -204,7 +204,7 @@ def _style(palette: Palette, code: int, ink: Ink, flags: int) -> Style:
     if code < 0:
         return style(palette.dim, ground)
     color = palette.categories[Category(code)]
-    text = palette.ink
+    text = palette.ink_on(Category(code))
     if flags & _SELECTED:
         color, text = palette.selected, palette.selected_ink
     if ink is Ink.BLOCK:

@@ -66,16 +66,15 @@ def _name(state: State, look: TimelineStyle) -> Segment:
 def time_axis(state: State, look: TimelineStyle) -> list[Segment]:
     """Ticks, and the signs of cursor, mark, bookmarks and range."""
     palette, columns = look.palette, look.columns
-    marks = ruler(state.view, columns)
     filled = columns_seen(state.range, state.view, columns) if look.monochrome else (0, 0)
     marked = [("◇", entry.time_ns) for entry in state.bookmarks]
     marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
     signs = {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
     signs |= _ends(state.range, state.view, filled, signs, columns)
-    line, (first, after) = axis(marks, signs, columns, filled), filled
+    line, (first, after) = axis(ruler(state.view, columns), signs, columns, filled), filled
     plain, reverse = (style(palette.text, palette.gutter, reverse=reverse) for reverse in (False, True))
     return [
-        look.title(f" {marks.base}" if marks.base else " time", palette.gutter),
+        look.title(" time", palette.gutter),
         Segment(line[:first], plain),
         Segment(line[first:after], reverse),
         Segment(line[after:], plain),

@@ -173,10 +173,10 @@ def _lines(
 def _tight(
     lanes: Sequence[TimelineLane], indices: Sequence[int], silent: Sequence[int], columns: int, room: int
 ) -> tuple[list[ScreenLine], list[ScreenLine]]:
-    """Pinned lanes in as few lines as can be: those for which there is room, reasons first, and the others."""
+    """Pinned lanes in as few lines as can be: those for which there is room beside reasons, and the others."""
     tracks = [ScreenLine(Line.TRACK, (index,)) for index in indices]
-    # Reasons get what the others leave, or half where that is more.
-    words = _folded(lanes, silent, columns, max(room - len(tracks), (room + 1) // 2, 1))
+    # What happened comes before why nothing did.
+    words = _folded(lanes, silent, columns, max(room - len(tracks), 1))
     if not room:
         return [], [*tracks, *words]
     free = room - len(words)

@@ -78,7 +78,7 @@ class Renderer:
         """Rows of expanded lanes with only what passes the filter, by lane."""
         self.arrangement = _NO_ARRANGEMENT
 
-    def show(self, state: State, lanes: Lanes, *, dark: bool, leads: bool) -> None:
+    def show(self, state: State, lanes: Lanes, palette: Palette, *, leads: bool) -> None:
         """Take over what to draw, from a state in which the recording that is drawn is the active one.
 
         `leads`: whether it is so in the app, too. The lane with the cursor is brought into sight where it changed.
@@ -89,7 +89,7 @@ class Renderer:
             self._lanes, self._overview, self._pictured = lanes, None, None
             self._tracks.clear()
             self._marks.clear()
-        self._state, self._palette = state, PALETTES[dark]
+        self._state, self._palette = state, palette
         self._arrange(self.arrangement.top, follow=follow)
 
     def set_filter_mask(self, what: FilterMask | None) -> None:

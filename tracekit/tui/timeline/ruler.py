@@ -9,7 +9,7 @@ from tracekit.report.formatting import moment
 from tracekit.tui.viewport import column_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tracekit.tui.viewport import Viewport
 
@@ -38,31 +38,20 @@ class Tick:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ruler:
-    """Ticks of a view. Labels that begin with `+` count from `base`."""
-
-    ticks: tuple[Tick, ...]
-    base: str
-    """The time that labels with `+` count from; empty where labels count from the start of the run."""
-
-
-def ruler(view: Viewport, columns: int) -> Ruler:
+def ruler(view: Viewport, columns: int) -> tuple[Tick, ...]:
     """The densest ticks whose labels leave each other room. O(columns)."""
     for step in STEPS:
         if step * columns < view.span_ns * (_GAP + 2):
             continue
-        base = _base(view, step)
         first = -(-view.start_ns // step) * step
-        widest = max(len(_label(time, step, base)) for time in (first, view.end_ns // step * step))
+        widest = max(len(exact_moment(time, step)) for time in (first, view.end_ns // step * step))
         if step * columns >= view.span_ns * (widest + _GAP) or step == STEPS[-1]:
             times = range(first, view.end_ns, step)
-            ticks = tuple(Tick(column_of(view, columns, time), _label(time, step, base)) for time in times)
-            return Ruler(ticks, exact_moment(base, MS if step >= US else US) if base else "")
-    return Ruler((), "")
+            return tuple(Tick(column_of(view, columns, time), exact_moment(time, step)) for time in times)
+    return ()
 
 
-def axis(marks: Ruler, signs: Mapping[int, str], columns: int, filled: tuple[int, int] = (0, 0)) -> str:
+def axis(ticks: Sequence[Tick], signs: Mapping[int, str], columns: int, filled: tuple[int, int] = (0, 0)) -> str:
     """The characters of the axis: ticks with their labels, and signs by column.
 
     A sign in the middle of a label would make another number of it, and a label behind a sign would seem to be the time
@@ -78,7 +67,7 @@ def axis(marks: Ruler, signs: Mapping[int, str], columns: int, filled: tuple[int
     def free(first: int, after: int) -> bool:
         return first >= 0 and all(cell in (" ", _FILLED) for cell in cells[first:after])
 
-    for tick in marks.ticks:
+    for tick in ticks:
         at, size = tick.column, len(tick.label)
         if at + size >= columns:
             continue
@@ -98,39 +87,3 @@ def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
     micros, nanos = divmod(abs(time_ns) % MS, US)
     groups = [f"{micros:03d}"] * (resolution_ns < MS) + [f"{nanos:03d}"] * (resolution_ns < US)
     return " ".join([moment(time_ns), *groups])
-
-
-def _base(view: Viewport, step: int) -> int:
-    """What labels count from: nothing for steps of a millisecond and more, else the whole larger unit before."""
-    if step >= MS:
-        return 0
-    unit = MS if step >= US else US
-    return view.start_ns // unit * unit
-
-
-def _label(time_ns: int, step: int, base: int) -> str:
-    if step >= MS:
-        return _time_label(time_ns, step)
-    unit, name = (US, "µs") if step >= US else (1, "ns")
-    return f"{'+' if base else ''}{(time_ns - base) // unit:,} {name}"
-
-
-def _time_label(time_ns: int, step: int) -> str:
-    """A time since the start of the run, in the digits that steps of a millisecond or more need: `12.3 s`, `2:05 min`,
-    and without a unit where it has three parts: `2:05.5`."""
-    if abs(time_ns) < 2 * MINUTE:
-        return f"{_decimals(time_ns, step)} s"
-    hours, rest = divmod(abs(time_ns), HOUR)
-    minutes, rest = divmod(rest, MINUTE)
-    sign = "-" if time_ns < 0 else ""
-    lead = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
-    unit = "" if step < S else " h" if hours else " min"
-    return f"{sign}{lead}:{'0' if rest < 10 * S else ''}{_decimals(rest, step)}{unit}"
-
-
-def _decimals(time_ns: int, step: int) -> str:
-    """Seconds with just enough decimals for a step of a millisecond or more, truncated."""
-    decimals = next(decimals for decimals in range(4) if 10**decimals * step >= S)
-    seconds, thousandths = divmod(abs(time_ns) // MS, 1000)
-    sign = "-" if time_ns < 0 else ""
-    return f"{sign}{seconds:,}" + (f".{thousandths:03d}"[: decimals + 1] if decimals else "")

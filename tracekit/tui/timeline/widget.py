@@ -12,6 +12,8 @@ from tracekit.tui.background import in_background
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
 from tracekit.tui.state import EventRef
+from tracekit.tui.text import edged
+from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.filter_mask import filter_mask
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
@@ -77,7 +79,7 @@ class Timeline(Widget, can_focus=True):
         self._shift = state.shift(self._session)
         self._state = state.seen_from(self._session)
         self._mask(self._state, lanes)
-        self.renderer.show(self._state, lanes, dark=self.app.current_theme.dark, leads=state.active == self._session)
+        self.renderer.show(self._state, lanes, palette_of(self.app.current_theme), leads=state.active == self._session)
         self.refresh()
 
     def _mask(self, state: State, lanes: Lanes) -> None:
@@ -117,7 +119,8 @@ class Timeline(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line, for Textual."""
-        return Strip(self.renderer.line(y), self.size.width)
+        line = self.renderer.line(y)
+        return Strip(edged(line, palette_of(self.app.current_theme)) if self.has_focus else line, self.size.width)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Zoom in, pan to earlier times, or scroll the lanes."""

@@ -1,0 +1,148 @@
+"""Units that Core ML's own rows suggest. Rows as in public captures of one app: COSY, in the reference on the Core ML
+instrument, sections 3.6 and 10.3."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from support.handover import trace_of
+from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, PARTITION_B, PREFILL, speech_app
+from tracekit.analysis.suggested_units import suggested_unit
+from tracekit.detectors.outcomes import InsufficientData
+from tracekit.detectors.runner import run_detectors
+from tracekit.report.build import build_report
+from tracekit.testing.machines import Process
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Scenario
+from tracekit.trace.events import Device, Kind, Level
+from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
+
+MS = 1_000_000
+ENGINE_TABLES = ("ane-hw-intervals", "ane-hw-intervals-internal")
+GPU_TABLES = ("metal-gpu-intervals", "mps-hw-intervals")
+
+
+def of(trace: Trace, model: str):
+    activity = trace.activity
+    chosen = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
+    return suggested_unit(trace, activity.index[chosen & is_any(activity["model"], model)])
+
+
+@pytest.fixture(scope="module")
+def blind() -> Trace:
+    """The speech app without any hardware."""
+    scenario = speech_app()
+    scenario.missing |= {*ENGINE_TABLES, *GPU_TABLES}
+    return trace_of(scenario)
+
+
+@pytest.mark.parametrize(
+    ("model", "device", "count"),
+    [
+        (DECODE, Device.ANE, 1_295),
+        (PREFILL, Device.ANE, 5),
+        (PARTITION_A, Device.GPU, 30),
+        (PARTITION_B, Device.GPU, 30),
+        (HIFT, Device.GPU, 5),
+    ],
+)
+def test_the_rows_of_each_model_of_the_capture_suggest_where_it_ran(blind, model, device, count) -> None:
+    assert of(blind, model.base) == (device, count, count)
+
+
+def test_a_cpu_row_of_a_third_of_the_prediction_suggests_nothing(blind) -> None:
+    assert of(blind, CONDITIONS.base) is None
+
+
+def test_where_the_hardware_was_recorded_nothing_is_suggested() -> None:
+    trace = trace_of(speech_app())
+    assert [of(trace, model.base) for model in (DECODE, PARTITION_A, CONDITIONS)] == [None] * 3
+
+
+def test_it_is_told_as_weaker_evidence_and_decides_nothing(blind) -> None:
+    outcomes = {
+        outcome.model: outcome
+        for _, outcome, _ in run_detectors(
+            blind, only=["unexpected-device"], settings={"unexpected-device.expected_unit": 1}
+        )
+    }
+    decode = outcomes[DECODE.base]
+    assert isinstance(decode, InsufficientData)
+    assert (
+        "Core ML's own rows suggest the Neural Engine for 1,295 of 1,295 predictions (two input validations and a data "
+        "cast, and no other work): weaker evidence than rows of the hardware." in decode.reason
+    )
+    (note,) = [each for each in build_report(blind, ()).recording.notes if "own rows" in each]
+    assert note.startswith("Hardware was not recorded; Core ML's own rows suggest, as weaker evidence: ")
+    assert f"{PREFILL.base} on the Neural Engine" in note
+    assert CONDITIONS.base not in note
+
+
+def rows(*labels: str, cpu_ms: float = 0.0, count: int = 10) -> Trace:
+    """A model whose predictions of 20 ms have these rows, without hardware."""
+    scenario = Scenario(Process("Camera", 412), duration_ns=2_000 * MS)
+    for k in range(count):
+        prediction = scenario.predict(Model("Segmenter"), (100 + k * 50) * MS, 20 * MS)
+        for place, label in enumerate(labels):
+            prediction.event(label, place * 10_000, 5_000)
+        if cpu_ms:
+            prediction.event("CPU", 100_000, round(cpu_ms * MS))
+    scenario.missing |= {*ENGINE_TABLES, *GPU_TABLES}
+    return trace_of(scenario)
+
+
+@pytest.mark.parametrize(
+    ("labels", "cpu_ms", "expected"),
+    [
+        (("Input Validation", "Input Validation", "Data Cast"), 0, Device.ANE),
+        (("Input Validation", "Data Cast"), 0, None),
+        (("Input Validation", "Input Validation"), 0, None),
+        (("Input Validation", "Input Validation", "Data Cast"), 1, None),
+        (("Input Validation",), 18.5, Device.CPU),
+        (("Input Validation",), 17.5, None),
+        (("Input Validation", "Data Cast"), 18.5, None),
+        (("Input Validation", "GPU Request"), 18.5, Device.GPU),
+        (("Input Validation", "Input Validation", "Data Cast", "Neural Engine Request"), 0, None),
+    ],
+)
+def test_every_row_of_the_pattern_counts(labels, cpu_ms, expected) -> None:
+    found = of(rows(*labels, cpu_ms=cpu_ms), "Segmenter")
+    assert (found and found.device) == expected
+
+
+def test_without_predictions_nothing_is_suggested(blind) -> None:
+    assert suggested_unit(blind, pd.Index([], dtype="int64")) is None
+
+
+@pytest.mark.corpus
+def test_the_rows_of_a_real_capture_suggest_where_each_of_its_models_ran(corpus: Path) -> None:
+    """Counts and times of `derived/`, one prediction of each model; which unit ran is told there by name and by the
+    rows of the Neural Engine."""
+    path = corpus / "derived" / "cosyvoice-coreml-activity-4-more-captures.json"
+    capture = json.loads(path.read_text())["hift_static_first_run@22122fb"]
+    expected = {}
+    scenario = Scenario(Process("CosyDemo", 1_804), duration_ns=60_000 * MS)
+    for number, (role, facts) in enumerate(capture.items()):
+        if not isinstance(facts, dict) or "Input Validation" not in facts.get("counts", {}):
+            continue
+        count, name = facts["counts"]["Prediction"], role.partition(" ")[0]
+        length = round(facts["ms"]["Prediction"] / count * MS)
+        prediction = scenario.predict(Model(name), (100 + number * 2_000) * MS, length)
+        for kind, total in facts["counts"].items():
+            if kind in facts["ms"] and kind != "Prediction" and not kind.startswith("Load"):
+                for _ in range(total // count):
+                    prediction.event(kind, 0, round(facts["ms"][kind] / total * MS))
+        on_engine, on_gpu = facts.get("ane_hw_predictions"), "GPU Request" in facts["counts"]
+        expected[name] = Device.ANE if on_engine else Device.GPU if on_gpu else Device.CPU
+    scenario.missing |= {*ENGINE_TABLES, *GPU_TABLES}
+    trace = trace_of(scenario)
+    found = {name: of(trace, name) for name in expected}
+    assert len(expected) >= 6
+    # A CPU row of three quarters of the prediction is not nearly all of it.
+    assert (expected.pop("conditions"), found.pop("conditions")) == (Device.CPU, None)
+    assert {name: each and each.device for name, each in found.items()} == expected
