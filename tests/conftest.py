@@ -6,6 +6,7 @@ import fcntl
 import gc
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -138,10 +139,14 @@ def standin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
     """Put stand-ins for Apple's tools into PATH; called with settings (`export="crash"`), it says what goes wrong."""
     folder = tmp_path / "standin"
     folder.mkdir()
-    script = Path(__file__).parent / "standin" / "xctrace.py"
+    # As a module, whose bytecode is kept: half of what a call takes would be compiling it.
+    start = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent / 'standin')!r}); import xctrace; xctrace.main()"
+    )
     for name in ("xcrun", "xctrace", "xcode-select", "codesign"):
         program = folder / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{script}" {name} "$@"\n', encoding="utf-8")
+        command = shlex.join([sys.executable, "-I", "-S", "-c", start, name])
+        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 

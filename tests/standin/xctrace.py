@@ -29,9 +29,7 @@ from __future__ import annotations
 
 import json
 import os
-import plistlib
 import re
-import shutil
 import signal
 import sys
 import time
@@ -147,6 +145,8 @@ def options(words: list[str], valued: set[str], flags: set[str]) -> dict[str, li
 
 
 def codesign() -> None:
+    import plistlib
+
     if SETTINGS.get("signed") == "unsigned":
         leave(1, errors="App: code object is not signed at all\n")
     allowed = SETTINGS.get("signed", "yes") == "yes"
@@ -311,6 +311,8 @@ def save(modes: set[str], output: Path, stopped: list[int]) -> None:
         (output / "tables").mkdir()
         (output / "tables" / "toc.xml").write_text(FAILED_TOC, encoding="utf-8")
     elif "unfinished" not in modes and len(stopped) < 2:
+        import shutil
+
         shutil.copytree(SETTINGS.get("bundle", SAMPLE), output, dirs_exist_ok=True)
     if "hangs-when-saved" in modes:
         hang(modes)
@@ -339,6 +341,3 @@ def wait(stopped: list[int], seconds: float) -> None:
     end = time.monotonic() + seconds
     while not stopped and time.monotonic() < end:
         time.sleep(0.02)
-
-
-main()

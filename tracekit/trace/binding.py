@@ -7,7 +7,8 @@ Work is done on codes and distinct values, never row by row in Python.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,14 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.table import CodedCells, IntegerCells, Process, Table, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from tracekit.arrays import BoolArray, CodeArray
     from tracekit.recording.table import Cells
+
+
+FEW = 32
+"""Most categories of a categorical that shares them with others."""
 
 
 def required_integers(table: Table, mnemonic: str) -> IntegerCells:
@@ -76,7 +81,7 @@ def text(cells: CodedCells) -> pd.Categorical:
     if not cells.values or not isinstance(cells.values[0], str):
         return recode(cells.codes, [str(value) for value in cells.values])
     # Distinct by contract, so the mapping of `recode` would only cost time; labels may be a million.
-    return pd.Categorical.from_codes(cells.codes, categories=pd.Index(list(cells.values), dtype=object))
+    return pd.Categorical.from_codes(cells.codes, dtype=_dtype(cells.values))
 
 
 def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:
@@ -90,7 +95,20 @@ def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] =
     for item in dict.fromkeys(texts):
         code_of[item] = -1 if item is None else category_codes.setdefault(str(item), len(category_codes))
     target = np.array([*map(code_of.__getitem__, texts), -1], np.min_scalar_type(-len(category_codes) - 1))
-    return pd.Categorical.from_codes(target[codes], categories=pd.Index(list(category_codes), dtype=object))
+    return pd.Categorical.from_codes(target[codes], dtype=_dtype(category_codes))
+
+
+def _dtype(categories: Collection[object]) -> pd.CategoricalDtype[Any]:
+    """The type with these categories. To make one takes as long as all else about a short column."""
+    make = _kept_dtype if len(categories) <= FEW else _new_dtype
+    return make(tuple(categories))
+
+
+def _new_dtype(categories: tuple[object, ...]) -> pd.CategoricalDtype[Any]:
+    return pd.CategoricalDtype(pd.Index(categories, dtype=object))
+
+
+_kept_dtype = lru_cache(maxsize=256)(_new_dtype)
 
 
 def constant(value: str | None, rows: int, order: Iterable[str] = ()) -> pd.Categorical:
