@@ -61,3 +61,16 @@ def test_one_run_measures_every_reader_and_every_step(
     for step in growth.STEPS:
         assert f"| {step} | 0.25 | 0.25 | 0.00 | 1 |" in text
     assert all(answers)
+
+
+def test_a_tree_for_which_memory_is_short_is_left_out_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    frame, read_export = map(importlib.import_module, ("frame", "read_export"))
+    assert frame.available_mb() > 0
+    monkeypatch.setattr(read_export, "available_mb", lambda: 0)
+    monkeypatch.setattr(read_export, "measure", lambda *_: frame.Measurement("(20, 1)", 0.25, 0.25, 1))
+    monkeypatch.setattr(read_export, "in_own_process", lambda code: exec(code, {}))  # noqa: S102
+    monkeypatch.setattr(read_export, "program", lambda _: None)
+    text = read_export.tables([20], ["coreml-os-signpost"], 1)
+    assert f"| {read_export.TREE} |" not in text
+    assert text.endswith(f"{read_export.TREE}: not run, since it may take 0 MB of memory, and 0 MB are available.\n")

@@ -6,6 +6,7 @@ import io
 import shutil
 import subprocess
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,31 @@ def small_document() -> bytes:
         f'<schema name="sample">{schema}</schema>{rows}\n</node>'
         "<node xpath='//trace-toc[1]/run[2]/data[1]/table[1]'></node></trace-query-result>\n"
     ).encode()
+
+
+def document(types: str, rows: Iterable[str]) -> bytes:
+    """An export of one table, whose columns are called as their types."""
+    schema = "".join(
+        f"<col><mnemonic>{kind}</mnemonic><name>N</name><engineering-type>{kind}</engineering-type></col>"
+        for kind in types.split()
+    )
+    return (
+        "<?xml version=\"1.0\"?>\n<trace-query-result>\n<node xpath='//trace-toc[1]/run[1]/data[1]/table[1]'>"
+        f'<schema name="sample">{schema}</schema>{"".join(f"<row>{row}</row>" for row in rows)}\n'
+        "</node></trace-query-result>\n"
+    ).encode()
+
+
+def many_rows(count: int = 8_000) -> bytes:
+    """An export of several chunks, whose ids, values and rows outgrow every array more than once."""
+    return document(
+        "start-time formatted-label string",
+        (
+            f'<start-time id="{3 * row + 1}">{row}</start-time><formatted-label id="{3 * row + 2}" fmt="{row:0200}"/>'
+            f'<string id="{3 * row + 3}">{row // 2}</string>'
+            for row in range(count)
+        ),
+    )
 
 
 class _Stuttering(io.BytesIO):

@@ -39,11 +39,12 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from support.fuzz_export import base_documents, broken
     from support.fuzz_scanner import mutated
-    from support.scanner import scan, small_document
+    from support.scanner import many_rows, scan, small_document
 
     small = small_document()
     assert scan(small) is not None
     assert scan(NO_PARTS) is not None
+    assert scan(many_rows()) is not None
     runs, step = map(int, sys.argv[2:])
     for border in range(1, len(small), step):
         assert scan(small, (border,)) is not None

@@ -14,6 +14,8 @@ from support.scanner import (
     SOURCES,
     difference,
     disagreement,
+    document,
+    many_rows,
     read_strictly,
     real_documents,
     scan,
@@ -27,6 +29,7 @@ from tracekit.recording.export import limits, readers
 from tracekit.recording.progress import Meter
 
 pytest.importorskip("tracekit.recording.export._scan", reason="the scanner is not built: there was no C compiler")
+scanned = pytest.importorskip("tracekit.recording.export.scanned")
 
 SMALL = small_document()
 
@@ -97,6 +100,18 @@ def test_chunks_may_be_short(size: int) -> None:
     assert part is not None
     assert expected is not None
     assert difference(part, expected) == ""
+
+
+def test_rows_of_several_chunks_read_as_the_strict_reader_reads_them() -> None:
+    content = many_rows()
+    assert len(content) > 2 * scanned._CHUNK_BYTES
+    assert_same(content)
+
+
+def test_a_row_may_be_longer_than_a_chunk() -> None:
+    cell = f"<string>{'a' * (scanned._CHUNK_BYTES // 2)}</string>"
+    assert_same(document("string string string duration", [3 * cell + "<duration>1</duration>"] * 3))
+    assert scan(document("string string string string string", [5 * cell])) is None
 
 
 def test_a_file_that_was_cut_off_at_any_byte_is_declined() -> None:
@@ -196,8 +211,6 @@ def test_progress_does_not_count_a_declined_file_twice() -> None:
 
 
 def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
-    from tracekit.recording.export.scanned import _CHUNK_BYTES, _PADDING
-
     header = (SOURCES / "scan.h").read_text(encoding="utf-8")
     defined = {name: eval(value) for name, value in re.findall(r"#define (MAX_\w+) ([(\d<) ]+\d\)?)", header)}  # noqa: S307
     assert defined["MAX_TAGS"] <= limits.MAX_TAGS
@@ -205,8 +218,8 @@ def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
     assert defined["MAX_DEPTH"] <= limits.MAX_DEPTH
     assert defined["MAX_PARTS"] <= limits.MAX_ROW_ELEMENTS
     assert defined["MAX_TEXT"] <= limits.MAX_TEXT_CHARS
-    assert defined["MAX_PENDING"] + _CHUNK_BYTES <= limits.MAX_ROW_BYTES
-    assert f"#define PADDING {_PADDING} " in header
+    assert defined["MAX_PENDING"] + scanned._CHUNK_BYTES <= limits.MAX_ROW_BYTES
+    assert f"#define PADDING {scanned._PADDING} " in header
     assert defined["MAX_ROWS"] <= limits.MAX_ROWS
     assert defined["MAX_SIGNATURES"] <= limits.MAX_SIGNATURES
     assert "#define MAX_TIME ((UINT64_C(1) << 53) - 1)" in header

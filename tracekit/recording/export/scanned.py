@@ -141,13 +141,13 @@ class ScanReader(NodeReader):
 
     def _scan(self, meter: Meter) -> bytes:
         """Scan all rows; returns what follows the last one."""
-        buffer, kept = bytearray(_CHUNK_BYTES + _PADDING), 0
+        buffer, kept = bytearray(min(_CHUNK_BYTES, self._source.size + 1) + _PADDING), 0
         with self._source.open() as stream:
             fill = cast("BufferedIOBase", stream).readinto
             while count := fill(memoryview(buffer)[kept:-_PADDING]):
                 meter.advance(count, self._source.name)
                 kept = self._scanner.feed(buffer, kept + count, self)
-                if 2 * kept > len(buffer):
+                if 2 * kept > len(buffer) - _PADDING:
                     buffer += bytes(len(buffer))
         return bytes(buffer[:kept])
 
