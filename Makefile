@@ -45,7 +45,8 @@ fuzz: environment-dev ## feed broken and hostile recordings and models to the re
 	@$(BIN)/python tests/support/fuzz_hostile.py
 	@$(BIN)/python tests/support/fuzz_models.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
-	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py --every-case
+	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py \
+		tests/recording/export/test_same_reports.py --every-case
 	@$(PYTEST) tests/suite/test_random_apps.py --every-case
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 

@@ -33,6 +33,8 @@ print(result, *seconds, peak_mb(), sep=chr(9))
 """
 """A process that is measured: `code` reads `path` and leaves its answer in `result`; what `setup` does is free."""
 OWN = str(Path(__file__).parent)
+LONG_S = 10.0
+"""What takes so long is measured once: chance makes no difference there."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,16 @@ def environment() -> dict[str, str]:
 
 def measure(setup: str, code: str, path: Path, repeats: int) -> Measurement:
     """Run Python code in processes of its own."""
-    command = [sys.executable, "-c", TIMED.format(own=OWN, setup=setup, code=code), str(path)]
-    lines = [
-        subprocess.run(command, check=True, capture_output=True, text=True, env=environment()).stdout
-        for _ in range(repeats)
-    ]
-    return _medians([line.strip().split("\t") for line in lines])
+    return _repeated([sys.executable, "-c", TIMED.format(own=OWN, setup=setup, code=code), str(path)], repeats)
+
+
+def _repeated(command: Sequence[str], repeats: int) -> Measurement:
+    """Medians of what a command prints; of once where that takes long."""
+    rows: list[list[str]] = []
+    while len(rows) < repeats and (not rows or float(rows[0][1]) < LONG_S):
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment())
+        rows.append(done.stdout.strip().split("\t"))
+    return _medians(rows)
 
 
 def peak_mb() -> int:
@@ -71,6 +77,18 @@ def peak_mb() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
 
 
+def available_mb() -> int | None:
+    """Memory that a process can have now; None where that is not known."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        # Not Linux: all of it.
+        names = "SC_PHYS_PAGES", "SC_PAGE_SIZE"
+        known = all(name in getattr(os, "sysconf_names", {}) for name in names)
+        return math.prod(map(os.sysconf, names)) // 2**20 if known else None
+    return next(int(line.split()[1]) // 2**10 for line in lines if line.startswith("MemAvailable:"))
+
+
 def in_own_process(code: str) -> None:
     """Run Python code that has modules of this folder: a child's peak memory begins at what its parent held."""
     subprocess.run([sys.executable, "-c", code], check=True, cwd=OWN, env=environment())
@@ -78,21 +96,17 @@ def in_own_process(code: str) -> None:
 
 def measure_program(command: Sequence[str], repeats: int) -> Measurement:
     """Run another program."""
-    rows = []
-    for _ in range(repeats):
-        # A process in between, whose only child it is: its usage is that of the program.
-        code = (
-            "import resource, subprocess, sys, time\n"
-            "begin = time.perf_counter()\n"
-            "answer = subprocess.run(sys.argv[1:], check=True, capture_output=True, text=True).stdout.strip()\n"
-            "seconds = time.perf_counter() - begin\n"
-            "usage = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
-            "unit = 2**20 if sys.platform == 'darwin' else 2**10\n"
-            "print(answer, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss // unit, sep=chr(9))"
-        )
-        done = subprocess.run([sys.executable, "-c", code, *command], check=True, capture_output=True, text=True)
-        rows.append(done.stdout.strip().split("\t"))
-    return _medians(rows)
+    # A process in between, whose only child it is: its usage is that of the program.
+    code = (
+        "import resource, subprocess, sys, time\n"
+        "begin = time.perf_counter()\n"
+        "answer = subprocess.run(sys.argv[1:], check=True, capture_output=True, text=True).stdout.strip()\n"
+        "seconds = time.perf_counter() - begin\n"
+        "usage = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "unit = 2**20 if sys.platform == 'darwin' else 2**10\n"
+        "print(answer, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss // unit, sep=chr(9))"
+    )
+    return _repeated([sys.executable, "-c", code, *command], repeats)
 
 
 def _medians(rows: list[list[str]]) -> Measurement:
@@ -128,7 +142,8 @@ def machine() -> str:
 
 def report(text: str, repeats: int, output: Path | None) -> None:
     """Print tables behind what they depend on, and write them to a file where one is given."""
-    text = f"{machine()}; medians of {repeats}, in seconds of processor time.\n{text}"
+    often = f"medians of {repeats}, of one from {LONG_S:.0f} s on" if repeats > 1 else "of one run"
+    text = f"{machine()}; {often}; CPU s is processor time.\n{text}"
     print(text, end="")
     if output:
         output.write_text(text, encoding="utf-8")

@@ -4,7 +4,12 @@
 
 Each reader runs in a process of its own and must find the same rows and the same sum of durations. All resolve every
 reference; tracekit and the C++ program also type every cell, and keep it. Ratios are of processor time, which other
-programs on the machine disturb least. The readers with whole trees in memory stop at 100,000 rows.
+programs on the machine disturb least. ElementTree with the whole tree is left out where memory is short: at a million
+rows it takes 8.4 GB.
+
+The largest table alone takes five minutes:
+
+    python benchmarks/read_export.py --rows 1000000 --shapes metal-gpu-intervals
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from export_files import SHAPES
-from frame import Measurement, exponent, in_own_process, measure, measure_program, report, table
+from frame import Measurement, available_mb, exponent, in_own_process, measure, measure_program, report, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +69,9 @@ for _, element in x.iterparse(path, events=("end",)):
         {drop}
 result = rows, total
 """
+TREE = "ElementTree, whole tree, ids"
+TREE_BYTES = 12
+"""Memory that a tree takes at most, in bytes of its file: 10 to 11 were measured."""
 LXML, ELEMENT_TREE = "import lxml.etree as x", "import xml.etree.ElementTree as x"
 READERS = {
     "tracekit, compiled": (f"{SETUP}assert readers.scanned is not None", TRACEKIT),
@@ -73,12 +81,10 @@ READERS = {
         ITERPARSE.replace("{drop}", "while element.getprevious() is not None: del element.getparent()[0]"),
     ),
     "ElementTree iterparse, ids": (ELEMENT_TREE, ITERPARSE.replace("{drop}", "pass")),
-    "ElementTree, whole tree, ids": (ELEMENT_TREE, WITH_TREE),
+    TREE: (ELEMENT_TREE, WITH_TREE),
 }
 """What is imported before and what is measured, by reader."""
 EXPAT = "expat in C++"
-TREE_ROWS = 100_000
-"""Largest export that is read into a tree: at a million rows that takes more memory than most machines have."""
 
 
 def program(folder: Path) -> Path | None:
@@ -92,19 +98,23 @@ def program(folder: Path) -> Path | None:
     return target if built.returncode == 0 else None
 
 
-def measured(path: Path, rows: int, repeats: int, expat: Path | None) -> dict[str, Measurement]:
-    """All readers on one file, one after the other."""
-    found = {
-        name: measure(setup, code, path, repeats)
-        for name, (setup, code) in READERS.items()
-        if rows <= TREE_ROWS or name != "ElementTree, whole tree, ids"
-    }
+def measured(path: Path, repeats: int, expat: Path | None, without: str) -> dict[str, Measurement]:
+    """All readers on one file, one after the other, but that one."""
+    found = {name: measure(*each, path, repeats) for name, each in READERS.items() if name != without}
     if expat is not None:
         found[EXPAT] = measure_program([str(expat), str(path)], repeats)
     numbers = (each.answer.strip("()").replace(",", " ").split() for each in found.values())
     answers = {tuple(map(int, words[:2])) for words in numbers}
     assert len(answers) == 1, f"the readers disagree: {answers}"
     return found
+
+
+def short_of_memory(path: Path) -> str:
+    """Why the file cannot be read into a tree; empty where it can."""
+    needed, available = TREE_BYTES * path.stat().st_size // 2**20, available_mb()
+    if available is None or available > needed:
+        return ""
+    return f"\n{TREE}: not run, since it may take {needed:,} MB of memory, and {available:,} MB are available.\n"
 
 
 def lines_of(found: dict[str, Measurement], size: int) -> list[list[str]]:
@@ -129,23 +139,25 @@ def tables(row_counts: Sequence[int], shapes: Sequence[str], repeats: int) -> st
     with tempfile.TemporaryDirectory() as folder:
         expat = program(Path(folder))
         for shape in shapes:
-            times: dict[str, list[float]] = {}
-            for rows in row_counts:
+            times: dict[str, dict[int, float]] = {}
+            for rows in sorted(row_counts, reverse=True):
                 path = Path(folder) / "export.xml"
                 in_own_process(
                     f"import export_files as e, pathlib; e.write_export({shape!r}, {rows}, pathlib.Path({str(path)!r}))"
                 )
-                size = path.stat().st_size
-                found = measured(path, rows, repeats, expat)
+                size, missing = path.stat().st_size, short_of_memory(path)
+                found = measured(path, repeats, expat, without=TREE if missing else "")
                 for name, each in found.items():
-                    times.setdefault(name, []).append(each.cpu_s)
+                    times.setdefault(name, {})[rows] = each.cpu_s
                 text += f"\n`{shape}`, {rows:,} rows, {size / 1e6:,.0f} MB:\n\n"
                 text += table(["reader", "CPU s", "wall s", "MB/s", "peak MB", "ratio"], lines_of(found, size))
-            if len(row_counts) > 1:
-                grown = {
-                    name: exponent(row_counts[-len(each) :], each) for name, each in times.items() if len(each) > 1
-                }
-                text += f"\nGrowth: {', '.join(f'{name} {power:.2f}' for name, power in grown.items())}.\n"
+                text += missing
+            grown = [
+                f"{name} {exponent(list(each), list(each.values())):.2f}"
+                for name, each in times.items()
+                if len(each) > 1
+            ]
+            text += f"\nGrowth: {', '.join(grown)}.\n" if grown else ""
     return text
 
 

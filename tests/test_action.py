@@ -66,9 +66,9 @@ def outputs(folder):
 @pytest.mark.parametrize("status", [0, 1, 2, 3])
 def test_the_check_hands_on_its_status_and_does_not_fail_before_the_upload(runner, tmp_path, status):
     assert runner("Check", status=status, RECORDINGS="a.trace").returncode == 0
-    found = outputs(tmp_path)
-    assert (found["verdict"], found["exit-code"]) == ("stubbed", str(status))
-    assert set(found) == set(ACTION["outputs"])
+    written = outputs(tmp_path)
+    assert (written["verdict"], written["exit-code"]) == ("stubbed", str(status))
+    assert set(written) == set(ACTION["outputs"])
 
 
 @pytest.mark.parametrize(("status", "warn_only", "expected"), [
@@ -115,15 +115,17 @@ def test_with_tracekit_itself_a_failing_build_has_all_files(runner, tmp_path, sa
     result = runner("Check", RECORDINGS=str(samples / "sharpen_8bit.trace"), PYTHONPATH=str(ROOT))
     assert result.returncode == 0, result.stderr
     assert "title=SharpenFilter p50::" in result.stdout
-    found = outputs(tmp_path)
-    assert (found["verdict"], found["exit-code"]) == ("failed", "1")
+    written_outputs = outputs(tmp_path)
+    assert (written_outputs["verdict"], written_outputs["exit-code"]) == ("failed", "1")
     assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: failed")
     written = {path.name for path in (tmp_path / "temp" / "tracekit-check").iterdir() if path.is_file()}
     assert written == {f"check.{ending}" for ending in ("json", "md", "txt", "xml", "benchmark.json", "bencher.json")}
-    assert {found["json"], found["summary"]} <= {str(tmp_path / "temp" / "tracekit-check" / name) for name in written}
+    assert {written_outputs["json"], written_outputs["summary"]} <= {
+        str(tmp_path / "temp" / "tracekit-check" / name) for name in written
+    }
     words = (tmp_path / "calls").read_text().splitlines()
     assert main(words[words.index("analyze") :]) == 0
-    assert [path.name for path in Path(found["html"]).iterdir()] == ["1-sharpen_8bit.trace.html"]
+    assert [path.name for path in Path(written_outputs["html"]).iterdir()] == ["1-sharpen_8bit.trace.html"]
 
 
 def test_no_input_is_written_into_a_script():

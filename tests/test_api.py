@@ -160,10 +160,10 @@ def test_pauses_whose_sum_would_wrap_around_are_refused(tmp_path: Path, monkeypa
 @pytest.mark.parametrize("name", ["sharpen_8bit", "captions_concurrent"])
 def test_text_kept_by_pyarrow_or_not_gives_the_same_report(samples: Path, name: str) -> None:
     pytest.importorskip("pyarrow")
-    found = {}
+    reports_by_kind = {}
     for storage in ("python", "pyarrow"):
         with pd.option_context("mode.string_storage", storage):
             trace = tracekit.open_trace(samples / f"{name}.trace")
             assert trace.activity.columns.dtype == pd.StringDtype(storage, na_value=float("nan"))
-            found[storage] = to_json(tracekit.analyze(samples / f"{name}.trace"))
-    assert found["python"] == found["pyarrow"]
+            reports_by_kind[storage] = to_json(tracekit.analyze(samples / f"{name}.trace"))
+    assert reports_by_kind["python"] == reports_by_kind["pyarrow"]

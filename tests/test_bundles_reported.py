@@ -63,10 +63,10 @@ def test_the_gpu_is_shown_by_process_and_the_model_by_its_labels(corpus: Path, n
 
 def test_other_processes_stay_private_and_our_own_sentences_whole(corpus: Path) -> None:
     path = corpus / "bundles/quick_probe.trace"
-    report, whole = tracekit.analyze(path), tracekit.analyze(path, redact=False)
+    report, unredacted = tracekit.analyze(path), tracekit.analyze(path, redact=False)
     document, text = to_json(report), render_text(report, width=100, color=False, verbose=True)
     for private in ("Cursor Helper", "WindowServer", "GitHub Desktop", "TalkTastic"):
-        assert private in to_json(whole)
+        assert private in to_json(unredacted)
         assert private not in document
         assert private not in text
     assert "GPU execution, process " in text
@@ -74,7 +74,7 @@ def test_other_processes_stay_private_and_our_own_sentences_whole(corpus: Path) 
     (processes,) = open_recording(path).tables("process-info")
     assert "security" in map(str, processes.column("process-name").values)
     assert "com.apple.security.get-task-allow" in document
-    for entry, unchanged in zip(report.coverage, whole.coverage, strict=True):
+    for entry, unchanged in zip(report.coverage, unredacted.coverage, strict=True):
         assert (entry.advice, entry.conclusion) == (unchanged.advice, unchanged.conclusion)
 
 

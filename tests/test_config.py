@@ -10,7 +10,8 @@ import pytest
 
 import tracekit
 from tracekit.cli.main import main
-from tracekit.config import find_config, load_config
+from tracekit.config import load_config
+from tracekit.config_file import find_config
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 from tracekit.testing import Model, Process, Scenario, write_export
@@ -77,6 +78,40 @@ def test_everything_that_can_be_set_is_read(tmp_path):
         }
     }
     assert config.model_skip == {"Caption*": ("excess-data-copies",)}
+
+
+def test_checks_of_model_files_stand_among_the_others(tmp_path):
+    path = written(
+        tmp_path,
+        """
+        only = ["cold-load", "flexible-shapes", "uncompressed-weights"]
+        skip = ["float32-compute"]
+        [detectors.uncompressed-weights]
+        min_mb = 5
+        [detectors.cold-load]
+        min_wait_ms = 300
+        [models."Caption*"]
+        skip = ["custom-layers"]
+        [models."Caption*".detectors.uncompressed-weights]
+        min_mb = 1
+        """,
+    )
+    config, checks = load_config(path, DETECTORS), load_config(path, DETECTORS).model_checks
+    assert (config.only, config.skip) == (("cold-load",), ())
+    assert config.settings == {"cold-load.min_wait_ms": 300}
+    assert config.model_settings == {"Caption*": {}}
+    assert checks.only == ("flexible-shapes", "uncompressed-weights")
+    assert (checks.skipped("Other"), checks.skipped("CaptionB")) == (
+        ("float32-compute",),
+        ("float32-compute", "custom-layers"),
+    )
+    assert checks.settings_of("Other") == {"uncompressed-weights.min_mb": 5}
+    assert checks.settings_of("CaptionB") == {"uncompressed-weights.min_mb": 1}
+
+
+def test_only_checks_of_one_kind_leave_those_of_the_other_alone(tmp_path):
+    config = load_config(written(tmp_path, 'only = ["flexible-shapes"]'), DETECTORS)
+    assert (config.only, config.model_checks.only) == ((), ("flexible-shapes",))
 
 
 def test_a_threshold_holds_for_the_models_it_is_set_for(tmp_path, recording):
@@ -153,17 +188,17 @@ def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, 
     ],
 )
 def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recording, capsys, flag, value, detector, wish):
-    told = f"{wish} '{value}' is only used by {detector}, which"
+    message = f"{wish} '{value}' is only used by {detector}, which"
     for left_out in (["--skip", detector], ["--only", "cold-load"]):
         assert main(["analyze", str(recording), "--no-config", flag, value, *left_out]) == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     settings = written(tmp_path, f'skip = ["{detector}"]\n')
     assert main(["analyze", str(recording), "--config", str(settings), flag, value]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     # Asked for by name, it runs though the settings skip it.
-    asked = ["--only", detector, "-q", "--config", str(settings), flag, value]
-    assert main(["analyze", str(recording), *asked]) in (0, 3)
-    assert told not in capsys.readouterr().err
+    arguments = ["--only", detector, "-q", "--config", str(settings), flag, value]
+    assert main(["analyze", str(recording), *arguments]) in (0, 3)
+    assert message not in capsys.readouterr().err
 
 
 def test_a_wish_of_the_settings_that_nothing_looks_at_is_told(tmp_path, recording):
@@ -211,8 +246,8 @@ def test_view_takes_the_settings_of_its_folder(tmp_path, recording, monkeypatch,
     written(tmp_path, 'fail-on = "low"\n')
     written(tmp_path, "", "other.toml")
     monkeypatch.chdir(tmp_path)
-    asked = opened_by(monkeypatch, [str(recording), *arguments])
-    assert asked.config == (None if used is None else Path(used).absolute() if not arguments else Path(used))
+    requests = opened_by(monkeypatch, [str(recording), *arguments])
+    assert requests.config == (None if used is None else Path(used).absolute() if not arguments else Path(used))
 
 
 def test_view_tells_a_mistake_in_the_settings_before_it_takes_the_screen(tmp_path, recording, monkeypatch, capsys):
@@ -224,12 +259,12 @@ def test_view_tells_a_mistake_in_the_settings_before_it_takes_the_screen(tmp_pat
 
 def opened_by(monkeypatch, arguments):
     """What `tracekit view` asks the terminal UI for; None where it does not come so far."""
-    asked: list[Request] = []
+    requests: list[Request] = []
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setattr("tracekit.tui.app.run", asked.append)
+    monkeypatch.setattr("tracekit.tui.app.run", requests.append)
     main(["view", *arguments])
-    return asked[0] if asked else None
+    return requests[0] if requests else None
 
 
 def test_settings_are_looked_for_up_to_the_top_of_the_repository(tmp_path):
@@ -299,7 +334,7 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("skipp = []", "'skipp': unknown setting 'skipp'; did you mean 'skip'?"),
         ('skip = "cold-load"', "'skip': must be a list of check ids"),
@@ -312,6 +347,9 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ('[detectors.reload-before-predict]\nmin_loads = "3"', "must be a number"),
         ("detectors = 3", "'detectors': must be a table of tables"),
         ("[models.A]\nonly = []", "'models.\"A\".only': unknown setting 'only'"),
+        ('skip = ["flexible-shape"]', "'skip': unknown check 'flexible-shape'; did you mean 'flexible-shapes'?"),
+        ("[detectors.uncompressed-weights]\nmin_gb = 1", "'uncompressed-weights.min_gb': unknown option 'min_gb'"),
+        ("[detectors.uncompressed-weights]\nmin_mb = -1", "'uncompressed-weights.min_mb=-1': the value must be"),
         ('[models.A]\nskip = ["x"]', "'models.\"A\".skip': unknown check 'x'; list them with `tracekit detectors`"),
         ('[models.A]\nskip = ["run-issues"]', "'models.\"A\".skip': 'run-issues' applies to the whole recording"),
         ("budget = []", "'budget': must be a time or a rate"),
@@ -341,11 +379,11 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         (".".join(["a"] * 32) + " = 1", "'a': unknown setting 'a'"),
     ],
 )
-def test_each_mistake_is_told_with_the_name_of_the_file(tmp_path, text, told):
+def test_each_mistake_is_told_with_the_name_of_the_file(tmp_path, text, message):
     with pytest.raises(UsageError) as caught:
         load_config(written(tmp_path, text), DETECTORS)
     assert str(caught.value).startswith("tracekit.toml: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path, capsys):

@@ -12,6 +12,6 @@ BY_HAND = {"accuracy.md"}
 
 def test_the_pages_of_the_documentation_are_those_of_the_detectors():
     expected = runpy.run_path(str(ROOT / "scripts" / "detector_pages.py"))["pages"]()
-    found = {path.name: path.read_text("utf-8") for path in (ROOT / "docs" / "detectors").glob("*.md")}
-    stale = sorted(name for name in {*found, *expected} - BY_HAND if found.get(name) != expected.get(name))
+    pages = {path.name: path.read_text("utf-8") for path in (ROOT / "docs" / "detectors").glob("*.md")}
+    stale = sorted(name for name in {*pages, *expected} - BY_HAND if pages.get(name) != expected.get(name))
     assert not stale, f"run `make docs`; these pages differ from the detectors: {stale}"

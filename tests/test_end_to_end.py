@@ -23,8 +23,8 @@ MS = 1_000_000
 
 
 def findings(report):
-    found = ((check.id, check.model) for check in report.checks if check.outcome == "finding")
-    return sorted(found, key=lambda key: (key[0], key[1] or ""))
+    keys = ((check.id, check.model) for check in report.checks if check.outcome == "finding")
+    return sorted(keys, key=lambda key: (key[0], key[1] or ""))
 
 
 def assert_models(report, truth):
@@ -199,4 +199,4 @@ def test_the_random_scenarios_hold_both_answers_for_every_detector():
     for seed in range(40):
         for (detector, _), expected in ground_truth(random_scenario(seed)).outcomes.items():
             answers.setdefault(detector, set()).add(expected)
-    assert all({Expected.FINDING, Expected.PASSED} <= found for found in answers.values()), answers
+    assert all({Expected.FINDING, Expected.PASSED} <= outcomes for outcomes in answers.values()), answers

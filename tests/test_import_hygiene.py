@@ -15,14 +15,21 @@ NOT_FOR_REPORTS = {
     "coremltools",
     "jsonschema",
     "lxml",
+    "pyarrow",
     "shtab",
     "textual",
     "google.protobuf",
     "tracekit.compare.comparison",
+    "tracekit.compare.latency",
+    "tracekit.lanes",
     "tracekit.model_files.read",
     "tracekit.recording.bundle.symbolication",
     "tracekit.recording.export",
+    "tracekit.recording.function_names",
     "tracekit.recording.writing",
+    "tracekit.recording.xctrace.exporter",
+    "tracekit.recording.xctrace.running",
+    "tracekit.report.timeline",
     "tracekit.testing",
     "tracekit.tui",
 }
@@ -30,15 +37,16 @@ NOT_FOR_REPORTS = {
 SAMPLE = Path(__file__).parents[1] / "sample_traces" / "captions_concurrent.trace"
 
 SCRIPT = """
-import contextlib, io, json, sys
+import contextlib, json, sys
 arguments = json.loads(sys.argv[1])
 if arguments is None:
     import tracekit
 else:
-    from tracekit.cli.main import main
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
-        main(arguments)
-    assert out.getvalue(), "the command printed nothing"
+    from tracekit.cli.main import run
+    sys.argv[1:] = arguments
+    with contextlib.suppress(SystemExit):
+        run()
+print()
 print(json.dumps(sorted(sys.modules)))
 """
 
@@ -48,7 +56,9 @@ def modules_after(arguments: list[str] | None) -> set[str]:
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=True
     )
-    return set(json.loads(result.stdout))
+    *printed, modules = result.stdout.splitlines()
+    assert arguments is None or any(printed), "the command printed nothing"
+    return set(json.loads(modules))
 
 
 @pytest.mark.parametrize(
@@ -82,8 +92,18 @@ def test_importing_the_package_loads_no_heavy_module() -> None:
 
 def test_a_report_loads_only_what_it_needs() -> None:
     loaded = modules_after(["analyze", str(SAMPLE)])
-    assert "tracekit.detectors.registry" in loaded
+    assert {"pandas", "tracekit.detectors.registry"} <= loaded
     assert not loaded & NOT_FOR_REPORTS
+
+
+def test_pyarrow_is_kept_from_pandas_alone() -> None:
+    pytest.importorskip("pyarrow")
+    script = (
+        "from tracekit.cli.startup import lighten; lighten(); import pandas, pyarrow.parquet; "
+        "print(pandas.Series(['a']).dtype.storage, pyarrow.array([1]).to_pylist())"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout == "python [1]\n"
 
 
 def test_the_check_sees_a_heavy_module_where_there_is_one() -> None:

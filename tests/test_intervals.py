@@ -64,20 +64,20 @@ def test_clipping_takes_one_window_per_row() -> None:
 @given(st.lists(st.tuples(st.integers(0, 4), pair), max_size=20))
 def test_the_union_by_group_is_the_union_of_each_group(rows: list[tuple[int, tuple[int, int]]]) -> None:
     groups = np.array([g for g, _ in rows], dtype=np.int64)
-    found = intervals.union_length_by_group(groups, *split([p for _, p in rows]), 5)
-    assert found.tolist() == [len(covered([p for g, p in rows if g == group])) for group in range(5)]
+    lengths_ns = intervals.union_length_by_group(groups, *split([p for _, p in rows]), 5)
+    assert lengths_ns.tolist() == [len(covered([p for g, p in rows if g == group])) for group in range(5)]
 
 
 @thorough
 @given(st.lists(st.tuples(st.integers(-2, 3), pair), max_size=20))
 def test_the_pieces_by_group_are_the_union_of_each_group(rows: list[tuple[int, tuple[int, int]]]) -> None:
     pieces = intervals.union_by_group(np.array([g for g, _ in rows], dtype=np.int64), *split([p for _, p in rows]))
-    found = list(zip(*(part.tolist() for part in pieces), strict=True))
+    pieces_of_groups = list(zip(*(part.tolist() for part in pieces), strict=True))
     expected = []
     for group in range(-2, 4):
         left, right = intervals.union(*split([p for g, p in rows if g == group]))
         expected += [(group, a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
-    assert found == expected
+    assert pieces_of_groups == expected
 
 
 @thorough
@@ -94,8 +94,8 @@ def test_the_union_by_group_is_exact_where_shifted_times_would_overflow() -> Non
     day = 86_400_000_000_000
     groups = np.repeat(np.arange(200_000), 2)
     starts = np.tile([0, day // 2], 200_000)
-    found = intervals.union_length_by_group(groups, starts, np.full_like(starts, day), 200_000)
-    assert (found == day).all()
+    lengths_ns = intervals.union_length_by_group(groups, starts, np.full_like(starts, day), 200_000)
+    assert (lengths_ns == day).all()
 
 
 @thorough
@@ -113,8 +113,8 @@ def test_the_depth_profile_is_the_number_running_at_each_time(items: Pairs) -> N
 @thorough
 @given(pairs, pairs)
 def test_the_integral_of_the_depth_is_the_time_of_all_intervals_in_each_window(items: Pairs, windows: Pairs) -> None:
-    found = intervals.integrate(*intervals.depth_profile(*split(items)), *split(windows))
-    assert found.tolist() == [sum(depth(items, t) for t in range(a, b)) for a, b in windows]
+    lengths_ns = intervals.integrate(*intervals.depth_profile(*split(items)), *split(windows))
+    assert lengths_ns.tolist() == [sum(depth(items, t) for t in range(a, b)) for a, b in windows]
 
 
 @settings(deadline=None, max_examples=500)
@@ -221,61 +221,63 @@ def test_intervals_cover_and_intersect_as_their_instants_do(one: Pairs, two: Pai
 @thorough
 @given(pairs, pairs)
 def test_the_covered_time_of_windows_is_counted_instant_by_instant(items: Pairs, windows: Pairs) -> None:
-    found = intervals_of(items).covered_within(intervals_of(windows))
-    assert found.tolist() == [len(covered(items) & covered([window])) for window in windows]
+    lengths_ns = intervals_of(items).covered_within(intervals_of(windows))
+    assert lengths_ns.tolist() == [len(covered(items) & covered([window])) for window in windows]
 
 
 @thorough
 @given(pairs, st.lists(st.integers(-15, 40), min_size=1, max_size=9).map(sorted))
 def test_the_covered_time_between_edges_adds_up(items: Pairs, edges: list[int]) -> None:
-    found = intervals_of(items).covered_time().between(np.array(edges))
-    assert found.tolist() == [len(covered(items) & set(range(a, b))) for a, b in pairwise(edges)]
+    lengths_ns = intervals_of(items).covered_time().between(np.array(edges))
+    assert lengths_ns.tolist() == [len(covered(items) & set(range(a, b))) for a, b in pairwise(edges)]
 
 
 @thorough
 @given(pairs)
 def test_an_interval_is_alone_where_no_other_overlaps_it(items: Pairs) -> None:
     alone = intervals_of(items).alone().tolist()
-    for place, item in enumerate(items):
-        others = items[:place] + items[place + 1 :]
-        assert alone[place] == (not covered([item]) & covered(others))
+    for index, item in enumerate(items):
+        others = items[:index] + items[index + 1 :]
+        assert alone[index] == (not covered([item]) & covered(others))
 
 
 @thorough
 @given(pairs, pairs)
 def test_the_free_time_of_windows_is_counted_instant_by_instant(items: Pairs, windows: Pairs) -> None:
-    found = intervals_of(items).covered_time().free_within(*split(windows))
-    assert found.tolist() == [len(covered([window]) - covered(items)) for window in windows]
+    lengths_ns = intervals_of(items).covered_time().free_within(*split(windows))
+    assert lengths_ns.tolist() == [len(covered([window]) - covered(items)) for window in windows]
 
 
 @thorough
 @given(pairs, pair)
 def test_clipped_intervals_keep_what_lies_inside_the_window(items: Pairs, window: tuple[int, int]) -> None:
-    found = intervals_of(items).clipped(*window)
-    for item, part in zip(items, zip(found.starts.tolist(), found.ends.tolist(), strict=True), strict=True):
+    clipped = intervals_of(items).clipped(*window)
+    for item, part in zip(items, zip(clipped.starts.tolist(), clipped.ends.tolist(), strict=True), strict=True):
         assert covered([part]) == covered([item]) & covered([window])
 
 
 @thorough
 @given(pairs, pairs)
 def test_joined_sets_cover_what_either_covers(one: Pairs, two: Pairs) -> None:
-    found = intervals_of(one).joined(intervals_of(two))
-    assert len(found) == len(one) + len(two)
-    assert found.covered_ns == len(covered(one) | covered(two))
+    joined = intervals_of(one).joined(intervals_of(two))
+    assert len(joined) == len(one) + len(two)
+    assert joined.covered_ns == len(covered(one) | covered(two))
 
 
 @thorough
 @given(st.lists(st.tuples(st.integers(0, 4), pair), max_size=14))
 def test_the_covered_time_of_groups_is_counted_instant_by_instant(rows: list[tuple[int, tuple[int, int]]]) -> None:
-    found = intervals_of([item for _, item in rows]).covered_by_group([group for group, _ in rows], 5)
-    assert found.tolist() == [len(covered([item for own, item in rows if own == group])) for group in range(5)]
+    lengths_ns = intervals_of([item for _, item in rows]).covered_by_group([group for group, _ in rows], 5)
+    assert lengths_ns.tolist() == [
+        len(covered([item for is_own, item in rows if is_own == group])) for group in range(5)
+    ]
 
 
 @given(st.lists(st.integers(-50, 50), max_size=12), st.data())
 def test_sums_between_edges_are_those_of_the_slices(values: list[int], data: st.DataObject) -> None:
     edges = sorted(data.draw(st.lists(st.integers(0, len(values)), min_size=1, max_size=6)))
-    found = intervals.sums_between(np.array(values, np.int64), np.array(edges))
-    assert found.tolist() == [sum(values[low:high]) for low, high in pairwise(edges)]
+    lengths_ns = intervals.sums_between(np.array(values, np.int64), np.array(edges))
+    assert lengths_ns.tolist() == [sum(values[low:high]) for low, high in pairwise(edges)]
 
 
 def test_intervals_are_made_of_the_rows_of_frames() -> None:

@@ -81,8 +81,8 @@ def wheel(shared_folder: Path) -> Path:
         if not folder.exists():
             checkout = checkout_in(shared_folder)
             run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(checkout))
-    (found,) = folder.glob("*.whl")
-    return found
+    (wheel_file,) = folder.glob("*.whl")
+    return wheel_file
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,8 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path)
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert "tracekit/py.typed" in present
-    assert "tracekit/report/schema/report-2.json" in present
+    schemas = {f"tracekit/report/schema/{name}.json" for name in ("report-2", "model-1", "performance-1")}
+    assert schemas <= present
     assert names == present
 
 
@@ -168,10 +169,10 @@ def test_the_description_has_absolute_links_to_files_of_the_checkout(wheel: Path
         assert f"Project-URL: {line}" in head
     links = re.findall(r"\]\(([^)]+)\)", description)
     raw = "https://raw.githubusercontent.com/coreml-tracekit/tracekit"
-    places = [link.removeprefix(f"{project}/blob/main/").removeprefix(f"{raw}/main/") for link in links]
+    links_of_files = [link.removeprefix(f"{project}/blob/main/").removeprefix(f"{raw}/main/") for link in links]
     assert links
-    assert not set(links) & set(places)
-    assert [place for place in places if not (ROOT / place).exists()] == []
+    assert not set(links) & set(links_of_files)
+    assert [file for file in links_of_files if not (ROOT / file).exists()] == []
     assert f"![tracekit view: lanes above, a finding and its intervals below]({raw}/main/docs/pictures/view.svg)" in (
         description
     )

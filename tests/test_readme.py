@@ -27,6 +27,17 @@ def test_the_screen_in_the_readme_is_what_the_command_prints():
     assert screen == printed
 
 
+def test_the_benchmark_in_the_readme_is_the_first_one_of_the_results(update_goldens: bool) -> None:
+    table = re.compile(r"^`.*`, .* rows, .*:\n\n(?:\|.*\n)+", re.MULTILINE)
+    measured = table.search((ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8"))[0]
+    assert "1,000,000 rows" in measured
+    assert "| tracekit, compiled |" in measured
+    if update_goldens:
+        (ROOT / "README.md").write_text(table.sub(lambda _: measured, README), encoding="utf-8")
+        return
+    assert table.findall(README) == [measured]
+
+
 def test_every_linked_file_exists():
     links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
     assert links

@@ -61,6 +61,6 @@ def test_a_word_of_a_picture_stands_where_it_stood() -> None:
         '<text class="t-r1" x="12.2" y="44.4" textLength="122" clip-path="url(#t-line-1)">'
         "&#160;a&#160;b&#160;&#160;&amp;c&#160;&#160;</text>",
     )
-    found = re.findall(r'x="([\d.]+)" y="44.4" textLength="([\d.]+)" [^>]*>([^<]*)<', words)
+    matches = re.findall(r'x="([\d.]+)" y="44.4" textLength="([\d.]+)" [^>]*>([^<]*)<', words)
     # Ten cells of 12.2: the words stand on the second and the seventh.
-    assert found == [("24.4", "36.6", "a&#160;b"), ("85.4", "24.4", "&amp;c")]
+    assert matches == [("24.4", "36.6", "a&#160;b"), ("85.4", "24.4", "&amp;c")]

@@ -22,7 +22,6 @@ from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of, unknown_model
 from tracekit.report.shown import shown_judgments
-from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import model_names
 from tracekit.trace.joined import check_given, joined
 from tracekit.trace.open import open_trace
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
     Names = str | Collection[str]
     """One name, or several."""
+    Files = str | Path | Sequence[str | Path]
+    """One file, or several; each a path, or a text such as `Segmenter=Models/v2.mlpackage`."""
 
 _REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
@@ -78,6 +79,8 @@ class Analysis:
 
     def timeline(self) -> Timeline:
         """The lanes of what counts, for a report that draws them: redacted if the report is. O(n log n)."""
+        from tracekit.report.timeline import timeline_of
+
         return timeline_of(
             self.trace,
             self.report.checks,
@@ -99,7 +102,8 @@ def analysis_of(
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
     expect: str | Sequence[str] = (),
-    model_files: str | Path | Sequence[str | Path] = (),
+    model_files: Files = (),
+    perf_reports: Files = (),
     config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
@@ -115,13 +119,15 @@ def analysis_of(
     `settings` maps `check.option` to a value, and `model_settings` patterns of model names to such settings for those
     models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit
     that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `model_files` are paths of
-    model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`; one beside the recording with the
-    name of a model is used as well. `config` is a config file (`tracekit.config`); what is given here overrides it.
+    model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`, and `perf_reports` those of
+    performance reports; one beside the recording with the name of a model is used as well. `config` is a config file
+    (`tracekit.config`); what is given here overrides it.
     `sort` is a column of the aggregation. `redact=False` keeps private data; `functions=False` leaves out the names of
     the app's functions and source files. `reader` and `xctrace` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
-    a budget or unit whose check is left out; what does not depend on the recording is checked before it is read.
+    a budget or unit whose check is left out; what does not depend on the recording is checked before it is read. A file
+    that is given and cannot be read raises `UnreadableModel`.
     """
     checks: dict[str, Any] = {
         "only": only,
@@ -134,10 +140,10 @@ def analysis_of(
     }
     project = resolve_config(**checks)
     check_sort(sort)
-    files = [str(file) for file in ([model_files] if isinstance(model_files, str | Path) else model_files)]
-    check_given(files)
+    files, reports = _files(model_files), _files(perf_reports)
+    check_given(files, reports)
     trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
-    trace = joined(trace, path, files, project.model_files)
+    trace = joined(trace, path, (files, project.model_files), (reports, project.perf_reports))
     shown = shown_of(trace, models=_texts(models), process=process, redact=redact)
     report = judge(trace, shown=shown, sort=sort, redact=redact, functions=functions, **checks)
     return Analysis(trace, shown, report, functions)
@@ -213,6 +219,7 @@ def judge_with_answers(
         functions=functions,
         config=file,
         notes=notes,
+        model_checks=judging.model_checks,
     )
     return report, answers
 
@@ -297,6 +304,10 @@ def _check_limits(trace: Trace) -> None:
 def _texts(given: Budgets | Names) -> tuple[str, ...]:
     """Several texts; one alone counts as a list of one."""
     return (str(given),) if isinstance(given, str | int | float) else tuple(given)
+
+
+def _files(given: Files) -> list[str]:
+    return [str(given)] if isinstance(given, str | Path) else list(map(str, given))
 
 
 def _check_patterns(trace: Trace, patterns: Sequence[str | None], *, redact: bool) -> None:

@@ -5,6 +5,7 @@
     expect = "ane"
     skip = ["pipeline-gaps"]
     model-files = ["Models/Caption.mlpackage"]
+    perf-reports = ["Models/Caption.json"]
 
     [detectors.excess-data-copies]
     copy_share = 0.2
@@ -22,18 +23,18 @@ ignored would make a gate look closed that is open.
 
 from __future__ import annotations
 
-import re
-import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.floors import KEYS as FLOOR_KEYS
 from tracekit.compare.floors import Floors, parse_floor
 from tracekit.compare.limits import CheckSettings, parse_check
+from tracekit.config_file import settings_in
 from tracekit.detectors.budgets import with_budgets
 from tracekit.detectors.expectations import UNITS, with_expectations
 from tracekit.detectors.framework import RecordingDetector
-from tracekit.detectors.options import UNWRITABLE, check_settings
+from tracekit.detectors.model_checks import ModelChecks
+from tracekit.detectors.options import check_settings, configure
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError, unknown, unknown_check
@@ -42,24 +43,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.framework import AnyDetector, ListedDetector
     from tracekit.detectors.options import ModelSettings, Number, Settings
 
-FILE = "tracekit.toml"
-PYPROJECT = "pyproject.toml"
-
-_TOP = ("only", "skip", "budget", "expect", "fail-on", "model-files", "detectors", "models", "check", *FLOOR_KEYS)
+_TOP = (
+    *("only", "skip", "budget", "expect", "fail-on", "model-files", "perf-reports", "detectors", "models", "check"),
+    *FLOOR_KEYS,
+)
 _OF_MODEL = ("skip", "budget", "expect", "detectors", *FLOOR_KEYS)
-_LARGEST = 1 << 18
-"""Bytes of a settings file; a larger one is something else."""
-
-_DEEPEST = 32
-"""Parts of a dotted key; settings need seven at most. A parser takes the square of them, both in time and in memory."""
-
-_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-_TOO_DEEP = re.compile(rf"""(?<![\w"'\\-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_DEEPEST}}}""")
-"""A dotted key with more parts than `_DEEPEST`. It is sought from no quote behind a backslash on: many of them in one
-text would make the search quadratic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,39 +74,10 @@ class Config:
     """How much the latency of each model must change to count."""
     model_files: tuple[str, ...] = ()
     """Files of the models, as `PATH` or `MODEL=PATH`; the paths lead from the current folder or are absolute."""
-
-
-def find_config(folder: Path) -> Path | None:
-    """The settings file that holds for a folder: in it, or in the nearest one above it that has one.
-
-    The search ends at the top of a repository. `tracekit.toml` goes before a `pyproject.toml` beside it; one without
-    `[tool.tracekit]` is none.
-    """
-    for directory in (folder.resolve(), *folder.resolve().parents):
-        try:
-            # A link that leads nowhere is found too: what is set must not be missed in silence.
-            if (directory / FILE).is_file() or (directory / FILE).is_symlink():
-                return directory / FILE
-            if (directory / PYPROJECT).is_file() and _may_hold_settings(directory / PYPROJECT):
-                return directory / PYPROJECT
-            if (directory / ".git").exists():
-                break
-        except PermissionError:
-            # A folder that may only be passed through: nothing in it is meant for this user.
-            continue
-    return None
-
-
-def _may_hold_settings(project: Path) -> bool:
-    """Whether a `pyproject.toml` has settings, however they are written, or cannot be read to the end."""
-    try:
-        data = _bytes(project)
-        if b"tracekit" not in data:
-            return False
-        tool = _parsed(data).get("tool", {})
-    except (OSError, ValueError, RecursionError):
-        return True
-    return isinstance(tool, dict) and "tracekit" in tool
+    perf_reports: tuple[str, ...] = ()
+    """Performance reports of the models, in the same form."""
+    model_checks: ModelChecks = field(default_factory=ModelChecks)
+    """What is set for the checks of model files, whose ids stand in the file among those of the detectors."""
 
 
 def load_config(path: Path | None, detectors: Sequence[AnyDetector]) -> Config:
@@ -123,7 +85,7 @@ def load_config(path: Path | None, detectors: Sequence[AnyDetector]) -> Config:
     if path is None:
         return Config()
     try:
-        return _config(path, _table(path), detectors)
+        return _config(path, settings_in(path), detectors)
     except UsageError as error:
         # The words of a file that lies in the current folder are nobody's to trust.
         from tracekit.report.choice import plain
@@ -131,67 +93,16 @@ def load_config(path: Path | None, detectors: Sequence[AnyDetector]) -> Config:
         raise UsageError(plain(f"{path.name}: {error}")) from None
 
 
-def _bytes(path: Path) -> bytes:
-    """What a file holds, up to one byte beyond the largest file of settings. Raises OSError."""
-    with path.open("rb") as file:
-        return file.read(_LARGEST + 1)
-
-
-def _parsed(data: bytes) -> dict[str, Any]:
-    """The TOML document in these bytes. Raises ValueError or RecursionError for others."""
-    text = data.decode("utf-8")
-    deep = _TOO_DEEP.search(text)
-    if deep is not None:
-        line = text.count("\n", 0, deep.start()) + 1
-        raise ValueError(f"a key with more than {_DEEPEST} parts (at line {line})")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise
-    except ValueError:
-        # Python refuses to read a decimal number of several thousand digits, and says so in words for programmers.
-        raise ValueError("a number of too many digits") from None
-
-
-def _table(path: Path) -> dict[str, Any]:
-    """The table of settings in a file."""
-    try:
-        data = _bytes(path)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror or error}") from None
-    if len(data) > _LARGEST:
-        raise UsageError("is too large for a configuration file")
-    try:
-        document = _parsed(data)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"is not valid TOML: {error}") from None
-    settings: Any = document
-    if path.name == PYPROJECT:
-        tool = document.get("tool", {})
-        settings = tool.get("tracekit") if isinstance(tool, dict) else None
-    if not isinstance(settings, dict):
-        raise UsageError("has no table [tool.tracekit]")
-    _check_integers(settings, "")
-    return settings
-
-
-def _check_integers(value: object, key: str) -> None:
-    """Raise `UsageError` for a number, in whatever base, that Python refuses to write as text in a message."""
-    if isinstance(value, dict):
-        for name, item in value.items():
-            _check_integers(item, f"{key}.{name}" if key else name)
-    elif isinstance(value, list):
-        for item in value:
-            _check_integers(item, key)
-    elif isinstance(value, int) and abs(value) >= UNWRITABLE:
-        raise UsageError(f"'{key}': the number has too many digits")
-
-
 def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector]) -> Config:
+    from tracekit.detectors.model_registry import MODEL_DETECTORS
+
     _known_keys(table, _TOP, "")
-    only, skip = _names(table, "only", ""), _names(table, "skip", "")
+    of_recordings = {detector.id for detector in detectors}
+    of_files = {detector.id for detector in MODEL_DETECTORS}
+    ids = of_recordings | of_files
+    only, skip = (_of(_names(table, key, "", ids), of_recordings) for key in ("only", "skip"))
     choose(detectors, only, skip)
-    settings: Settings = _options(table, "")
+    settings: Settings = _options(table, "", without=of_files)
     model_settings: ModelSettings = {}
     model_skip: dict[str, tuple[str, ...]] = {}
     budgets, expectations = _budget(table, ""), _expectation(table, "")
@@ -199,8 +110,8 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     for pattern, overrides in _tables(table, "models", "").items():
         where = f'models."{pattern}".'
         _known_keys(overrides, _OF_MODEL, where)
-        model_settings = {**model_settings, pattern: _options(overrides, where)}
-        model_skip[pattern] = _names(overrides, "skip", where)
+        model_settings = {**model_settings, pattern: _options(overrides, where, without=of_files)}
+        model_skip[pattern] = _of(_names(overrides, "skip", where, ids), of_recordings)
         floors.append((pattern, parse_floor(overrides, where)))
         _check_ids(detectors, model_skip[pattern], where)
         budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
@@ -208,7 +119,7 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     settings, model_settings = with_budgets(budgets, settings, model_settings)
     settings, model_settings = with_expectations(expectations, settings, model_settings)
     check_settings(detectors, settings, model_settings)
-    checked = parse_check(table.get("check", {}), frozenset(detector.id for detector in detectors))
+    checked = parse_check(table.get("check", {}), frozenset(of_recordings))
     return Config(
         path,
         only,
@@ -219,8 +130,29 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         _fail_on(table),
         checked,
         Floors(tuple(floors)),
-        _model_files(table, path),
+        _files(table, "model-files", path),
+        _files(table, "perf-reports", path),
+        _model_checks(table, MODEL_DETECTORS, ids),
     )
+
+
+def _model_checks(table: dict[str, Any], detectors: Sequence[ListedDetector], ids: Collection[str]) -> ModelChecks:
+    """What the file sets for checks of model files. `only` leaves none out where it names none of them."""
+    detector_ids = {detector.id for detector in detectors}
+    of_others = frozenset(ids) - detector_ids
+    models = {pattern: (f'models."{pattern}".', part) for pattern, part in _tables(table, "models", "").items()}
+    checks = ModelChecks(
+        only=_of(_names(table, "only", "", ids), detector_ids),
+        skip=_of(_names(table, "skip", "", ids), detector_ids),
+        settings=_options(table, "", without=of_others),
+        model_settings={pattern: _options(part, where, without=of_others) for pattern, (where, part) in models.items()},
+        model_skip={
+            pattern: _of(_names(part, "skip", where, ids), detector_ids) for pattern, (where, part) in models.items()
+        },
+    )
+    for settings in (checks.settings, *checks.model_settings.values()):
+        configure(detectors, settings)
+    return checks
 
 
 def _known_keys(table: dict[str, Any], keys: Collection[str], where: str) -> None:
@@ -229,18 +161,26 @@ def _known_keys(table: dict[str, Any], keys: Collection[str], where: str) -> Non
             raise UsageError(f"'{where}{key}': {unknown('setting', key, keys)}")
 
 
-def _names(table: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+def _names(table: dict[str, Any], key: str, where: str, ids: Collection[str]) -> tuple[str, ...]:
+    """The ids in a list. Raises `UsageError` for others than these."""
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UsageError(f"'{where}{key}': must be a list of check ids")
+    for name in value:
+        if name not in ids:
+            raise UsageError(f"'{where}{key}': {unknown_check(name, ids)}")
     return tuple(value)
 
 
-def _model_files(table: dict[str, Any], config: Path) -> tuple[str, ...]:
-    """The files, whose paths are written as seen from the settings file."""
-    value = table.get("model-files", [])
+def _of(names: Sequence[str], ids: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in ids)
+
+
+def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:
+    """The files of a setting, whose paths are written as seen from the settings file."""
+    value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise UsageError("'model-files': must be a list of paths, or of MODEL=PATH")
+        raise UsageError(f"'{key}': must be a list of paths, or of MODEL=PATH")
     files = []
     for text in value:
         model, equals, path = text.partition("=")
@@ -251,8 +191,6 @@ def _model_files(table: dict[str, Any], config: Path) -> tuple[str, ...]:
 def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: str) -> None:
     by_id = {detector.id: detector for detector in detectors}
     for name in names:
-        if name not in by_id:
-            raise UsageError(f"'{where}skip': {unknown_check(name, by_id)}")
         if isinstance(by_id[name], RecordingDetector):
             raise UsageError(f"'{where}skip': '{name}' applies to the whole recording; skip it for all models")
 
@@ -264,11 +202,11 @@ def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, 
     return value
 
 
-def _options(table: dict[str, Any], where: str) -> dict[str, Number | str]:
-    """Options as `detector.option` to value."""
+def _options(table: dict[str, Any], where: str, *, without: Collection[str]) -> dict[str, Number | str]:
+    """Options as `detector.option` to value, of all detectors but these."""
     options: dict[str, Number | str] = {}
     for detector, values in _tables(table, "detectors", where).items():
-        for name, value in values.items():
+        for name, value in values.items() if detector not in without else ():
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise UsageError(f"'{where}detectors.{detector}.{name}': must be a number")
             options[f"{detector}.{name}"] = value

@@ -176,10 +176,10 @@ def test_no_row_is_lost_whatever_it_names_and_order_does_not_matter(frame, trace
     for *key, length in drawn:
         count[tuple(key)] += 1
         total[tuple(key)] += length
-    found = build(drawn)
-    assert {row[:3]: row[3:] for row in found} == {key: (count[key], total[key]) for key in count}
-    assert len(found) == len(count)
-    assert build(random.sample(drawn, len(drawn))) == found
+    counted = build(drawn)
+    assert {row[:3]: row[3:] for row in counted} == {key: (count[key], total[key]) for key in count}
+    assert len(counted) == len(count)
+    assert build(random.sample(drawn, len(drawn))) == counted
 
 
 def test_rows_without_an_event_are_called_so(frame, trace_of):

@@ -22,11 +22,11 @@ def covered(rows, start, end):
 @pytest.mark.parametrize("name", ["style_transfer_fixed", "sharpen_8bit", "sharpen_float16"])
 def test_each_prediction_has_the_parts_that_its_scenario_gave_it(name, exports):
     scenario = SAMPLES[name]()
-    found = breakdown(open_trace(exports / name)).frame
+    parts = breakdown(open_trace(exports / name)).frame
     calls = [(index, row) for index, row in enumerate(scenario.coreml) if row.label == PREDICTION]
     calls.sort(key=lambda entry: entry[1].start_ns)
-    assert len(found) == len(calls)
-    for place, (index, call) in list(enumerate(calls))[::7]:
+    assert len(parts) == len(calls)
+    for position, (index, call) in list(enumerate(calls))[::7]:
         start, end = call.start_ns, call.start_ns + call.duration_ns
         assert start % 125 == call.duration_ns % 125 == 0
 
@@ -35,13 +35,13 @@ def test_each_prediction_has_the_parts_that_its_scenario_gave_it(name, exports):
 
         engine, gpu = of(scenario.neural_engine), of(scenario.gpu)
         data = of([row for row in scenario.coreml if row.lane == DATA]) - engine - gpu
-        asked = of([row for row in scenario.coreml if row.lane == COMPUTE]) - engine - gpu - data
-        row = found.iloc[place]
+        requested = of([row for row in scenario.coreml if row.lane == COMPUTE]) - engine - gpu - data
+        row = parts.iloc[position]
         assert row[Part.ANE.column] == 125 * len(engine)
         assert row[Part.GPU.column] == 125 * len(gpu)
         assert sum(row[f"data_{part}_ns"] for part in ("before", "between", "after")) == 125 * len(data)
-        assert row["ane_queue_ns"] + row["gpu_queue_ns"] + row["cpu_ns"] == 125 * len(asked)
-        assert row["unaccounted_ns"] == call.duration_ns - 125 * len(engine | gpu | data | asked)
+        assert row["ane_queue_ns"] + row["gpu_queue_ns"] + row["cpu_ns"] == 125 * len(requested)
+        assert row["unaccounted_ns"] == call.duration_ns - 125 * len(engine | gpu | data | requested)
         assert row["segments"] == 1
 
 
@@ -53,7 +53,7 @@ def test_work_of_the_engine_that_runs_past_a_prediction_does_not_make_its_time_t
     # From the 30th ms of the first prediction to the 70th, and names nobody.
     scenario.other_neural_engine(130 * ms, 40 * ms)
     write_export(scenario, tmp_path)
-    found = breakdown(open_trace(tmp_path))
-    assert [REASONS[code] if code >= 0 else None for code in found.unknown[Part.ANE]] == [Unknown.AMBIGUOUS, None]
-    assert found.frame[Part.ANE.column].tolist()[1] == 0
-    assert found.frame[Part.AMBIGUOUS.column].tolist() == [20 * ms, 0]
+    split = breakdown(open_trace(tmp_path))
+    assert [REASONS[code] if code >= 0 else None for code in split.unknown[Part.ANE]] == [Unknown.AMBIGUOUS, None]
+    assert split.frame[Part.ANE.column].tolist()[1] == 0
+    assert split.frame[Part.AMBIGUOUS.column].tolist() == [20 * ms, 0]

@@ -24,8 +24,8 @@ def row(frame, trace_of):
     def make(durations, **columns) -> AggregationRow:
         values = {"kind": "input_copy", "lane": "data", "label": "Input Copy"} | columns
         rows = frame(*((at * 1000, at * 1000 + length) for at, length in enumerate(durations)), **values)
-        (found,) = aggregate(replace(trace_of(frame()), data=rows))
-        return found
+        (difference,) = aggregate(replace(trace_of(frame()), data=rows))
+        return difference
 
     return make
 
@@ -36,45 +36,45 @@ def numbers(difference, measure):
 
 
 def test_numbers_of_matched_rows_stand_side_by_side(row) -> None:
-    (found,) = differences([row([10, 20])], [row([10, 10, 10, 10, 20])], CORE_ML, CORE_ML)
-    assert (found.label, found.model, found.presence) == ("Input Copy", "Model", Presence.BOTH)
-    assert numbers(found, Measure.COUNT) == (2, 5, 3, 2.5)
-    assert numbers(found, Measure.SUM) == (30, 60, 30, 2)
-    assert numbers(found, Measure.MEAN) == (15, 12, -3, 0.8)
+    (difference,) = differences([row([10, 20])], [row([10, 10, 10, 10, 20])], CORE_ML, CORE_ML)
+    assert (difference.label, difference.model, difference.presence) == ("Input Copy", "Model", Presence.BOTH)
+    assert numbers(difference, Measure.COUNT) == (2, 5, 3, 2.5)
+    assert numbers(difference, Measure.SUM) == (30, 60, 30, 2)
+    assert numbers(difference, Measure.MEAN) == (15, 12, -3, 0.8)
 
 
 def test_a_percentile_needs_enough_values_on_both_sides(row) -> None:
-    (found,) = differences([row([10] * 20)], [row([5] * 19)], CORE_ML, CORE_ML)
-    assert numbers(found, Measure.P95) == (10, None, None, None)
-    (found,) = differences([row([10] * 20)], [row([5] * 20)], CORE_ML, CORE_ML)
-    assert numbers(found, Measure.P95) == (10, 5, -5, 0.5)
+    (difference,) = differences([row([10] * 20)], [row([5] * 19)], CORE_ML, CORE_ML)
+    assert numbers(difference, Measure.P95) == (10, None, None, None)
+    (difference,) = differences([row([10] * 20)], [row([5] * 20)], CORE_ML, CORE_ML)
+    assert numbers(difference, Measure.P95) == (10, 5, -5, 0.5)
 
 
 def test_means_of_few_values_are_marked(row) -> None:
-    (found,) = differences([row([10] * (FEW - 1))], [row([5] * 50)], CORE_ML, CORE_ML)
-    assert found.few
-    (found,) = differences([row([10] * FEW)], [row([5] * FEW)], CORE_ML, CORE_ML)
-    assert not found.few
+    (difference,) = differences([row([10] * (FEW - 1))], [row([5] * 50)], CORE_ML, CORE_ML)
+    assert difference.few
+    (difference,) = differences([row([10] * FEW)], [row([5] * FEW)], CORE_ML, CORE_ML)
+    assert not difference.few
 
 
 def test_what_is_only_on_one_side_is_zero_times_and_has_no_mean(row) -> None:
-    (found,) = differences([], [row([10, 20])], CORE_ML, CORE_ML)
-    assert found.presence is Presence.ONLY_AFTER
-    assert numbers(found, Measure.COUNT) == (0, 2, 2, None)
-    assert numbers(found, Measure.SUM) == (0, 30, 30, None)
-    assert numbers(found, Measure.MEAN) == (None, 15, None, None)
-    (found,) = differences([row([10, 20])], [], CORE_ML, CORE_ML)
-    assert found.presence is Presence.ONLY_BEFORE
-    assert numbers(found, Measure.COUNT) == (2, 0, -2, 0)
+    (difference,) = differences([], [row([10, 20])], CORE_ML, CORE_ML)
+    assert difference.presence is Presence.ONLY_AFTER
+    assert numbers(difference, Measure.COUNT) == (0, 2, 2, None)
+    assert numbers(difference, Measure.SUM) == (0, 30, 30, None)
+    assert numbers(difference, Measure.MEAN) == (None, 15, None, None)
+    (difference,) = differences([row([10, 20])], [], CORE_ML, CORE_ML)
+    assert difference.presence is Presence.ONLY_BEFORE
+    assert numbers(difference, Measure.COUNT) == (2, 0, -2, 0)
 
 
 def test_what_was_not_recorded_is_never_zero(row) -> None:
-    (found,) = differences([], [row([10])], frozenset(), CORE_ML)
-    assert found.presence is Presence.NOT_RECORDED_BEFORE
-    assert numbers(found, Measure.COUNT) == (None, 1, None, None)
-    (found,) = differences([row([10])], [], CORE_ML, {"gpu"})
-    assert found.presence is Presence.NOT_RECORDED_AFTER
-    assert numbers(found, Measure.SUM) == (10, None, None, None)
+    (difference,) = differences([], [row([10])], frozenset(), CORE_ML)
+    assert difference.presence is Presence.NOT_RECORDED_BEFORE
+    assert numbers(difference, Measure.COUNT) == (None, 1, None, None)
+    (difference,) = differences([row([10])], [], CORE_ML, {"gpu"})
+    assert difference.presence is Presence.NOT_RECORDED_AFTER
+    assert numbers(difference, Measure.SUM) == (10, None, None, None)
 
 
 def test_only_instruments_with_rows_count_as_recorded(frame, trace_of) -> None:
@@ -91,8 +91,8 @@ def test_only_instruments_with_rows_count_as_recorded(frame, trace_of) -> None:
 def test_another_model_or_lane_is_another_row(row) -> None:
     before = [row([1], model="A"), row([2], model="B")]
     after = [row([3], model="B"), replace(row([4], model="A"), lane="compute")]
-    found = {(entry.lane, entry.model): entry.presence for entry in differences(before, after, CORE_ML, CORE_ML)}
-    assert found == {
+    by_row = {(entry.lane, entry.model): entry.presence for entry in differences(before, after, CORE_ML, CORE_ML)}
+    assert by_row == {
         ("data", "A"): Presence.ONLY_BEFORE,
         ("data", "B"): Presence.BOTH,
         ("compute", "A"): Presence.ONLY_AFTER,
@@ -106,9 +106,9 @@ def test_a_process_is_matched_by_name_since_its_number_changes(frame, trace_of) 
         )
         return aggregate_hardware(trace_of(frame(), hardware=hardware))
 
-    (found,) = differences(rows(140, 10), rows(177, 30), {"gpu"}, {"gpu"})
-    assert found.label == "GPU execution, WindowServer"
-    assert numbers(found, Measure.SUM) == (10, 30, 20, 3)
+    (difference,) = differences(rows(140, 10), rows(177, 30), {"gpu"}, {"gpu"})
+    assert difference.label == "GPU execution, WindowServer"
+    assert numbers(difference, Measure.SUM) == (10, 30, 20, 3)
 
 
 def test_warm_predictions_are_compared_by_themselves_where_one_side_tells_them_apart(frame, trace_of) -> None:
@@ -119,11 +119,11 @@ def test_warm_predictions_are_compared_by_themselves_where_one_side_tells_them_a
 
     before = rows(["load", "prediction", "prediction"], 50, 30, 10)
     after = rows(["prediction", "prediction"], 8, 4)
-    found = {
+    by_row = {
         (entry.label, entry.warm): numbers(entry, Measure.MEAN)[:2]
         for entry in differences(before, after, CORE_ML, CORE_ML)
     }
-    assert found == {("Load", False): (50, None), ("Prediction", False): (20, 6), ("Prediction", True): (10, 6)}
+    assert by_row == {("Load", False): (50, None), ("Prediction", False): (20, 6), ("Prediction", True): (10, 6)}
 
 
 LABELS = st.sampled_from(["Input Copy", "Data Cast", "Prediction"])

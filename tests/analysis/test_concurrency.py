@@ -17,44 +17,44 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), max_size
 @given(INTERVALS, st.integers(1, 3))
 def test_counting_every_nanosecond_gives_the_same(frame, intervals, limit):
     rows = sorted((start, start + length) for start, length in intervals)
-    found = summarize_concurrency(frame(*rows), limit)
+    summary = summarize_concurrency(frame(*rows), limit)
     depth = [sum(start <= time < end for start, end in rows) for time in range(50)]
     busy = sum(d >= 1 for d in depth)
-    assert found.max_depth == max(depth)
-    assert found.busy_ns == busy
-    assert found.share_above == pytest.approx(sum(d > limit for d in depth) / busy if busy else 0)
-    assert abs(found.excess_ns - sum(max(d - limit, 0) / d for d in depth if d)) < 0.501
+    assert summary.max_depth == max(depth)
+    assert summary.busy_ns == busy
+    assert summary.share_above == pytest.approx(sum(d > limit for d in depth) / busy if busy else 0)
+    assert abs(summary.excess_ns - sum(max(d - limit, 0) / d for d in depth if d)) < 0.501
     above = [2 * sum(d > limit for d in depth[start:end]) > end - start for start, end in rows]
-    assert found.is_above.tolist() == above
+    assert summary.is_above.tolist() == above
     alone = [end - start for start, end in rows if end > start and all(d == 1 for d in depth[start:end])]
-    assert found.alone_count == len(alone)
-    assert found.alone_median_ns == (statistics.median(alone) if alone else None)
+    assert summary.alone_count == len(alone)
+    assert summary.alone_median_ns == (statistics.median(alone) if alone else None)
     slow = [end - start for (start, end), chosen in zip(rows, above, strict=True) if chosen]
-    assert found.above_count == len(slow)
-    assert found.above_median_ns == (statistics.median(slow) if slow else None)
+    assert summary.above_count == len(slow)
+    assert summary.above_median_ns == (statistics.median(slow) if slow else None)
 
 
 @settings(deadline=None, max_examples=200)
 @given(INTERVALS)
 def test_the_time_at_each_depth_is_counted_instant_by_instant(frame, intervals):
     rows = sorted((start, start + length) for start, length in intervals)
-    found = depth_over_time(frame(*rows))
+    depths = depth_over_time(frame(*rows))
     ran = [(start, end) for start, end in rows if end > start]
     span = range(min((start for start, _ in ran), default=0), max((end for _, end in ran), default=0))
     depth = [sum(start <= time < end for start, end in ran) for time in span]
-    assert found.at_depth_ns.tolist() == [depth.count(level) for level in range(max(depth, default=0) + 1)]
-    assert found.mean == (pytest.approx(sum(depth) / sum(d > 0 for d in depth)) if depth else None)
-    assert found.times_ns.shape == found.depth.shape
+    assert depths.at_depth_ns.tolist() == [depth.count(level) for level in range(max(depth, default=0) + 1)]
+    assert depths.mean == (pytest.approx(sum(depth) / sum(d > 0 for d in depth)) if depth else None)
+    assert depths.times_ns.shape == depths.depth.shape
 
 
 def test_the_course_of_the_depth_is_its_mean_in_equal_slices(frame):
     # 200 ns in slices of 10: one in flight for the first 100 ns, then none, then two, then three for the last 15.
-    found = summarize_in_flight(frame((0, 100), (150, 200), (150, 200), (185, 200)))
-    assert found is not None
-    assert (found.start_ns, found.slice_ns, len(found.slices)) == (0, 10, SLICES)
-    assert found.slices == (*[1.0] * 10, *[0.0] * 5, *[2.0] * 3, 2.5, 3.0)
-    assert (found.max, found.at_depth_ns) == (3, (50, 100, 35, 15))
-    assert found.mean == pytest.approx((100 + 70 + 45) / 150)
+    summary = summarize_in_flight(frame((0, 100), (150, 200), (150, 200), (185, 200)))
+    assert summary is not None
+    assert (summary.start_ns, summary.slice_ns, len(summary.slices)) == (0, 10, SLICES)
+    assert summary.slices == (*[1.0] * 10, *[0.0] * 5, *[2.0] * 3, 2.5, 3.0)
+    assert (summary.max, summary.at_depth_ns) == (3, (50, 100, 35, 15))
+    assert summary.mean == pytest.approx((100 + 70 + 45) / 150)
 
 
 def test_without_time_in_flight_there_is_no_course(frame):
@@ -68,7 +68,7 @@ def test_without_time_in_flight_there_is_no_course(frame):
 @given(INTERVALS)
 def test_the_slices_hold_all_time_in_flight(frame, intervals):
     rows = sorted((1_000 * start, 1_000 * (start + length)) for start, length in intervals)
-    found = summarize_in_flight(frame(*rows))
-    whole = sum(end - start for start, end in rows)
+    summary = summarize_in_flight(frame(*rows))
+    total = sum(end - start for start, end in rows)
     # Slices begin and end at whole ns.
-    assert (sum(found.slices) * found.slice_ns if found else 0) == pytest.approx(whole, rel=0.01)
+    assert (sum(summary.slices) * summary.slice_ns if summary else 0) == pytest.approx(total, rel=0.01)

@@ -24,7 +24,7 @@ def test_counting_every_nanosecond_gives_the_same(frame, drawn, least):
         prediction=[(3, 5, 7, 11)[owner] for owner, *_ in drawn],
         attribution="contained",
     )
-    found = summarize_conversions(predictions, data, min_ns=least)
+    summary = summarize_conversions(predictions, data, min_ns=least)
     converting = {owner for owner, _, length, kind in drawn if kind == "data_cast" and length >= least}
     covered, unclear = set(), set()
     for owner, at, length, kind in drawn:
@@ -35,12 +35,12 @@ def test_counting_every_nanosecond_gives_the_same(frame, drawn, least):
             covered |= {time for time in times if time < 30 * owner + 20}
         else:
             unclear |= times
-    assert found.predicted_ns == 80
-    assert found.covered_ns == len(covered)
-    assert found.unclear_ns == len(unclear)
-    assert found.converting == len(converting)
-    assert found.share == pytest.approx(len(covered) / 80)
-    assert found.rows.tolist() == [
+    assert summary.predicted_ns == 80
+    assert summary.covered_ns == len(covered)
+    assert summary.unclear_ns == len(unclear)
+    assert summary.converting == len(converting)
+    assert summary.share == pytest.approx(len(covered) / 80)
+    assert summary.rows.tolist() == [
         k for k, (owner, _, _, kind) in enumerate(drawn) if kind != "input_copy" and owner in converting
     ]
 
@@ -48,8 +48,8 @@ def test_counting_every_nanosecond_gives_the_same(frame, drawn, least):
 def test_rows_that_lie_in_no_prediction_are_unclear(frame):
     predictions = frame((0, 20), index=[3])
     data = frame((30, 40), lane="data", kind="data_cast", prediction=[None], attribution="unattributed")
-    found = summarize_conversions(predictions, data, min_ns=1)
-    assert (found.covered_ns, found.unclear_ns, found.converting) == (0, 10, 0)
+    summary = summarize_conversions(predictions, data, min_ns=1)
+    assert (summary.covered_ns, summary.unclear_ns, summary.converting) == (0, 10, 0)
     assert summarize_conversions(predictions.head(0), data, min_ns=1).unclear_ns == 10
 
 
@@ -57,6 +57,6 @@ def test_rows_that_lie_in_several_predictions_count_once(frame):
     predictions = frame((0, 20), (5, 25), index=[3, 5])
     kinds = ["data_cast", "ane_data_copy"]
     data = frame((6, 10), (8, 14), lane="data", kind=kinds, prediction=[None, None], attribution="ambiguous")
-    found = summarize_conversions(predictions, data, min_ns=4)
-    assert (found.covered_ns, found.cast_ns, found.converting) == (8, 4, 0)
+    summary = summarize_conversions(predictions, data, min_ns=4)
+    assert (summary.covered_ns, summary.cast_ns, summary.converting) == (8, 4, 0)
     assert summarize_conversions(predictions, data, min_ns=5).covered_ns == 0

@@ -31,19 +31,19 @@ def test_counting_every_nanosecond_gives_the_same(frame, drawn):
         prediction=[(3, 5, 7, 11)[owner] for owner, *_ in drawn],
         attribution="contained",
     )
-    found = summarize(predictions, data)
+    summary = summarize(predictions, data)
     inside = [
         {(owner, time) for time in range(start, min(end, 30 * owner + 20))}
         for (start, end), (owner, *_) in zip(rows, drawn, strict=True)
     ]
     covered = set().union(*(times for times, (*_, kind) in zip(inside, drawn, strict=True) if kind in KINDS[:2]))
-    assert found.predicted_ns == 80
-    assert found.covered_ns == len(covered)
-    assert found.share == pytest.approx(len(covered) / 80)
+    assert summary.predicted_ns == 80
+    assert summary.covered_ns == len(covered)
+    assert summary.share == pytest.approx(len(covered) / 80)
     for kind in KINDS[:2]:
         chosen = [times for times, row in zip(inside, drawn, strict=True) if row[3] == kind]
-        assert found.by_kind.get(kind) == (len(set().union(*chosen)) if chosen else None)
-    assert found.rows.tolist() == [k for k, row in enumerate(drawn) if row[3] in KINDS[:2]]
+        assert summary.by_kind.get(kind) == (len(set().union(*chosen)) if chosen else None)
+    assert summary.rows.tolist() == [k for k, row in enumerate(drawn) if row[3] in KINDS[:2]]
 
 
 @settings(deadline=None, max_examples=200)
@@ -57,36 +57,36 @@ def test_outstanding_inputs_are_compared_with_the_others_of_their_call(frame, dr
         prediction=[owner for owner, _ in drawn],
     )
     expected = []
-    for place, (owner, length) in enumerate(drawn):
-        others = [size for k, (call, size) in enumerate(drawn) if call == owner and k != place]
+    for index, (owner, length) in enumerate(drawn):
+        others = [size for k, (call, size) in enumerate(drawn) if call == owner and k != index]
         if others and length >= 5 and length >= ratio * statistics.median(others):
-            expected.append(place)
+            expected.append(index)
     assert sorted(summarize(predictions, data, ratio, least=5).large_rows.tolist()) == expected
 
 
 def test_rows_of_no_single_prediction_count_once(frame):
     predictions = frame((0, 30), (10, 40))
     data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
-    found = summarize(predictions, data)
-    assert found.covered_ns == 6
-    assert found.rows.tolist() == [0]
+    summary = summarize(predictions, data)
+    assert summary.covered_ns == 6
+    assert summary.rows.tolist() == [0]
 
 
 def test_rows_outside_every_prediction_do_not_count(frame):
     data = frame((50, 60), lane="data", kind="input_copy", prediction=None, attribution="exact")
-    found = summarize(frame((0, 30)), data)
-    assert (found.covered_ns, found.share, found.by_kind, found.rows.tolist()) == (0, 0.0, {}, [])
+    summary = summarize(frame((0, 30)), data)
+    assert (summary.covered_ns, summary.share, summary.by_kind, summary.rows.tolist()) == (0, 0.0, {}, [])
 
 
 def test_nothing_recorded_gives_zero_of_zero(frame):
-    found = summarize(frame(), frame())
-    assert (found.predicted_ns, found.covered_ns, found.share) == (0, 0, 0.0)
+    summary = summarize(frame(), frame())
+    assert (summary.predicted_ns, summary.covered_ns, summary.share) == (0, 0, 0.0)
 
 
 def test_without_predictions_nothing_is_a_copy_inside_one(frame):
     data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
-    found = summarize(frame(), data)
-    assert (found.predicted_ns, found.covered_ns, found.rows.tolist()) == (0, 0, [])
+    summary = summarize(frame(), data)
+    assert (summary.predicted_ns, summary.covered_ns, summary.rows.tolist()) == (0, 0, [])
 
 
 @settings(deadline=None, max_examples=200)
@@ -107,6 +107,6 @@ def test_rows_of_several_predictions_never_cover_more_than_there_is(frame, drawn
         for owner, at, length in drawn
     ]
     owned = [set().union(*(t for t, row in zip(times, drawn, strict=True) if row[0] == owner)) for owner in range(3)]
-    found = summarize(predictions, data)
-    assert found.covered_ns == len(owned[0]) + len(owned[1]) + len(owned[2] - owned[0] - owned[1])
-    assert found.share <= 1
+    summary = summarize(predictions, data)
+    assert summary.covered_ns == len(owned[0]) + len(owned[1]) + len(owned[2] - owned[0] - owned[1])
+    assert summary.share <= 1

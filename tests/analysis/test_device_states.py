@@ -25,18 +25,18 @@ def test_without_rows_every_state_is_unknown():
 
 def test_the_hottest_state_is_set_against_the_coolest():
     state = np.array([0] * 3 + [1] * 3 + [3] * 3 + [UNKNOWN])
-    found = compare_thermal_states(np.array([10, 11, 12, 100, 100, 100, 22, 33, 44, 5]), state, 3)
-    assert (found.coolest, found.hottest) == (0, 3)
-    assert found.ratio == pytest.approx(3)
-    assert found.is_cool.tolist() == [True] * 3 + [False] * 7
+    comparison = compare_thermal_states(np.array([10, 11, 12, 100, 100, 100, 22, 33, 44, 5]), state, 3)
+    assert (comparison.coolest, comparison.hottest) == (0, 3)
+    assert comparison.ratio == pytest.approx(3)
+    assert comparison.is_cool.tolist() == [True] * 3 + [False] * 7
 
 
 def test_states_with_few_calls_do_not_count():
-    found = compare_thermal_states(np.array([10, 11, 12, 30]), np.array([0, 0, 0, 2]), 2)
-    assert (found.coolest, found.hottest, found.ratio) == (0, None, None)
+    comparison = compare_thermal_states(np.array([10, 11, 12, 30]), np.array([0, 0, 0, 2]), 2)
+    assert (comparison.coolest, comparison.hottest, comparison.ratio) == (0, None, None)
 
 
 def test_without_any_state_nothing_is_cool():
-    found = compare_thermal_states(np.array([10, 11]), np.array([1, 2]), 2)
-    assert (found.coolest, found.ratio) == (None, None)
-    assert not found.is_cool.any()
+    comparison = compare_thermal_states(np.array([10, 11]), np.array([1, 2]), 2)
+    assert (comparison.coolest, comparison.ratio) == (None, None)
+    assert not comparison.is_cool.any()

@@ -25,16 +25,16 @@ def camera(frame, rate, every, *, offset_us=0, count=80, seed=2):
 @pytest.mark.parametrize("rate", [120, 60, 30, 25, 24])
 @pytest.mark.parametrize("every", [2, 3, 10])
 def test_dropped_frames_are_counted_at_each_rate(frame, rate, every):
-    found = frame_steps(camera(frame, rate, every, offset_us=100))
-    assert found.frames_per_second == rate
-    assert found.index[found.frames == 2].tolist() == [k for k in range(79) if k % every == every - 1]
+    steps_seen = frame_steps(camera(frame, rate, every, offset_us=100))
+    assert steps_seen.frames_per_second == rate
+    assert steps_seen.index[steps_seen.frames == 2].tolist() == [k for k in range(79) if k % every == every - 1]
 
 
 def test_a_pause_of_the_user_is_no_step(frame):
     rows = [(k * 33 * MS + k * MS // 3 + (2_000 * MS if k > 40 else 0),) * 2 for k in range(80)]
-    found = frame_steps(frame(*[(start, end + 9 * MS) for start, end in rows]))
-    assert 40 not in found.index.tolist()
-    assert set(found.frames.tolist()) == {1}
+    steps_seen = frame_steps(frame(*[(start, end + 9 * MS) for start, end in rows]))
+    assert 40 not in steps_seen.index.tolist()
+    assert set(steps_seen.frames.tolist()) == {1}
 
 
 def test_calls_that_follow_each_other_at_once_keep_to_no_frames(frame):
@@ -50,21 +50,21 @@ def test_calls_that_follow_each_other_at_once_keep_to_no_frames(frame):
 def test_equal_calls_that_follow_each_other_at_once_keep_to_no_frames(frame):
     """Steps of 11 ms are a frame of 90 fps, but those of 31 ms are no whole number of them."""
     starts = np.cumsum([31 * MS if k % 8 == 7 else 11 * MS for k in range(80)])
-    found = frame_steps(frame(*[(int(start), int(start) + 10 * MS) for start in starts]))
-    assert found is None
+    steps_seen = frame_steps(frame(*[(int(start), int(start) + 10 * MS) for start in starts]))
+    assert steps_seen is None
 
 
 @pytest.mark.parametrize(("steps", "known"), [(20, True), (19, False)])
 def test_few_steps_show_no_rate(frame, steps, known):
-    found = frame_steps(camera(frame, 30, 5, count=steps + 1))
-    assert (found is not None) == known
+    steps_seen = frame_steps(camera(frame, 30, 5, count=steps + 1))
+    assert (steps_seen is not None) == known
 
 
 def test_without_single_frames_the_rate_is_the_lower_one(frame):
     starts = np.cumsum([200 * MS // 3] * 60)
-    found = frame_steps(frame(*[(int(start), int(start) + 50 * MS) for start in starts]))
-    assert found.frames_per_second == 15
-    assert set(found.frames.tolist()) == {1}
+    steps_seen = frame_steps(frame(*[(int(start), int(start) + 50 * MS) for start in starts]))
+    assert steps_seen.frames_per_second == 15
+    assert set(steps_seen.frames.tolist()) == {1}
 
 
 @pytest.mark.parametrize("length", [20, 21])
@@ -84,6 +84,6 @@ def test_late_frames_may_leave_the_usual_pause_on_the_whole(frame):
         length = (38, 45.333, 52)[index // 6 % 3] if index % 6 == 0 else 12
         rows.append((at, at + round(length * MS)))
         at += period * (2 if index % 6 == 0 else 1)
-    found = frame_steps(frame(*rows))
-    assert found.frames_per_second == 30
-    assert int((found.frames > 1).sum()) == 20
+    steps_seen = frame_steps(frame(*rows))
+    assert steps_seen.frames_per_second == 30
+    assert int((steps_seen.frames > 1).sum()) == 20

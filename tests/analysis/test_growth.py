@@ -22,21 +22,21 @@ RISING = range(1000, 2000, 25)
 
 
 def test_sequences_that_rise_and_start_afresh():
-    found = of(RISING, RISING)
-    assert found.first.tolist() == [0, 40]
-    assert found.count.tolist() == [40, 40]
-    assert found.correlation.tolist() == pytest.approx([1, 1])
+    sequences = of(RISING, RISING)
+    assert sequences.first.tolist() == [0, 40]
+    assert sequences.count.tolist() == [40, 40]
+    assert sequences.correlation.tolist() == pytest.approx([1, 1])
     # First tenth 1000 to 1075, last tenth 1900 to 1975.
-    assert found.ratio.tolist() == pytest.approx([1937.5 / 1037.5] * 2)
-    assert found.start_ns.tolist() == [1037.5, 1037.5]
-    assert found.usual
-    assert found.starts_afresh
+    assert sequences.ratio.tolist() == pytest.approx([1937.5 / 1037.5] * 2)
+    assert sequences.start_ns.tolist() == [1037.5, 1037.5]
+    assert sequences.usual
+    assert sequences.starts_afresh
 
 
 def test_a_level_that_goes_on_rising_does_not_start_afresh():
-    found = of(RISING, range(2000, 4000, 50))
-    assert found.grows.tolist() == [True, True]
-    assert not found.starts_afresh
+    sequences = of(RISING, range(2000, 4000, 50))
+    assert sequences.grows.tolist() == [True, True]
+    assert not sequences.starts_afresh
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_half_of_the_sequences_must_grow():
 
 def test_a_fall_of_the_latency_ends_a_sequence_without_any_pause():
     durations = np.array([*RISING, *RISING], np.int64)
-    found = growth(durations, np.zeros(80, np.int64))
-    assert found.first.tolist() == [0, 40]
-    assert found.starts_afresh
+    sequences = growth(durations, np.zeros(80, np.int64))
+    assert sequences.first.tolist() == [0, 40]
+    assert sequences.starts_afresh
 
 
 def test_one_short_call_ends_no_sequence():
@@ -73,8 +73,8 @@ def test_one_short_call_ends_no_sequence():
 
 
 def test_without_calls_there_is_nothing():
-    found = growth(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    assert (len(found.count), found.usual, found.starts_afresh) == (0, False, False)
+    sequences = growth(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert (len(sequences.count), sequences.usual, sequences.starts_afresh) == (0, False, False)
 
 
 def test_the_rule_can_be_changed():
@@ -87,13 +87,13 @@ def test_the_rule_can_be_changed():
 def test_rank_correlations_are_those_of_each_group_by_itself(pairs):
     group = np.sort(np.array([pair[0] for pair in pairs], np.int64))
     values = np.array([pair[1] for pair in pairs], np.int64)
-    found = rank_correlations(values, group, 4)
+    correlations = rank_correlations(values, group, 4)
     for number in range(4):
-        own = pd.Series(values[group == number])
+        ranked = pd.Series(values[group == number])
         expected = 0.0
-        if len(own) >= 3 and np.ptp(own.to_numpy()):
-            expected = float(np.corrcoef(own.rank(), np.arange(len(own)))[0, 1])
-        assert found[number] == pytest.approx(expected, abs=1e-9)
+        if len(ranked) >= 3 and np.ptp(ranked.to_numpy()):
+            expected = float(np.corrcoef(ranked.rank(), np.arange(len(ranked)))[0, 1])
+        assert correlations[number] == pytest.approx(expected, abs=1e-9)
 
 
 @settings(deadline=None)

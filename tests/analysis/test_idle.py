@@ -26,14 +26,14 @@ def test_only_time_without_any_activity_is_idle():
     rows = activity(
         ("A", "top", 0, 10), ("B", "top", 15, 10), ("B", "sub", 27, 10), ("A", "top", 30, 10), ("A", "top", 60, 5)
     )
-    found = idle_times(core_ml_calls(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
-    assert found.start_ns.tolist() == [10, 25, 40]
-    assert found.end_ns.tolist() == [15, 30, 60]
+    idle = idle_times(core_ml_calls(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
+    assert idle.start_ns.tolist() == [10, 25, 40]
+    assert idle.end_ns.tolist() == [15, 30, 60]
     names = rows["model"].cat.categories
-    assert [names[code] for code in found.next_model] == ["B", "A", "A"]
-    assert found.distance_ns.tolist() == [30, 30]
-    assert found.idle_ns.tolist() == [10, 20]
-    assert found.share == 0.5
+    assert [names[code] for code in idle.next_model] == ["B", "A", "A"]
+    assert idle.distance_ns.tolist() == [30, 30]
+    assert idle.idle_ns.tolist() == [10, 20]
+    assert idle.share == 0.5
 
 
 def rows_of(*lists):
@@ -43,10 +43,10 @@ def rows_of(*lists):
 
 
 def busy_of(*lists):
-    found = idle_times(
+    idle = idle_times(
         core_ml_calls(rows_of(*lists)), 0, np.array([start for start, _ in lists[0]]), np.zeros(20, np.int64), 2
     )
-    return found.busy_ns.tolist(), found.next_model.tolist()
+    return idle.busy_ns.tolist(), idle.next_model.tolist()
 
 
 EVERY_100 = [(number * 100, 20) for number in range(20)]
@@ -86,28 +86,28 @@ def test_a_model_that_also_runs_between_the_calls_works_by_itself():
 
 def test_sequences_are_kept_apart_and_short_ones_left_out():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010)))
-    found = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
-    assert (found.start_ns.tolist(), found.end_ns.tolist()) == ([5, 15], [10, 20])
-    assert found.distance_ns.tolist() == [10, 10]
+    idle = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
+    assert (idle.start_ns.tolist(), idle.end_ns.tolist()) == ([5, 15], [10, 20])
+    assert idle.distance_ns.tolist() == [10, 10]
 
 
 def test_without_calls_there_is_no_pause():
-    found = idle_times(core_ml_calls(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
-    assert (len(found.start_ns), len(found.distance_ns), found.share) == (0, 0, 0.0)
+    idle = idle_times(core_ml_calls(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
+    assert (len(idle.start_ns), len(idle.distance_ns), idle.share) == (0, 0, 0.0)
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=2, max_size=20))
 def test_pauses_add_up_to_what_is_idle_in_the_steps(pairs):
     rows = activity(*(("A", "top", start, length) for start, length in sorted(pairs)))
-    found = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
+    idle = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
     covered = np.zeros(400, bool)
     for start, length in pairs:
         covered[start : start + length] = True
     first, last = min(pairs)[0], max(pairs)[0]
     expected = int((~covered[first:last]).sum())
-    assert int(found.idle_ns.sum()) == expected
-    assert int((found.end_ns - found.start_ns).sum()) == expected
+    assert int(idle.idle_ns.sum()) == expected
+    assert int((idle.end_ns - idle.start_ns).sum()) == expected
 
 
 def steps(calls_ms, pauses_ms):

@@ -15,30 +15,30 @@ def calls(frame, durations):
 
 
 def test_a_shift_is_given_with_the_time_at_which_it_happens(frame):
-    found = summarize_latency_trend(calls(frame, [10 * MS] * 30 + [25 * MS] * 40))
-    assert [(level.start_ns, level.count, level.median_ns) for level in found.levels] == [
+    summary = summarize_latency_trend(calls(frame, [10 * MS] * 30 + [25 * MS] * 40))
+    assert [(level.start_ns, level.count, level.median_ns) for level in summary.levels] == [
         (0, 30, 10 * MS),
         (30 * 50 * MS, 40, 25 * MS),
     ]
-    assert found.trend.last_to_first_third == 2.5
+    assert summary.trend.last_to_first_third == 2.5
 
 
 def test_levels_that_alternate_are_modes_and_no_shift(frame):
     noise = np.random.default_rng(1).normal(1, 0.02, 90)
-    found = summarize_latency_trend(calls(frame, np.where(np.arange(90) % 3 == 0, 30 * MS, 10 * MS) * noise))
-    assert len(found.levels) == 1
-    assert [(mode.count, mode.share) for mode in found.modes] == [
+    summary = summarize_latency_trend(calls(frame, np.where(np.arange(90) % 3 == 0, 30 * MS, 10 * MS) * noise))
+    assert len(summary.levels) == 1
+    assert [(mode.count, mode.share) for mode in summary.modes] == [
         (60, pytest.approx(2 / 3)),
         (30, pytest.approx(1 / 3)),
     ]
-    assert [mode.median_ns for mode in found.modes] == pytest.approx([10 * MS, 30 * MS], rel=0.02)
-    assert found.trend.last_to_first_third == pytest.approx(1, rel=0.02)
+    assert [mode.median_ns for mode in summary.modes] == pytest.approx([10 * MS, 30 * MS], rel=0.02)
+    assert summary.trend.last_to_first_third == pytest.approx(1, rel=0.02)
 
 
 def test_steady_calls_have_one_level_and_one_mode(frame):
-    found = summarize_latency_trend(calls(frame, 10 * MS * np.random.default_rng(2).normal(1, 0.05, 200)))
-    assert (len(found.levels), len(found.modes), found.trend.count) == (1, 1, 200)
-    assert abs(found.trend.correlation) < 0.3
+    summary = summarize_latency_trend(calls(frame, 10 * MS * np.random.default_rng(2).normal(1, 0.05, 200)))
+    assert (len(summary.levels), len(summary.modes), summary.trend.count) == (1, 1, 200)
+    assert abs(summary.trend.correlation) < 0.3
 
 
 def test_too_few_calls_have_no_course(frame):

@@ -43,11 +43,11 @@ def test_searching_forward_from_each_load_marks_the_same(frame, drawn):
         instance=list(instances),
     )
     assert first_after_load(activity).tolist() == [k in expected for k in range(len(rows))]
-    own = [k for k in range(len(rows)) if models[k] == "A"]
-    loads = [k for k in own if kinds[k] in ("load", LOAD)]
-    predictions = [k for k in own if kinds[k] == "prediction"]
-    found = first_of_model(activity.loc[loads], activity.loc[predictions])
-    assert found.tolist() == [k in expected for k in predictions]
+    of_model = [k for k in range(len(rows)) if models[k] == "A"]
+    loads = [k for k in of_model if kinds[k] in ("load", LOAD)]
+    predictions = [k for k in of_model if kinds[k] == "prediction"]
+    is_first = first_of_model(activity.loc[loads], activity.loc[predictions])
+    assert is_first.tolist() == [k in expected for k in predictions]
 
 
 def test_only_the_first_prediction_after_each_load_is_marked(frame):
@@ -98,19 +98,19 @@ def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
 
     uses = uses_of_loads(events(loads), events(calls))
     load = uses.load[uses.group]
-    for (start, _, _, instance), found in zip(calls, load.tolist(), strict=True):
+    for (start, _, _, instance), load_used in zip(calls, load.tolist(), strict=True):
         before = [
-            (load[0] + load[1], place)
-            for place, load in enumerate(loads)
+            (load[0] + load[1], index)
+            for index, load in enumerate(loads)
             if load[3] == instance and load[0] + load[1] <= start
         ]
-        assert found == max(before)[1] if before else found < 0
+        assert load_used == max(before)[1] if before else load_used < 0
     for group in range(len(uses.load)):
-        mine = [place for place, number in enumerate(uses.group) if number == group]
+        mine = [index for index, number in enumerate(uses.group) if number == group]
         assert uses.first[group] == mine[0]
         assert uses.first_ns[group] == calls[mine[0]][0]
         assert uses.last_ns[group] == calls[mine[-1]][0]
-        assert uses.end_ns[group] == max(calls[place][0] + calls[place][1] for place in mine)
+        assert uses.end_ns[group] == max(calls[index][0] + calls[index][1] for index in mine)
         assert uses.count[group] == len(mine)
     assert len(set(uses.load.tolist())) == len(uses.load)
     assert uses.first.tolist() == sorted(uses.first.tolist())

@@ -36,11 +36,11 @@ def drawn(seed, *groups):
 )
 def test_well_separated_modes_are_found_with_their_members(seed, groups):
     values, owner = drawn(seed, *groups)
-    found = modes(values)
-    assert found.membership.tolist() == owner.tolist()
-    assert found.counts.tolist() == [n for n, *_ in groups]
-    assert found.shares.sum() == pytest.approx(1)
-    assert found.centres_ns.tolist() == [np.median(values[owner == k]) for k in range(len(groups))]
+    levels = modes(values)
+    assert levels.membership.tolist() == owner.tolist()
+    assert levels.counts.tolist() == [n for n, *_ in groups]
+    assert levels.shares.sum() == pytest.approx(1)
+    assert levels.centres_ns.tolist() == [np.median(values[owner == k]) for k in range(len(groups))]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -74,11 +74,11 @@ def test_no_value_has_no_mode_and_equal_values_have_one():
 @given(st.lists(st.integers(0, 10**12), max_size=60))
 def test_modes_partition_the_values_in_ascending_order(values):
     durations = np.array(values, dtype=np.int64)
-    found = modes(durations)
-    assert found.counts.sum() == len(values)
-    assert np.bincount(found.membership, minlength=len(found.counts)).tolist() == found.counts.tolist()
+    levels = modes(durations)
+    assert levels.counts.sum() == len(values)
+    assert np.bincount(levels.membership, minlength=len(levels.counts)).tolist() == levels.counts.tolist()
     edges = [
-        (durations[found.membership == k].min(), durations[found.membership == k].max())
-        for k in range(len(found.counts))
+        (durations[levels.membership == k].min(), durations[levels.membership == k].max())
+        for k in range(len(levels.counts))
     ]
     assert all(before[1] <= after[0] for before, after in pairwise(edges))

@@ -23,9 +23,9 @@ def no_slack(monkeypatch):
 def serial(lengths):
     """Start and end of rows that follow each other, from (pause, length, own) each."""
     now, rows = 10, []
-    for pause, length, own in lengths:
+    for pause, length, group in lengths:
         now += pause
-        rows.append((now, now + length, own))
+        rows.append((now, now + length, group))
         now += length
     return rows
 
@@ -39,18 +39,18 @@ def serial(lengths):
 def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others_end(frame, trace_of, lengths, begin):
     rows = serial(lengths)
     starts, ends = [start for start, _, _ in rows], [end for _, end, _ in rows]
-    own = [mine for _, _, mine in rows]
+    own_rows = [mine for _, _, mine in rows]
     hardware = frame(
         *zip(starts, ends, strict=True),
         kind="ane_exec",
         device="ane",
-        attribution=["label" if mine else "foreign" for mine in own],
-        prediction=[0 if mine else None for mine in own],
+        attribution=["label" if mine else "foreign" for mine in own_rows],
+        prediction=[0 if mine else None for mine in own_rows],
     )
     call = frame((begin, ends[-1] + 1))
-    mine = hardware[np.array(own)]
+    mine = hardware[np.array(own_rows)]
     none = frame()
-    found = engine_waits(trace_of(call, hardware=hardware), call, none, none, mine)
+    waits = engine_waits(trace_of(call, hardware=hardware), call, none, none, mine)
 
     busy = {t for start, end, _ in rows for t in range(start, end)}
     ours = {t for start, end, is_own in rows for t in range(start, end) if is_own}
@@ -60,10 +60,10 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
         while is_own and time >= begin and time in busy and time not in ours:
             expected.add(time)
             time -= NANOSECOND
-    waited = {t for low, high in zip(found.start_ns, found.end_ns, strict=True) for t in range(low, high)}
+    waited = {t for low, high in zip(waits.start_ns, waits.end_ns, strict=True) for t in range(low, high)}
     assert waited == expected
-    assert int(found.length_ns.sum()) == len(expected)
-    assert int(found.others_ns.sum()) == len(expected)
+    assert int(waits.length_ns.sum()) == len(expected)
+    assert int(waits.others_ns.sum()) == len(expected)
 
 
 def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
@@ -71,11 +71,11 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
         (0, 6), (6, 10), (10, 20), kind="ane_exec", attribution=["label", "foreign", "label"], prediction=[0, None, 1]
     )
     calls = frame((0, 7), (1, 20))
-    own = hardware.iloc[[0, 2]]
-    found = engine_waits(trace_of(calls, hardware=hardware), calls, frame(), frame(), own)
-    assert found.prediction.tolist() == [1]
-    assert (found.length_ns.tolist(), found.same_model_ns.tolist(), found.others_ns.tolist()) == ([9], [5], [4])
-    assert found.by_prediction(calls.index, found.others_ns).tolist() == [0, 4]
+    own_rows = hardware.iloc[[0, 2]]
+    waits = engine_waits(trace_of(calls, hardware=hardware), calls, frame(), frame(), own_rows)
+    assert waits.prediction.tolist() == [1]
+    assert (waits.length_ns.tolist(), waits.same_model_ns.tolist(), waits.others_ns.tolist()) == ([9], [5], [4])
+    assert waits.by_prediction(calls.index, waits.others_ns).tolist() == [0, 4]
 
 
 @settings(deadline=None, max_examples=100)
@@ -83,15 +83,15 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
 def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(frame, drawn):
     rows = sorted((call, start, start + length) for call, start, length in drawn)
     pieces = frame(*((start, end) for _, start, end in rows), prediction=[call for call, _, _ in rows])
-    found = gaps_between(pieces)
+    between = gaps_between(pieces)
     expected = set()
     for call in range(3):
         spans = [(start, end) for owner, start, end in rows if owner == call]
         edges = range(min((s for s, _ in spans), default=0), max((s for s, _ in spans), default=0))
         expected |= {(call, t) for t in edges if not any(start <= t < end for start, end in spans)}
-    gaps = zip(found.prediction, found.start_ns, found.end_ns, strict=True)
+    gaps = zip(between.prediction, between.start_ns, between.end_ns, strict=True)
     assert {(call, t) for call, start, end in gaps for t in range(start, end)} == expected
-    assert len(found.prediction) == sum(max(sum(1 for row in rows if row[0] == call) - 1, 0) for call in range(3))
+    assert len(between.prediction) == sum(max(sum(1 for row in rows if row[0] == call) - 1, 0) for call in range(3))
 
 
 def test_turns_join_rows_of_one_unit_and_leave_out_preparation(frame):
@@ -106,20 +106,20 @@ def test_turns_join_rows_of_one_unit_and_leave_out_preparation(frame):
         device=["cpu", "ane", "gpu", "gpu", "cpu"],
         prediction=0,
     )
-    found = turns(compute, hardware, frame((0, 40)).index, min_cpu_ns=2)
-    assert found.unit.tolist() == [2, 0, 1]
-    assert found.start_ns.tolist() == [0, 10, 32]
-    assert found.end_ns.tolist() == [5, 30, 39]
-    assert found.work_ns.tolist() == [5, 18, 7]
-    assert found.main_unit == "ane"
-    assert found.changes(frame((0, 40), (50, 60)).index).tolist() == [2, 0]
-    assert found.usual_order() == ("cpu", "ane", "gpu")
+    runs = turns(compute, hardware, frame((0, 40)).index, min_cpu_ns=2)
+    assert runs.unit.tolist() == [2, 0, 1]
+    assert runs.start_ns.tolist() == [0, 10, 32]
+    assert runs.end_ns.tolist() == [5, 30, 39]
+    assert runs.work_ns.tolist() == [5, 18, 7]
+    assert runs.main_unit == "ane"
+    assert runs.changes(frame((0, 40), (50, 60)).index).tolist() == [2, 0]
+    assert runs.usual_order() == ("cpu", "ane", "gpu")
 
 
 def test_the_usual_order_is_that_of_most_predictions(frame):
     ran = [(0, "ane"), (0, "gpu"), (1, "gpu"), (1, "ane"), (2, "ane"), (2, "gpu")]
     hardware = frame(
-        *[(10 * place, 10 * place + 5) for place in range(6)],
+        *[(10 * index, 10 * index + 5) for index in range(6)],
         kind=[f"{unit}_exec" for _, unit in ran],
         device=[unit for _, unit in ran],
         prediction=[call for call, _ in ran],
@@ -137,9 +137,9 @@ def handover(behind, delay):
 def test_the_handover_is_found_whatever_it_is(median_us):
     rng = np.random.default_rng(median_us)
     behind = (median_us * 1_000 * rng.lognormal(0, 0.25, 40)).astype(int)
-    found = handover(behind, behind + rng.integers(2_000_000, 9_000_000, 40))
+    handover_ns = handover(behind, behind + rng.integers(2_000_000, 9_000_000, 40))
     # Nearly all of it counts, and little more than it.
-    assert np.quantile(behind, 0.9) <= found <= behind.max()
+    assert np.quantile(behind, 0.9) <= handover_ns <= behind.max()
 
 
 def test_ends_of_other_work_that_are_spread_evenly_show_no_handover():

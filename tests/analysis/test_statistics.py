@@ -24,13 +24,13 @@ def test_no_row_has_no_statistics():
 
 
 def test_a_worked_example():
-    found = of([4, 1, 3, 2], starts=[0, 10, 10, 11])
-    assert (found.count, found.total_ns, found.min_ns, found.max_ns) == (4, 10, 1, 4)
-    assert found.mean_ns == 2.5
-    assert found.p50_ns == 2.5
+    statistics_of = of([4, 1, 3, 2], starts=[0, 10, 10, 11])
+    assert (statistics_of.count, statistics_of.total_ns, statistics_of.min_ns, statistics_of.max_ns) == (4, 10, 1, 4)
+    assert statistics_of.mean_ns == 2.5
+    assert statistics_of.p50_ns == 2.5
     # [0,4) and [10,13): rows at 10 and 11 overlap.
-    assert found.elapsed_ns == 7
-    assert found.stdev_ns == pytest.approx((5 / 3) ** 0.5)
+    assert statistics_of.elapsed_ns == 7
+    assert statistics_of.stdev_ns == pytest.approx((5 / 3) ** 0.5)
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,19 @@ def test_a_worked_example():
     [(9, ()), (10, ("p90",)), (19, ("p90",)), (20, ("p90", "p95")), (99, ("p90", "p95")), (100, ("p90", "p95", "p99"))],
 )
 def test_a_quantile_needs_enough_values(count, present):
-    found = of(range(count))
-    assert tuple(name for name in ("p90", "p95", "p99") if getattr(found, f"{name}_ns") is not None) == present
+    statistics_of = of(range(count))
+    assert tuple(name for name in ("p90", "p95", "p99") if getattr(statistics_of, f"{name}_ns") is not None) == present
 
 
 def test_quantiles_interpolate_between_neighbors():
     # Ranks run from 0 to 100, so the quantile q of 0, 10, ..., 1000 is 1000 q.
-    found = of([10 * k for k in range(101)])
-    assert (found.p50_ns, found.p90_ns, found.p95_ns, found.p99_ns) == (500, 900, 950, 990)
+    statistics_of = of([10 * k for k in range(101)])
+    assert (statistics_of.p50_ns, statistics_of.p90_ns, statistics_of.p95_ns, statistics_of.p99_ns) == (
+        500,
+        900,
+        950,
+        990,
+    )
 
 
 def test_one_row_has_no_deviation():
@@ -55,24 +60,24 @@ def test_one_row_has_no_deviation():
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.integers(0, 10**12), min_size=2, max_size=40))
 def test_mean_median_and_deviation_equal_the_standard_library(values):
-    found = of(values)
-    assert found.mean_ns == pytest.approx(statistics.fmean(values))
-    assert found.p50_ns == pytest.approx(statistics.median(values))
-    assert found.stdev_ns == pytest.approx(statistics.stdev(values), abs=1e-3)
+    statistics_of = of(values)
+    assert statistics_of.mean_ns == pytest.approx(statistics.fmean(values))
+    assert statistics_of.p50_ns == pytest.approx(statistics.median(values))
+    assert statistics_of.stdev_ns == pytest.approx(statistics.stdev(values), abs=1e-3)
 
 
 def test_absurd_durations_do_not_wrap_to_a_negative_total():
-    found = of([2**61] * 5)
-    assert found.total_ns == 5 * 2**61
-    assert found.mean_ns == 2**61
+    statistics_of = of([2**61] * 5)
+    assert statistics_of.total_ns == 5 * 2**61
+    assert statistics_of.mean_ns == 2**61
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 100), max_size=12))
 def test_the_median_of_the_others_leaves_each_value_out(values):
-    found = medians_of_others(np.array(values, np.int64), np.arange(len(values))).tolist()
-    for place, value in enumerate(found):
-        others = values[:place] + values[place + 1 :]
+    medians = medians_of_others(np.array(values, np.int64), np.arange(len(values))).tolist()
+    for index, value in enumerate(medians):
+        others = values[:index] + values[index + 1 :]
         assert value == statistics.median(others) if others else math.isnan(value)
 
 

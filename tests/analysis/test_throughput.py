@@ -16,18 +16,18 @@ MS = 1_000_000
 def test_a_pause_longer_than_five_usual_distances_ends_a_burst(frame):
     # Distances 10, 10, 50, 51, 10, 10; the median is 10.
     starts = [0, 10, 20, 70, 121, 131, 141]
-    found = bursts(frame(*[(start, start + 4) for start in starts]))
-    assert found.burst.tolist() == [0, 0, 0, 0, 1, 1, 1]
-    assert found.first.tolist() == [0, 4]
-    assert found.count.tolist() == [4, 3]
-    assert (found.start_ns.tolist(), found.end_ns.tolist()) == ([0, 121], [74, 145])
-    assert found.busy_ns.tolist() == [16, 12]
-    assert found.gap_ns.tolist() == [58, 12]
+    in_bursts = bursts(frame(*[(start, start + 4) for start in starts]))
+    assert in_bursts.burst.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert in_bursts.first.tolist() == [0, 4]
+    assert in_bursts.count.tolist() == [4, 3]
+    assert (in_bursts.start_ns.tolist(), in_bursts.end_ns.tolist()) == ([0, 121], [74, 145])
+    assert in_bursts.busy_ns.tolist() == [16, 12]
+    assert in_bursts.gap_ns.tolist() == [58, 12]
 
 
 def test_calls_handed_over_at_one_instant_do_not_make_every_pause_long(frame):
-    found = bursts(frame(*[(start, start + 5) for start in (0, 0, 0, 0, 10, 10, 10, 10, 20, 20)]))
-    assert found.count.tolist() == [10]
+    in_bursts = bursts(frame(*[(start, start + 5) for start in (0, 0, 0, 0, 10, 10, 10, 10, 20, 20)]))
+    assert in_bursts.count.tolist() == [10]
 
 
 def test_no_prediction_is_no_burst_and_one_is_one(frame):
@@ -51,12 +51,12 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=
 def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worked):
     rows = sorted((start, start + length) for start, length in drawn)
     predictions = frame(*rows)
-    found = bursts(predictions)
+    in_bursts = bursts(predictions)
     hardware = frame(*sorted((start, start + length) for start, length in worked))
-    result = gaps(predictions, found, Intervals.from_rows(hardware).covered_time())
+    result = gaps(predictions, in_bursts, Intervals.from_rows(hardware).covered_time())
     free, idle = set(), set()
-    for number in range(len(found.count)):
-        members = [row for row, burst in zip(rows, found.burst.tolist(), strict=True) if burst == number]
+    for number in range(len(in_bursts.count)):
+        members = [row for row, burst in zip(rows, in_bursts.burst.tolist(), strict=True) if burst == number]
         instants = range(members[0][0], max(end for _, end in members))
         free |= {(number, t) for t in instants if not any(start <= t < end for start, end in members)}
     idle = {(n, t) for n, t in free if not any(start <= t < start + length for start, length in worked)}
@@ -67,7 +67,7 @@ def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worke
     )
     assert covered == sorted(t for _, t in free)
     assert int(result.device_idle_ns.sum()) == len(idle)
-    assert int(found.gap_ns.sum()) == len(free)
+    assert int(in_bursts.gap_ns.sum()) == len(free)
 
 
 @pytest.mark.parametrize("without", [0, 3, 6], ids=["first", "inner", "last"])

@@ -13,21 +13,21 @@ MS = 1_000_000
 
 
 def test_growing_durations_have_correlation_one():
-    found = trend(np.arange(10, 40))
-    assert found.correlation == pytest.approx(1)
+    rising = trend(np.arange(10, 40))
+    assert rising.correlation == pytest.approx(1)
     # Thirds 10 to 19 and 30 to 39.
-    assert found.last_to_first_third == pytest.approx(34.5 / 14.5)
+    assert rising.last_to_first_third == pytest.approx(34.5 / 14.5)
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.integers(0, 9), min_size=3, max_size=12))
 def test_the_correlation_is_that_of_the_ranks(durations):
     ranks = [sum(o < d for o in durations) + (sum(o == d for o in durations) + 1) / 2 for d in durations]
-    found = trend(np.array(durations)).correlation
+    correlation = trend(np.array(durations)).correlation
     if len(set(durations)) == 1:
-        assert found is None
+        assert correlation is None
     else:
-        assert found == pytest.approx(np.corrcoef(ranks, range(len(ranks)))[0, 1])
+        assert correlation == pytest.approx(np.corrcoef(ranks, range(len(ranks)))[0, 1])
 
 
 def test_too_few_predictions_have_no_trend():
@@ -41,13 +41,13 @@ def test_too_few_predictions_have_no_trend():
 def test_a_shift_is_found_where_it_happens(seed, before, after, ratio):
     random = np.random.default_rng(seed)
     level = np.concatenate((np.full(before, 10 * MS), np.full(after, 10 * MS * ratio)))
-    found = change_point_segments((level * np.exp(random.normal(0, 0.05, before + after))).astype(np.int64))
-    assert len(found) == 2
+    segments = change_point_segments((level * np.exp(random.normal(0, 0.05, before + after))).astype(np.int64))
+    assert len(segments) == 2
     # The last values before it may by chance lie nearer to the other level's.
-    assert abs(found[1].first - before) <= 5
-    assert found[0].count == found[1].first
-    assert found[1].count == before + after - found[1].first
-    assert found[1].median_ns / found[0].median_ns == pytest.approx(ratio, rel=0.05)
+    assert abs(segments[1].first - before) <= 5
+    assert segments[0].count == segments[1].first
+    assert segments[1].count == before + after - segments[1].first
+    assert segments[1].median_ns / segments[0].median_ns == pytest.approx(ratio, rel=0.05)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -55,8 +55,8 @@ def test_a_shift_is_found_where_it_happens(seed, before, after, ratio):
 def test_noise_and_outliers_are_no_shift(seed, count):
     random = np.random.default_rng(seed)
     durations = 10 * MS * np.exp(random.normal(0, 0.3, count)) * np.where(random.random(count) < 0.02, 20, 1)
-    (whole,) = change_point_segments(durations.astype(np.int64))
-    assert (whole.first, whole.count) == (0, count)
+    (segment,) = change_point_segments(durations.astype(np.int64))
+    assert (segment.first, segment.count) == (0, count)
 
 
 def test_small_shifts_count_for_nothing_however_certain():
@@ -66,8 +66,8 @@ def test_small_shifts_count_for_nothing_however_certain():
 
 
 def test_a_time_of_trouble_is_a_stretch_of_its_own():
-    found = change_point_segments(np.repeat([10 * MS, 25 * MS, 10 * MS], [100, 50, 80]))
-    assert [(part.first, part.count, part.median_ns) for part in found] == [
+    segments = change_point_segments(np.repeat([10 * MS, 25 * MS, 10 * MS], [100, 50, 80]))
+    assert [(part.first, part.count, part.median_ns) for part in segments] == [
         (0, 100, 10 * MS),
         (100, 50, 25 * MS),
         (150, 80, 10 * MS),

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tracekit import api
+from tracekit import api, open_trace
 from tracekit.cli.main import main
+from tracekit.detectors.framework import AnyDetector, Judgment
 from tracekit.recording.xctrace.reader_selection import usable_tool
 from tracekit.report.report import Report
 from tracekit.trace.trace import Trace
@@ -29,20 +30,36 @@ class Outcome:
 
 Tracekit = Callable[..., Outcome]
 
-_open_trace, _judge = api.open_trace, api.judge
+_judge, _run_detectors = api.judge, api.run_detectors
 _TRACES: dict[Path, Trace] = {}
 _REPORTS: dict[tuple[Path, str], Report] = {}
+_JUDGMENTS: dict[tuple[Path, tuple[int, ...], str], tuple[Judgment, ...]] = {}
 
 
 def kept_trace(path: Path) -> Trace:
     if path not in _TRACES:
-        _TRACES[path] = _open_trace(path)
+        _TRACES[path] = open_trace(path)
     return _TRACES[path]
 
 
+def path_of(trace: Trace) -> Path | None:
+    return next((path for path, kept in _TRACES.items() if kept is trace), None)
+
+
+def kept_judgments(trace: Trace, *, detectors: Sequence[AnyDetector], **options: object) -> tuple[Judgment, ...]:
+    """Which part of a trace is shown, and where a setting is written, is nothing to the detectors."""
+    path = path_of(trace)
+    if path is None:
+        return _run_detectors(trace, detectors=detectors, **options)
+    key = (path, tuple(map(id, detectors)), repr(sorted(options.items())))
+    if key not in _JUDGMENTS:
+        _JUDGMENTS[key] = _run_detectors(trace, detectors=detectors, **options)
+    return _JUDGMENTS[key]
+
+
 def kept_report(trace: Trace, **options: object) -> Report:
-    """What is judged again: a trace that is not kept, a part of one, and by settings from a file."""
-    path = next((path for path, kept in _TRACES.items() if kept is trace), None)
+    """What is reported again: a trace that is not kept, a part of one, and by settings from a file."""
+    path = path_of(trace)
     if path is None or options.get("shown") is not None or options.get("config") is not None:
         return _judge(trace, **options)
     key = (path, repr(sorted(options.items())))
@@ -61,12 +78,14 @@ def tracekit(capsys: pytest.CaptureFixture[str], samples: Path, monkeypatch: pyt
         usual = options.get("run") is None and options.get("reader") in (None, "auto")
         if usual and len(paths) == 1 and Path(paths[0]).parent == samples and usable_tool(paths, "auto") is None:
             return kept_trace(Path(paths[0]))
-        return _open_trace(path, **options)
+        return open_trace(path, **options)
 
     # The width of a file, wherever the tests run.
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(api, "open_trace", opened)
+    monkeypatch.setattr("tracekit.trace.open.open_trace", opened)
     monkeypatch.setattr(api, "judge", kept_report)
+    monkeypatch.setattr(api, "run_detectors", kept_judgments)
 
     def call(*arguments: str | Path) -> Outcome:
         try:

@@ -93,8 +93,8 @@ def test_an_inconclusive_recording_has_a_status_of_its_own_and_its_report(tracek
     assert (result.status, result.err) == (3, "")
     assert "\nINCONCLUSIVE  " in result.out
     assert result.out.splitlines()[-2].startswith("Inconclusive: ")
-    told = 'tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report\n'
-    assert tracekit("analyze", blind, "--json").err == told
+    message = 'tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report\n'
+    assert tracekit("analyze", blind, "--json").err == message
     assert tracekit("analyze", blind, "--json", "-q").err == ""
 
 
@@ -120,9 +120,9 @@ def test_the_gate_says_what_closed_it(tracekit, samples: Path, tmp_path: Path) -
     for k in range(60):
         late.predict(Model("Net"), (100 + 40 * k) * MS, 8 * MS).neural_engine(MS // 2, 7 * MS)
     write_export(late, tmp_path / "late")
-    found = tracekit("analyze", tmp_path / "late", "--fail-on", "low")
-    assert found.status == 1
-    assert found.err == (
+    result = tracekit("analyze", tmp_path / "late", "--fail-on", "low")
+    assert result.status == 1
+    assert result.err == (
         "tracekit: failed: 1 finding at or above low: attached-late; attached-late: about the recording, not the app; "
         "record again, or use --skip\n"
     )
@@ -247,8 +247,8 @@ def test_set_changes_a_threshold(tracekit, reload: Path) -> None:
     assert report_of(tracekit("analyze", reload, *arguments))["summary"]["models"] == 5
     changed = tracekit("analyze", reload, *arguments, "--set", "reload-before-predict.min_loads=80")
     # Of the five models, two are loaded at least 80 times (81 and 84).
-    found = {check["model"] for check in report_of(changed)["checks"] if check["outcome"] == "finding"}
-    assert found == {"Pointillism", "InkWash"}
+    models = {check["model"] for check in report_of(changed)["checks"] if check["outcome"] == "finding"}
+    assert models == {"Pointillism", "InkWash"}
 
 
 def test_model_chooses_by_name_and_pattern(tracekit, reload: Path) -> None:

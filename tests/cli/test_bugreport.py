@@ -44,11 +44,11 @@ def test_the_evidence_is_that_of_the_report(written: Path) -> None:
     with zipfile.ZipFile(written) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("evidence.csv").decode())))
         report = json.loads(archive.read("report.json"))
-    found = [check for check in report["checks"] if check["outcome"] == "finding"]
+    findings = [check for check in report["checks"] if check["outcome"] == "finding"]
     numbers = ("start_ns", "end_ns", "row")
     assert [(row["check"], row["model"], *(int(row[key]) for key in numbers)) for row in rows] == [
         (check["id"], check["model"] or "", *(entry[key] for key in numbers))
-        for check in found
+        for check in findings
         for entry in check["evidence"]
     ]
     assert rows
@@ -75,8 +75,8 @@ def test_the_list_says_what_would_be_written_and_writes_nothing(
         sizes = {entry.filename: f"{entry.file_size:,} bytes" for entry in archive.infolist()}
     for name, size in sizes.items():
         assert any(line.split()[:1] == [name] and size in line for line in result.out.splitlines()), name
-    for said in ("style_transfer_reload.trace", "Watercolor", "never included: device name", "replaced: "):
-        assert said in result.out
+    for words in ("style_transfer_reload.trace", "Watercolor", "never included: device name", "replaced: "):
+        assert words in result.out
 
 
 def test_private_data_is_in_it_only_on_request(tracekit, reload_xml: Path, tmp_path: Path) -> None:
@@ -89,17 +89,17 @@ def test_private_data_is_in_it_only_on_request(tracekit, reload_xml: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "missing -o FILE.zip"),
         (["-o", "x.txt"], "unknown extension (supported: .zip)"),
         (["-o", "missing/x.zip"], "no such folder"),
     ],
 )
-def test_wrong_usage_is_told_before_reading(tracekit, tmp_path: Path, arguments: list[str], told: str) -> None:
+def test_wrong_usage_is_told_before_reading(tracekit, tmp_path: Path, arguments: list[str], message: str) -> None:
     result = tracekit("bugreport", tmp_path / "gone.trace", *arguments)
     assert (result.status, result.out) == (2, "")
-    assert told in result.err
+    assert message in result.err
 
 
 def test_the_recording_is_no_place_to_write(tracekit, reload: Path) -> None:

@@ -6,6 +6,10 @@ import json
 
 import pytest
 
+from tracekit.testing import Model, Process, Scenario, SignpostRow, write_export
+
+MS = 1_000_000
+
 
 def test_two_recordings_are_compared(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
@@ -19,6 +23,20 @@ def test_sides_of_several_recordings(tracekit, samples):
     comparison = json.loads(tracekit("compare", "--before", *before, "--after", *after, "--json").out)
     assert comparison["before"] == ["sharpen_8bit.trace", "style_transfer_reload.trace"]
     assert len(comparison["models"]) == 6
+
+
+def test_the_page_of_several_recordings_draws_the_most_typical_of_each_side(tracekit, samples, reports, tmp_path):
+    recording, other = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
+    (report,) = reports.glob("*sharpen_float16.json")
+    page = tmp_path / "c.html"
+    # A report has no lanes, so the recording beside it is drawn.
+    result = tracekit("compare", "--before", recording, report, "--after", other, "-o", page, "--no-config")
+    assert result.status == 0
+    text = page.read_text("utf-8")
+    assert "before: sharpen_8bit.trace, the most typical of 2 recordings" in text
+    assert 'id="lanes-after-meta"' in text
+    tracekit("compare", "--before", recording, "--after", report, "-o", page, "--no-config")
+    assert 'id="lanes-meta"' not in page.read_text("utf-8")
 
 
 def test_a_recording_counts_once(tracekit, samples):
@@ -36,10 +54,33 @@ def test_a_regression_is_no_failure(tracekit, samples):
 
 def test_a_range_limits_what_is_compared(tracekit, samples):
     pair = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
-    whole, part = (json.loads(tracekit("compare", *pair, *more, "--json").out) for more in ((), ("--to", "2")))
-    counts = [comparison["models"][0]["predictions"]["before"] for comparison in (whole, part)]
+    full, part = (json.loads(tracekit("compare", *pair, *more, "--json").out) for more in ((), ("--to", "2")))
+    counts = [comparison["models"][0]["predictions"]["before"] for comparison in (full, part)]
     assert 0 < counts[1] < counts[0]
     assert part["notes"][0] == "Only predictions starting before 2 s are compared."
+
+
+def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
+    paths = []
+    for side, slow_ns in (("before", 20 * MS), ("after", 30 * MS)):
+        scenario = Scenario(Process("App", 412), duration_ns=2_000 * MS)
+        scenario.load(Model("Net"), 0, 20 * MS)
+        for index in range(40):
+            scenario.predict(Model("Net"), (50 + 40 * index) * MS, slow_ns if 10 <= index < 30 else 10 * MS)
+        scenario.signposts.append(SignpostRow(440 * MS, 800 * MS, "Scroll", "app", "ui"))
+        paths.append(tmp_path / side)
+        write_export(scenario, paths[-1])
+    whole, part = (
+        json.loads(tracekit("compare", *paths, "--json", *more).out) for more in ((), ("--signpost", "Scroll"))
+    )
+    # Of 40 predictions those 20 that start in the interval; the other half is as fast as before.
+    assert part["models"][0]["predictions"] == {"before": 20, "after": 20}
+    assert (part["models"][0]["latency"]["before_ns"], part["models"][0]["latency"]["after_ns"]) == (20 * MS, 30 * MS)
+    assert part["models"][0]["latency"]["answer"] == "regressed"
+    assert whole["models"][0]["predictions"] == {"before": 40, "after": 40}
+    unknown = tracekit("compare", *paths, "--signpost", "Scrol")
+    assert unknown.status == 2
+    assert "did you mean 'Scroll'" in unknown.err
 
 
 def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, tmp_path):

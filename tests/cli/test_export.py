@@ -67,7 +67,7 @@ def test_only_the_wanted_tables_are_written(tracekit, reload_xml: Path, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--schema", "coreml-os-signpots"], "did you mean 'coreml-os-signpost'"),
         (["--schema", "kdebug"], "table 'kdebug' cannot be read: listed in the table of contents but not exported"),
@@ -77,11 +77,11 @@ def test_only_the_wanted_tables_are_written(tracekit, reload_xml: Path, tmp_path
     ],
 )
 def test_what_is_not_there_is_said_before_anything_is_written(
-    tracekit, reload_xml: Path, tmp_path: Path, arguments: list[str], told: str
+    tracekit, reload_xml: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     result = tracekit("export", reload_xml, "-o", tmp_path / "o", *arguments)
     assert result.status == 2
-    assert told in result.err
+    assert message in result.err
     assert not (tmp_path / "o").exists()
 
 
@@ -131,7 +131,7 @@ def test_without_the_package_perfetto_the_message_says_how_to_get_it(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--format", "chrome", "--schema", "kdebug"], "--schema chooses tables"),
         (["--open"], "--open needs a format that the Perfetto UI reads"),
@@ -140,11 +140,11 @@ def test_without_the_package_perfetto_the_message_says_how_to_get_it(
     ],
 )
 def test_what_a_viewer_cannot_get_is_said(
-    tracekit, samples: Path, tmp_path: Path, arguments: list[str], told: str
+    tracekit, samples: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     recording = samples / "sharpen_8bit.trace"
     given = [each.format(input=recording, tmp=tmp_path) for each in arguments]
     result = tracekit("export", recording, "-o", tmp_path / "x.json", *given)
     assert result.status == 2
-    assert told in result.err
+    assert message in result.err
     assert not list(tmp_path.iterdir())

@@ -30,8 +30,8 @@ def test_the_tables_are_those_of_the_recording(export, tracekit, reload_xml: Pat
     assert "xctrace is exporting table 1 of 2" in result.err
     assert tracekit("export", reload_xml, "-o", tmp_path / "direct", "--schema", CORE_ML).status == 0
     assert (tmp_path / "out" / f"{CORE_ML}.csv").read_bytes() == (tmp_path / "direct" / f"{CORE_ML}.csv").read_bytes()
-    asked = [words[-1] for words in standin_log()]
-    assert asked == [
+    exported = [words[-1] for words in standin_log()]
+    assert exported == [
         "--toc",
         *(f'/trace-toc/run[@number="1"]/data/table[@schema="{name}"]' for name in (CORE_ML, "os-signpost")),
     ]
@@ -59,7 +59,7 @@ def test_a_crash_is_tried_again(export, tmp_path: Path, standin_log) -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "told", "calls"),
+    ("failure", "message", "calls"),
     [
         ("missing-template", "Document Missing Template Error; the recording is incomplete", 6),
         ("malformed", "Trace is malformed - run data is missing; the recording is incomplete", 2),
@@ -71,11 +71,11 @@ def test_a_crash_is_tried_again(export, tmp_path: Path, standin_log) -> None:
     ],
 )
 def test_a_table_that_does_not_come_is_said_and_keeps_nothing_else_back(
-    export, tmp_path: Path, standin_log, failure: str, told: str, calls: int
+    export, tmp_path: Path, standin_log, failure: str, message: str, calls: int
 ) -> None:
     result = export("--schema", CORE_ML, export=failure, only=CORE_ML)
     assert result.status == 2
-    assert told.partition("; ")[0] in result.err
+    assert message.partition("; ")[0] in result.err
     assert len(standin_log()) == calls
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["tables.json"]
     listed = json.loads((tmp_path / "out" / "tables.json").read_text(encoding="utf-8"))["tables"]
@@ -91,7 +91,7 @@ def test_the_other_tables_are_written_all_the_same(export, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "message"),
     [
         ("missing-template", "xcrun xctrace import --input"),
         ("malformed", "Trace is malformed - run data is missing"),
@@ -100,10 +100,10 @@ def test_the_other_tables_are_written_all_the_same(export, tmp_path: Path) -> No
         ("refused", "Something that nobody has seen yet"),
     ],
 )
-def test_without_a_table_of_contents_nothing_is_written(export, tmp_path: Path, failure: str, told: str) -> None:
+def test_without_a_table_of_contents_nothing_is_written(export, tmp_path: Path, failure: str, message: str) -> None:
     result = export(export=failure, only="toc")
     assert result.status == 2
-    assert told in result.err
+    assert message in result.err
     assert not (tmp_path / "out").exists()
 
 

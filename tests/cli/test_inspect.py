@@ -56,6 +56,7 @@ def test_json_holds_every_fact(tracekit, built_models) -> None:
             "stored": "UInt4",
             "bits": 4,
             "granularity": "per group",
+            "vector": 1,
             "tensors": 1,
             "parameters": 9216,
             "bytes": 4736,
@@ -85,6 +86,29 @@ def test_checks_can_be_chosen_and_set(tracekit, built_models) -> None:
     assert tracekit("inspect", model, "--only", "cold-load").status == 2
 
 
+def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tracekit.toml").write_text(
+        'skip = ["cold-load", "flexible-shapes"]\n[models."float*".detectors.uncompressed-weights]\nmin_mb = 0.01\n',
+        "utf-8",
+    )
+
+    def ids(*arguments: object) -> dict[str, str]:
+        checks = json.loads(tracekit("inspect", *arguments, "--json").out)["checks"]
+        return {check["id"]: check["outcome"] for check in checks}
+
+    ranged, weights = built_models / "ranged.mlpackage", built_models / "float16_interface.mlpackage"
+    assert "flexible-shapes" not in ids(ranged)
+    assert ids(ranged, "--no-config")["flexible-shapes"] == "finding"
+    assert ids(ranged, "--only", "flexible-shapes") == {"flexible-shapes": "finding"}
+    assert ids(weights)["uncompressed-weights"] == "finding"
+    assert ids(weights, "--set", "uncompressed-weights.min_mb=10")["uncompressed-weights"] == "passed"
+    (tmp_path / "tracekit.toml").write_text('skip = ["flexible-shape"]', "utf-8")
+    refused = tracekit("inspect", ranged)
+    assert (refused.status, refused.out) == (2, "")
+    assert "did you mean 'flexible-shapes'?" in refused.err
+
+
 def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> None:
     from tracekit.model_files.specification import message_types
 
@@ -97,6 +121,20 @@ def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> Non
     shown = tracekit("inspect", path, "--json")
     assert "jane" not in shown.out
     assert "jane" in tracekit("inspect", path, "--json", "--no-redact").out
+
+
+def test_private_values_of_stages_are_taken_out_too(tracekit, tmp_path) -> None:
+    from tracekit.model_files.specification import message_types
+
+    model = message_types().Model(specificationVersion=1)
+    stage = model.pipeline.models.add(specificationVersion=1)
+    stage.neuralNetwork.SetInParent()
+    stage.description.metadata.userDefined["user-name"] = "opensesame"
+    path = tmp_path / "own.mlmodel"
+    path.write_bytes(model.SerializeToString())
+    assert "user-name" in tracekit("inspect", path, "--json").out
+    assert "opensesame" not in tracekit("inspect", path, "--json").out
+    assert "opensesame" in tracekit("inspect", path, "--json", "--no-redact").out
 
 
 def test_the_checks_of_models_are_explained_and_listed(tracekit) -> None:

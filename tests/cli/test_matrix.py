@@ -35,7 +35,10 @@ def test_one_bad_recording_does_not_stop_the_rest(tracekit, samples, tmp_path):
     [
         ((), "PATH"),
         (("a.trace", "-o", "m.pdf"), "unknown extension"),
-        (("a.trace", "b.trace", "--label", "a", "--label", "b", "--label", "c"), "3 --labels for 2 paths"),
+        (
+            ("a.trace", "b.trace", "--label", "a", "--label", "b", "--label", "c"),
+            "given 3 times for 2 paths",
+        ),
         (("a.trace", "b.trace"), "1 more recording"),
     ],
 )

@@ -8,7 +8,7 @@ from tracekit.cli.measuring import recordings_in
 
 
 @pytest.mark.parametrize(
-    ("entries", "found"),
+    ("entries", "expected"),
     [
         (["b.trace/", "a.trace.zip", "notes.txt"], ["a.trace.zip", "b.trace"]),
         (["b.json", "a.json", "notes.txt"], ["a.json", "b.json"]),
@@ -19,16 +19,28 @@ from tracekit.cli.measuring import recordings_in
         ([], []),
     ],
 )
-def test_a_folder_means_what_it_holds(tmp_path, entries, found):
+def test_a_folder_means_what_it_holds(tmp_path, entries, expected):
     for entry in entries:
         path = tmp_path / entry
         path.mkdir() if entry.endswith("/") else path.touch()
-    assert recordings_in(str(tmp_path)) == ([str(tmp_path / name) for name in found] or [str(tmp_path)])
+    assert recordings_in(str(tmp_path)) == ([str(tmp_path / name) for name in expected] or [str(tmp_path)])
 
 
 def test_a_bundle_is_itself(samples):
     path = str(samples / "sharpen_8bit.trace")
     assert recordings_in(path, "gone.trace") == [path, "gone.trace"]
+
+
+def test_an_empty_folder_and_a_recording_without_what_is_asked_for_are_one_sentence(tracekit, samples, tmp_path):
+    one, other = samples / "sharpen_8bit.trace", samples / "style_transfer_fixed.trace"
+    (tmp_path / "reports").mkdir()
+    empty = tracekit("check", tmp_path / "reports", "--no-config")
+    assert empty.status == 2
+    assert "is an empty folder: no recording and no JSON report" in " ".join(empty.out.split())
+    # Of two recordings, the one that is meant.
+    mixed = tracekit("compare", one, other, "--model", "SharpenFilter")
+    assert mixed.status == 2
+    assert mixed.err.startswith("tracekit: style_transfer_fixed.trace: unknown model 'SharpenFilter'")
 
 
 def test_reports_stand_for_their_recordings(tracekit, samples, reports):

@@ -16,17 +16,24 @@ import pytest
 import yaml
 
 from support.gates import GATE
+from support.handover import trace_of
 from support.simulated_latencies import Case, latencies
 from support.synthetic_measurements import CASE, DEVICE, model, of_models, recording, recordings
+from tracekit.api import judge
 from tracekit.compare.against_baseline import false_alarms, smallest_visible
 from tracekit.compare.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
+from tracekit.compare.comparison import compare
 from tracekit.compare.floors import Floors
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.latency import METHOD_VERSION, Answer, compare_latency
 from tracekit.compare.limits import CheckSettings, Limit
+from tracekit.compare.measurements import measure
 from tracekit.compare.renderers.gate import COMMENT_BYTES, render_markdown
+from tracekit.compare.renderers.html import Drawing, render_comparison
 from tracekit.compare.verdict import Verdict
 from tracekit.errors import UsageError
+from tracekit.report.timeline import timeline_of
+from tracekit.testing import Draws, apps
 
 TODAY = date(2026, 11, 22)
 SPREAD_OUT = (0.85, 1.15, 0.95, 1.05, 1.0)
@@ -105,8 +112,8 @@ def test_06_each_model_has_the_noise_of_its_own_recordings_and_two_floors():
     baseline = baseline_of([run(seed, 1 + step / 500, 1 + step / 10, 0.02) for seed, step in enumerate((-1, 0, 1))])
     assert baseline.spread("Noisy") > 10 * baseline.spread("Steady")
     # 10% slower each: 1 ms, 1 ms, 20 µs.
-    found = gate([run(50, 1.1, 1.1, 0.022)], baseline)
-    verdicts = {name: comparison_item(found, name).verdict for name in ("Steady", "Noisy", "Short")}
+    verdict = gate([run(50, 1.1, 1.1, 0.022)], baseline)
+    verdicts = {name: comparison_item(verdict, name).verdict for name in ("Steady", "Noisy", "Short")}
     assert verdicts == {
         "Steady": Verdict.FAILED,
         "Noisy": Verdict.NOT_ENOUGH_DATA,
@@ -248,10 +255,10 @@ def test_18_nothing_recorded_is_no_pass_and_files_are_written_on_every_status(tr
 def test_19_each_number_has_its_interval_and_what_it_rests_on():
     """kestra-io/docs#5707: measured once, and reviewers learned to ignore it."""
     settings = CheckSettings(limits=(Limit("*", "p50", 20e6),))
-    found = gate([recording(1, 1.3)], baseline_of([recording(0)]), settings)
-    (limit,) = [item for item in found.items if item.subject == "p50"]
+    verdict = gate([recording(1, 1.3)], baseline_of([recording(0)]), settings)
+    (limit,) = [item for item in verdict.items if item.subject == "p50"]
     assert re.search(r"\(100 predictions, 95% interval 1\d\.\d\d ms to 1\d\.\d\d ms\)", limit.text)
-    assert re.search(r"\+\d+% \(\+\d+% to \+\d+%\), 100 and 100 predictions", comparison_item(found).text)
+    assert re.search(r"\+\d+% \(\+\d+% to \+\d+%\), 100 and 100 predictions", comparison_item(verdict).text)
 
 
 def test_20_to_warn_first_is_documented_and_possible():
@@ -290,9 +297,24 @@ def test_23_a_comment_is_cut_worst_first_and_says_so():
     assert "| passed |" not in text
 
 
+def page_of(predictions):
+    """The page of a comparison of a recording with so many predictions with itself."""
+    app = apps.neural_engine_app(Draws(24), compute_ns=4_000_000, predictions=predictions, runs=1)
+    trace = trace_of(app.finish())
+    report = judge(trace)
+    side, drawing = measure(trace, report), Drawing(report, timeline_of(trace, report.checks))
+    return render_comparison(compare([side], [side]), (drawing, drawing))
+
+
 def test_24_what_is_written_does_not_grow_with_the_predictions():
     """bloomberg/memray#484, #987, async-profiler/async-profiler#1396: a report of 1.6 GB stops the browser.
-    That the timeline of an HTML report is as large as its window is tested in web/test."""
+
+    The page draws on canvases, which `report/renderers/html/test_browser.py` holds to the size of the window.
+    """
+    short, long = page_of(100), page_of(1500)
+    # No element for an event (the longer one has a line on its 95th percentile), and a few bytes for each interval.
+    assert abs(long.count("<") - short.count("<")) < 10
+    assert (len(long) - len(short)) / (2 * 1400) < 100
     sizes = [
         len(render_markdown(gate([recording(1, count=count)], baseline_of([recording(0)])))) for count in (100, 2000)
     ]
@@ -306,9 +328,9 @@ def test_25_method_and_version_are_in_baseline_and_output():
     plain = json.loads(to_text(baseline))
     assert plain["method"] == METHOD_VERSION
     assert plain["tracekit"]
-    found = gate([recording(1)], replace(baseline, method=0))
-    assert any("version 0 of the method" in item.text for item in found.items)
-    assert found.comparison.method == METHOD_VERSION
+    verdict = gate([recording(1)], replace(baseline, method=0))
+    assert any("version 0 of the method" in item.text for item in verdict.items)
+    assert verdict.comparison.method == METHOD_VERSION
     assert "Politis and White" in (ROOT / "docs" / "compare.md").read_text()
 
 

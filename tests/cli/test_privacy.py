@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from standin.core_ml import StandIn
 
+from support.performance_reports import PRIVATE, wwdc22
+from tracekit.cli.parser import COMMANDS
+from tracekit.model_files.profiling import core_ml
+from tracekit.model_files.specification import message_types
 from tracekit.testing import Machine, Model, Process, Scenario, write_bundle, write_export
 from tracekit.testing.cells import Column, TableContent
 from tracekit.testing.machines import Thread
@@ -154,9 +160,9 @@ def recordings(tmp_path_factory) -> dict[str, Path]:
 def leaks(text: str) -> set[str]:
     """Secrets in a text, which may have wrapped them, or put something without width into them."""
     joined = re.sub(r"[\s\u2060\\]|&#8288;", "", text)
-    found = re.findall(r"(?i)hush(?:(?!hush)[a-z])*", joined)
+    matches = re.findall(r"(?i)hush(?:(?!hush)[a-z])*", joined)
     kept = re.compile(rf"(?:{'|'.join(KEPT)})", re.IGNORECASE)
-    return {word for word in found if not kept.match(word)}
+    return {word for word in matches if not kept.match(word)}
 
 
 def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: dict[str, Path]) -> None:
@@ -185,6 +191,8 @@ BOTH_FORMS = {
     "stacks --format speedscope": (),
 }
 """All that a command writes comes from one run of it, since reading takes the time."""
+WITHOUT_RECORDING = {"detectors", "explain", "schema", "doctor", "record"}
+"""Commands that read none; what `record` prints of a new one is what `analyze` prints."""
 ONE_FORM = [
     ("analyze", "--no-config"),
     ("analyze", "--no-config", "--process", "nobody"),
@@ -226,7 +234,7 @@ def test_no_command_tells_a_secret(
     texts = written_texts(result.out + result.err, tmp_path)
     written = {"analyze": 4, "check": 4, "bugreport": 5, "export": 1}.get(name, 0)
     assert len(texts) == 1 + written
-    assert {place: leaks(text) for place, text in texts.items()} == {place: set() for place in texts}
+    assert {output: leaks(text) for output, text in texts.items()} == {output: set() for output in texts}
     if "stacks" in command or "html" in str(flags):
         assert any("HushFunction" in text for text in texts.values())
 
@@ -245,6 +253,71 @@ def test_no_form_of_a_command_tells_a_secret(tracekit, recordings: dict[str, Pat
     assert result.status == (2 if "nobody" in command else 0)
     assert result.out or result.err
     assert leaks(result.out + result.err) == set()
+
+
+def test_no_command_is_forgotten() -> None:
+    recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
+    others = {"compare", "matrix", "baseline", "view", "inspect", "profile"}
+    assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
+
+
+def test_reports_of_several_recordings_tell_no_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
+    pair = (recordings["bundle"], recordings["other"])
+    printed = tracekit("analyze", *pair, "--no-config")
+    assert (printed.status, leaks(printed.out + printed.err)) == (0, set())
+    saved = tracekit("analyze", *pair, "--no-config", "-o", f"{tmp_path}/", "--format", "html")
+    files = list(tmp_path.iterdir())
+    assert len(files) == 2
+    written = "".join(path.read_text(encoding="utf-8") for path in files)
+    assert (saved.status, leaks(saved.out + saved.err + written)) == (0, set())
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model file with secrets in all of its metadata, in a private folder."""
+    described = message_types().Model(specificationVersion=1)
+    metadata = described.description.metadata
+    metadata.author = "hushauthor@example.com"
+    metadata.userDefined["source"] = "/Users/HushUser/model.pt"
+    described.neuralNetwork.SetInParent()
+    folder = tmp_path / "HushModels"
+    folder.mkdir()
+    path = folder / "HushModel.mlmodel"
+    path.write_bytes(described.SerializeToString())
+    return path
+
+
+def test_model_files_tell_no_secret(tracekit, recordings: dict[str, Path], tmp_path: Path, model: Path) -> None:
+    for options in ((), ("-v",), ("--format", "markdown"), ("--json",)):
+        shown = tracekit("inspect", model, *options)
+        assert "HushModel" in shown.out
+        assert leaks(shown.out + shown.err) == set()
+    for ending in ("txt", "md", "html", "json"):
+        out = tmp_path / f"joined.{ending}"
+        joined = tracekit("analyze", recordings["bundle"], "--no-config", "--model-file", model, "-o", out)
+        written = out.read_text(encoding="utf-8")
+        assert "HushModel.mlmodel" in written
+        assert leaks(joined.out + joined.err + written) == set()
+
+
+def test_performance_reports_tell_no_secret(tracekit, tmp_path: Path) -> None:
+    path = tmp_path / "YOLOv3.mlperf.json"
+    path.write_text(json.dumps(wwdc22()), encoding="utf-8")
+    for command in (("inspect", path), ("inspect", path, "--json"), ("matrix", path, "--no-config")):
+        shown = tracekit(*command)
+        assert "YOLOv3" in shown.out
+        assert [secret for secret in PRIVATE if secret in shown.out + shown.err] == []
+
+
+def test_profiling_tells_no_secret(tracekit, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = {"load cpuAndGPU": RuntimeError("cannot read /Users/HushUser/HushModel.mlmodelc")}
+    monkeypatch.setattr(core_ml, "runtime", lambda: StandIn(failing=failing))
+    out = tmp_path / "reports"
+    out.mkdir()
+    shown = tracekit("profile", model, "--predictions", "1", "-o", out)
+    written = "".join(path.read_text(encoding="utf-8") for path in out.iterdir())
+    assert "cannot read" in shown.out + shown.err + written
+    assert leaks(shown.out + shown.err + written) == set()
 
 
 def test_no_comparison_tells_a_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_a_program_for_a_device_is_not_looked_for_on_this_mac(record, standin, s
 
 def clean_app() -> Scenario:
     """A clean app as the Core ML template shows it, with the added instruments."""
-    app = start_recording(Draws(1), jitter=0, code=True, attached=False, place=0)
+    app = start_recording(Draws(1), jitter=0, code=True, attached=False, machine=0)
     app.code.draws_interface(20 * MS, 30 * MS)
     app.code.on_main = False
     model = Model("Segmenter")
@@ -187,7 +187,7 @@ def test_a_simulator_is_recorded_with_other_versions(record, standin) -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "told"),
+    ("device", "message"),
     [
         (["Old Phone"], "Old Phone is offline; connect and unlock it"),
         (["Phnoe (blue)"], "unknown device 'Phnoe (blue)'; did you mean 'Phone (blue)'?"),
@@ -197,10 +197,10 @@ def test_a_simulator_is_recorded_with_other_versions(record, standin) -> None:
         ),
     ],
 )
-def test_a_device_that_cannot_be_recorded_on_is_refused(record, standin_log, device: list[str], told: str) -> None:
+def test_a_device_that_cannot_be_recorded_on_is_refused(record, standin_log, device: list[str], message: str) -> None:
     result = record("--device", *device, "--attach", "App")
     assert (result.status, result.out) == (2, "")
-    assert told in result.err
+    assert message in result.err
     assert "record" not in [words[2] for words in standin_log()]
 
 
@@ -246,7 +246,7 @@ def test_an_instrument_that_does_not_exist_is_named(record) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "missing target: use --attach NAME|PID, --all-processes or --launch -- COMMAND"),
         (["--attach", "App", "--all-processes"], "missing target"),
@@ -258,11 +258,11 @@ def test_an_instrument_that_does_not_exist_is_named(record) -> None:
     ],
 )
 def test_contradictions_are_refused_before_anything_starts(
-    tracekit, standin, standin_log, arguments: list[str], told: str
+    tracekit, standin, standin_log, arguments: list[str], message: str
 ) -> None:
     result = tracekit("record", *arguments)
     assert result.status == 2
-    assert told in result.err
+    assert message in result.err
     assert standin_log() == []
 
 

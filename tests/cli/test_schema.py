@@ -8,6 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from support.performance_reports import article_2026
+
 
 def test_a_report_obeys_the_schema_that_is_printed(tracekit, samples: Path) -> None:
     result = tracekit("schema")
@@ -18,6 +20,18 @@ def test_a_report_obeys_the_schema_that_is_printed(tracekit, samples: Path) -> N
     jsonschema.Draft202012Validator(schema).validate(document)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft202012Validator(schema).validate(document | {"schema_version": 1})
+
+
+def test_what_inspect_prints_obeys_the_schema_of_its_kind(tracekit, built_models: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_text(json.dumps(article_2026()), "utf-8")
+    inputs = {"model": built_models / "multifunction.mlpackage", "performance": report}
+    for kind, path in inputs.items():
+        schema = json.loads(tracekit("schema", kind).out)
+        document = json.loads(tracekit("inspect", path, "--json").out)
+        assert document["$schema"] == schema["$id"] == f"urn:tracekit:{kind}:1"
+        jsonschema.Draft202012Validator(schema).validate(document)
+    assert tracekit("schema", "other").status == 2
 
 
 def test_every_golden_report_obeys_it(tracekit) -> None:

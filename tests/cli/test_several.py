@@ -46,12 +46,12 @@ def test_each_has_a_line_and_a_broken_one_stops_nothing(tracekit, samples: Path,
 
 
 def test_the_status_is_that_of_the_worst(tracekit, samples: Path) -> None:
-    clean, found, blind = (
+    clean, faulty, blind = (
         samples / f"{name}.trace" for name in ("sharpen_float16", "sharpen_8bit", "not_instrumented")
     )
-    assert tracekit("analyze", clean, found).status == 0
+    assert tracekit("analyze", clean, faulty).status == 0
     assert tracekit("analyze", clean, blind).status == 3
-    assert tracekit("analyze", clean, found, blind, "--fail-on", "high").status == 1
+    assert tracekit("analyze", clean, faulty, blind, "--fail-on", "high").status == 1
 
 
 def test_jobs_change_no_byte(spawn, tracekit, samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,3 +97,12 @@ def test_json_of_several_is_a_list(tracekit, samples: Path, broken: Path) -> Non
     assert first["recording"]["source"] == "sharpen_8bit.trace"
     assert second["source"] == "broken.trace"
     assert second["error"]
+
+
+def test_markdown_of_several_is_one_report_after_another(tracekit, samples: Path, broken: Path) -> None:
+    paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
+    alone = [tracekit("analyze", path, "--format", "markdown").out for path in paths]
+    together = tracekit("analyze", broken, *paths, "--format", "md")
+    assert together.status == 2
+    assert together.out == "".join(f"{text}\n" for text in alone)
+    assert "broken.trace: " in together.err

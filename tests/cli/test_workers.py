@@ -28,8 +28,10 @@ def test_results_of_processes_come_in_order_and_one_that_dies_costs_no_other():
 def cluster():
     """Address of a cluster of two threads in this process."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as found:
-        yield found.scheduler_address
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as cluster_of_one:
+        yield cluster_of_one.scheduler_address
 
 
 def test_results_of_a_cluster_come_in_order(cluster):

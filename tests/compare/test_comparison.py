@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tracekit.compare.comparison import compare
+from tracekit.compare.comparison import compare, typical
 from tracekit.compare.findings import Status
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
@@ -104,6 +104,53 @@ def test_what_makes_a_comparison_unfair_is_told(measured, field):
     assert compare([known], [unknown]).unfair == ()
 
 
+def test_what_could_be_unfair_and_was_not_recorded_is_told(measured):
+    one = measured("sharpen_8bit")
+    known = replace(one, environment=replace(one.environment, thermal="Nominal"))
+    assert compare([known], [known]).not_recorded == ("low power mode",)
+    assert compare([known], [one]).not_recorded == ("thermal state", "low power mode")
+
+
+def test_parts_of_several_recordings_are_held_against_their_spread(measured):
+    model = measured("sharpen_8bit").models[0]
+
+    def recording(**times):
+        """Mean times of parts in ms."""
+        means = [
+            replace(part, mean_ns=times.get(part.part.replace(" ", "_"), 0) * 1e6) for part in model.warm_parts.means
+        ]
+        parts = replace(model.warm_parts, means=tuple(means))
+        scale = 1 + times["data"] / 1e4
+        values = (model.latencies_ns * scale).astype(np.int64)
+        return replace(measured("sharpen_8bit"), models=(replace(model, warm_parts=parts, latencies_ns=values),))
+
+    before = [recording(data=data, Neural_Engine=8, queued=queued) for data, queued in ((3, 1), (3.1, 4), (2.9, 2))]
+    after = [recording(data=data, Neural_Engine=8, queued=queued) for data, queued in ((1, 2), (1.1, 1), (0.9, 5))]
+    (compared,) = compare(before, after).models
+    parts = {part.part: part for part in compared.parts}
+    # -2 ms +- t(4) sqrt(2/3) 0.1 ms, t = 2.776.
+    assert (parts["data"].low_ns, parts["data"].high_ns) == pytest.approx((-2.227e6, -1.773e6), rel=0.001)
+    assert parts["data"].answer is Answer.IMPROVED
+    assert parts["Neural Engine"].answer is Answer.UNCHANGED
+    # The means of this part differ by 0.33 ms, and its recordings by up to 4 ms.
+    assert parts["queued"].answer is Answer.NOT_ENOUGH_DATA
+    assert not parts["queued"].differs
+
+
+def test_the_typical_recording_is_the_one_in_the_middle(measured):
+    model = measured("sharpen_8bit").models[0]
+    other = measured("style_transfer_fixed").models[0]
+
+    def recording(scale, *more):
+        scaled = replace(model, latencies_ns=(model.latencies_ns * scale).astype(np.int64))
+        return replace(measured("sharpen_8bit"), models=(scaled, *more))
+
+    assert typical([recording(scale) for scale in (1.3, 0.9, 1.0, 0.7, 1.1)]) == 2
+    # One that holds both models stands for the others more than one in the middle of the first.
+    assert typical([recording(1.0), recording(1.2, other), recording(0.9)]) == 1
+    assert typical([replace(measured("sharpen_8bit"), models=())]) == 0
+
+
 def test_several_recordings_a_side_are_the_sample(measured):
     model = measured("sharpen_8bit").models[0]
 
@@ -115,4 +162,4 @@ def test_several_recordings_a_side_are_the_sample(measured):
     (compared,) = compare([*before], [*after]).models
     assert compared.latency.answer is Answer.REGRESSED
     assert compared.latency.counts == (3, 3)
-    assert compared.p95 is None
+    assert compared.p95.counts == (139, 139)

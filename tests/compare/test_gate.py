@@ -13,6 +13,7 @@ from tracekit.compare.floors import Floors
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.limits import CheckSettings, Limit, Suppression
 from tracekit.compare.verdict import Item, Verdict
+from tracekit.errors import UsageError
 
 TODAY = date(2026, 11, 22)
 
@@ -256,6 +257,29 @@ def test_the_note_about_many_models_is_not_said_where_they_are_corrected_for(mea
     baseline = baseline_of([measured("style_transfer_fixed")])
     gate = verdict([measured("style_transfer_reload")], baseline=baseline)
     assert not [note for note in gate.comparison.notes if "by itself, at 95%" in note]
+
+
+def test_a_slower_tail_is_said_and_does_not_count(measured):
+    model = measured("sharpen_8bit").models[0]
+    values = np.full(400, 10_000_000)
+    slow = np.where(np.arange(400) % 10 == 0, 20_000_000, values)
+    sides = [
+        replace(
+            measured("sharpen_8bit"),
+            models=(replace(model, latencies_ns=series, warm=np.ones(400, dtype=bool)),),
+        )
+        for series in (values, slow)
+    ]
+    found = verdict(sides[1:], None, baseline_of(sides[:1]))
+    assert found.verdict is Verdict.PASSED
+    (item,) = [item for item in found.items if item.about == "p95"]
+    assert item.verdict is Verdict.NOT_COUNTED
+    assert "p95 regressed: 10.00 ms → 20.00 ms, +100%" in item.text
+
+
+def test_a_recording_counts_once_without_a_baseline_too(measured):
+    with pytest.raises(UsageError, match="given twice"):
+        check([measured("sharpen_8bit")] * 2, CheckSettings(findings={"critical": 0}), None, today=TODAY)
 
 
 def test_without_a_recording_nothing_passes():

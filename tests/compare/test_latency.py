@@ -168,7 +168,39 @@ def test_one_recording_is_held_against_the_spread_of_several():
 
 
 def test_a_95th_percentile_needs_three_hundred_predictions():
-    assert compare_p95(drawn(299), drawn(300, 1)).reason is Reason.FEW
-    slower = compare_p95(drawn(400), drawn(400, 1, scale=1.5))
+    assert compare_p95([drawn(299)], [drawn(300, 1)]).reason is Reason.FEW
+    slower = compare_p95([drawn(400)], [drawn(400, 1, scale=1.5)])
     assert slower.answer is Answer.REGRESSED
     assert slower.low < 1.5 < slower.high
+
+
+def test_a_95th_percentile_of_several_recordings_is_held_against_their_spread():
+    def slow_tail(seed, factor):
+        values = drawn(400, seed, spread=0.01)
+        values[::10] = values[::10] * factor
+        return values
+
+    before, after = ([slow_tail(seed, factor) for seed in range(3)] for factor in (1.5, 2.0))
+    change = compare_p95(before, after)
+    # A tenth of the predictions is slow, so the 95th percentile lies among them: 2.0 / 1.5.
+    assert change.answer is Answer.REGRESSED
+    assert change.ratio == pytest.approx(4 / 3, rel=0.02)
+    assert (change.counts, change.effective) == ((3, 3), None)
+    assert compare_latency(before, after).answer is Answer.UNCHANGED
+    # Recordings of one build whose tails differ as much hide it.
+    mixed = [slow_tail(0, 1.3), slow_tail(1, 2.2), slow_tail(2, 1.6)]
+    assert compare_p95(mixed, after).answer is Answer.NOT_ENOUGH_DATA
+
+
+def test_a_95th_percentile_of_predictions_that_depend_on_each_other_gives_no_answer():
+    before, after = (drawn(300, seed, scale=scale, phi=0.999) for seed, scale in ((0, 1.0), (1, 3.0)))
+    change = compare_p95([before], [after])
+    assert min(change.effective) < 8
+    assert change.reason is Reason.FEW
+
+
+def test_a_change_names_the_share_that_counts():
+    # 5%, and 50 µs where that is more: 50 µs of 200 µs are 25%.
+    for unit, share in ((1, 0.05), (50, 0.25)):
+        values = np.full(50, 10_000_000 // unit)
+        assert compare_latency([values], [values]).floor == pytest.approx(share)

@@ -67,7 +67,7 @@ def test_a_suppression_covers_what_it_names(check, model, covered):
         ("[check.limits.A]\ncopies = -1", "from 0 on"),
         ("[check.limits.A]\ncopies = true", "from 0 on"),
         ("[check.limits.A]\nneural-engine = 90", "from 0 to 1"),
-        ("[check.limits]\nA = 3", "must be a table"),
+        ("[check.limits]\nA = 3", "write limits below a pattern"),
         ("[check.findings]\nsevere = 0", "'check.findings.severe'"),
         ("[check.findings]\nhigh = -1", "whole number"),
         ("[check]\nsuppress = 'x'", "[[check.suppress]]"),

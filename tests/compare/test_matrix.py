@@ -90,8 +90,10 @@ def test_labels_are_for_paths_and_hold_for_all_recordings_of_one():
     assert expanded_labels([], [1, 2]) == [None, None, None]
     assert expanded_labels(["all"], [1, 2]) == ["all", "all", "all"]
     assert expanded_labels(["one", "two"], [1, 2]) == ["one", "two", "two"]
-    with pytest.raises(UsageError, match="3 --labels for 2 paths"):
+    with pytest.raises(UsageError, match="--label is given 3 times for 2 paths"):
         expanded_labels(["a", "b", "c"], [1, 2])
+    with pytest.raises(UsageError, match=r"unknown placeholder in --label '\{devcie\}'; did you mean '\{device\}'"):
+        expanded_labels(["{devcie}"], [1, 2])
 
 
 def test_figures_of_a_recording(measured):

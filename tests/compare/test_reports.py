@@ -51,6 +51,18 @@ def test_measurements_are_small(report):
     assert len(json.dumps(plain["measurements"])) < 4_000
 
 
+def changed(report, **keys):
+    """A report whose first check has other values."""
+    first, *others = report["checks"]
+    return report | {"checks": [first | keys, *others]}
+
+
+def twice(report):
+    """A report that holds each model twice."""
+    measurements = report["measurements"]
+    return report | {"measurements": measurements | {"models": measurements["models"] * 2}}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -62,6 +74,10 @@ def test_measurements_are_small(report):
         (lambda report: report | {"recording": None}, "is damaged"),
         (lambda report: report | {"checks": [None]}, "is damaged"),
         (lambda report: report | {"checks": 5}, "is damaged"),
+        (lambda report: changed(report, severity="worst"), "'severity' is missing or wrong"),
+        (lambda report: changed(report, outcome="finding", severity=None), "'severity' is missing or wrong"),
+        (lambda report: changed(report, outcome="maybe"), "'outcome' is missing or wrong"),
+        (twice, "'models' is missing or wrong"),
     ],
 )
 def test_what_is_no_whole_report_is_refused_with_the_reason(report, tmp_path, change, words):

@@ -11,6 +11,8 @@ import pytest
 
 from tracekit.compare.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
 from tracekit.compare.comparison import compare
+from tracekit.compare.floors import Floors
+from tracekit.compare.renderers.baseline import render_baseline
 from tracekit.compare.storage import MalformedError, from_plain, to_plain
 from tracekit.errors import TracekitError, UsageError
 
@@ -139,3 +141,10 @@ def test_a_baseline_holds_how_far_its_recordings_differ(measured):
     # Standard deviation of ln 0.98, 0 and ln 1.02.
     assert json.loads(to_text(baseline))["spread"] == {"SharpenFilter": pytest.approx(0.02, abs=1e-4)}
     assert json.loads(to_text(baseline_of([one])))["spread"] == {}
+
+
+def test_a_name_is_one_line_of_what_a_baseline_holds(measured):
+    one = measured("sharpen_8bit")
+    hostile = replace(one, models=(replace(one.models[0], name="Net\nNone of 9 recordings would fail"),))
+    lines = render_baseline(baseline_of([hostile]), Floors()).splitlines()
+    assert [line for line in lines if "would fail" in line] == [line for line in lines if "Net" in line]

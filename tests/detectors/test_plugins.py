@@ -276,6 +276,12 @@ TEXTS = {
     "Cost(1, 0.1, 'b'), (), affected=([0], [1])))",
     "of a subclass": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), "
     "Cost(1, 0.1, 'b'), (), affected=type('Mine', (Intervals,), {})(np.array([0]), np.array([1]))))",
+    "evidence by number": "from tracekit.detectors.outcomes import EvidenceColumns\n"
+    "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), None, (), "
+    "all_evidence=EvidenceColumns(Intervals.none(), [], [], (7,))))",
+    "evidence of no table": "from tracekit.detectors.outcomes import EvidenceColumns\n"
+    "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), None, (), all_evidence="
+    "EvidenceColumns(Intervals(np.array([0]), np.array([1])), np.array([1]), np.array([0]), ('t',))))",
     "subclass": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: type('Mine', (Passed,), {})(view.name, 'x'))",  # noqa: E501
 }
 

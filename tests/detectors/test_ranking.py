@@ -20,8 +20,8 @@ from tracekit.intervals import Intervals
 def finding(affected, cost_ns=None, model="Net"):
     """A finding about these intervals; its cost is all of their time where none is given."""
     starts, ends = np.array(affected, np.int64).reshape(-1, 2).T
-    whole = int((ends - starts).sum())
-    cost = Cost(whole if cost_ns is None else cost_ns, 0.1, "")
+    total = int((ends - starts).sum())
+    cost = Cost(total if cost_ns is None else cost_ns, 0.1, "")
     return Finding(model, "", (), cost, (), affected=Intervals(starts, ends))
 
 
@@ -100,7 +100,7 @@ def test_findings_that_overlap_cost_less_than_their_pairs(monkeypatch):
         """Each claims more than all before it, so that the last one that covers a time has its share of it."""
         count = len(claims)
         shares = [claim.cost.ns / (10 * count) for claim in claims]
-        return 10 * sum(shares[min(place, count - 1)] for place in range(2 * count - 1))
+        return 10 * sum(shares[min(index, count - 1)] for index in range(2 * count - 1))
 
     assert looked_at(480) < 3 * looked_at(240)
 

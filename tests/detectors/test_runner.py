@@ -73,7 +73,7 @@ def found(model="A", affected=((0, 5),), evidence=(), **cost):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (None, "the answer is of type NoneType, not an outcome"),
         (True, "the answer is of type bool, not an outcome"),
@@ -91,12 +91,12 @@ def found(model="A", affected=((0, 5),), evidence=(), **cost):
         (found(evidence=(Evidence(5, 3, "A", "", "t", 0),)), "evidence ends before it starts"),
     ],
 )
-def test_an_answer_that_cannot_be_fails_alone(trace, answer, told):
+def test_an_answer_that_cannot_be_fails_alone(trace, answer, message):
     odd = replace(reload_before_predict.DETECTOR, id="odd", detect=lambda _view, _options: answer)
     judgments = run_detectors(trace, detectors=(odd, reload_before_predict.DETECTOR))
     first, *_, last = [judgment.outcome for judgment in judgments]
     assert isinstance(first, DetectorFailed)
-    assert told in first.error
+    assert message in first.error
     assert isinstance(last, Passed)
     assert {check.outcome for check in checks_from(judgments)} == {"error", "passed"}
 

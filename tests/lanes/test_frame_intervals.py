@@ -11,10 +11,10 @@ from tracekit.lanes.frame_intervals import FrameIntervals
 @pytest.mark.parametrize("every", [1, 3])
 def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, every: int) -> None:
     frame = reload_trace.data
-    places = np.arange(0, len(frame), every)
-    events = FrameIntervals.of("data", frame).events(places)
-    chosen = frame.iloc[places]
-    assert events.index.tolist() == places.tolist()
+    positions = np.arange(0, len(frame), every)
+    events = FrameIntervals.of("data", frame).events(positions)
+    chosen = frame.iloc[positions]
+    assert events.index.tolist() == positions.tolist()
     assert events.starts.tolist() == chosen["start_ns"].tolist()
     assert events.ends.tolist() == (chosen["start_ns"] + chosen["duration_ns"]).tolist()
     assert [events.label_texts[code] for code in events.labels] == chosen["label"].tolist()
@@ -23,6 +23,6 @@ def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, eve
 
 def test_every_lane_of_a_frame_shares_its_texts_and_not_its_rows(reload_trace) -> None:
     drawn = FrameIntervals.of("data", reload_trace.data)
-    whole, first = drawn.events(np.arange(len(reload_trace.data))), drawn.events(np.arange(1))
-    assert whole.label_texts is first.label_texts
+    all_rows, first = drawn.events(np.arange(len(reload_trace.data))), drawn.events(np.arange(1))
+    assert all_rows.label_texts is first.label_texts
     assert len(first) == 1

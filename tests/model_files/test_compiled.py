@@ -221,3 +221,10 @@ def test_an_old_compiled_network_says_what_to_inspect_instead(tmp_path) -> None:
     (model / "model.espresso.net").write_text("{}", "utf-8")
     with pytest.raises(UnreadableModel, match=r"compiled neural network.*inspect the \.mlmodel"):
         read_model(model)
+
+
+def test_a_file_that_every_compiled_model_has_is_missed(tmp_path) -> None:
+    model = compiled(tmp_path, IOS16)
+    assert read_model(model).absent == ("coremldata.bin",)
+    (model / "coremldata.bin").write_bytes(b"\0")
+    assert read_model(model).absent == ()

@@ -44,9 +44,15 @@ def test_an_8_bit_integer_interface_names_its_type(inspected) -> None:
     assert model.specification_version == 10
     assert model.main.inputs[0].element == "Int8"
     assert [(entry.outside, entry.inside) for entry in model.main.conversions] == [("Int8", "Float16")]
+    both = inspected("int8_both_ways").main
+    assert [(entry.element, entry.name) for entry in both.features] == [("Int8", "x"), ("Int8", "y")]
+    assert [(entry.direction, entry.outside, entry.inside) for entry in both.conversions] == [
+        ("input", "Int8", "Float16"),
+        ("output", "Int8", "Float16"),
+    ]
 
 
-@pytest.mark.parametrize(("name", "color"), [("image_rgb", "RGB"), ("image_gray", "Grayscale")])
+@pytest.mark.parametrize(("name", "color"), [("image_rgb", "RGB"), ("image_bgr", "BGR"), ("image_gray", "Grayscale")])
 def test_the_conversion_of_an_image_is_found_behind_its_scale(inspected, name: str, color: str) -> None:
     model = inspected(name)
     picture = model.main.inputs[0]
@@ -62,6 +68,53 @@ def test_a_float16_image_is_not_converted(inspected) -> None:
     model = inspected("image_half")
     assert (model.main.inputs[0].color_space, model.main.inputs[0].element) == ("Grayscale16Half", "Float16")
     assert [entry.feature for entry in model.main.conversions] == ["y"]
+
+
+def test_an_image_that_comes_out_is_converted_too(inspected) -> None:
+    model = inspected("image_to_image")
+    given = model.main.outputs[0]
+    assert (given.kind, given.color_space, given.shape.dimensions) == (FeatureKind.IMAGE, "RGB", (8, 8))
+    assert [(entry.direction, entry.image, entry.inside) for entry in model.main.conversions] == [
+        ("input", True, "Float16"),
+        ("output", True, "Float16"),
+    ]
+
+
+def test_sizes_of_images_are_height_and_width(inspected) -> None:
+    listed, ranged = (inspected(name).main.inputs[0].shape for name in ("image_sizes", "image_range"))
+    assert (listed.dimensions, listed.choices) == ((8, 8), ((8, 8), (16, 24)))
+    assert ranged.ranges == (SizeRange(4, 64), SizeRange(8, None))
+    assert listed.flexible
+    assert ranged.flexible
+
+
+def test_a_cast_behind_scaling_belongs_to_the_input(inspected) -> None:
+    model = inspected("channels_last")
+    assert [(entry.feature, entry.outside, entry.inside) for entry in model.main.conversions] == [
+        ("x", "Float32", "Float16"),
+        ("y", "Float32", "Float16"),
+    ]
+    # The scaling before the cast is Float32, and is no part of what the model computes.
+    assert model.main.precision == ("Float16",)
+
+
+def test_operations_of_both_types_are_told_apart(inspected) -> None:
+    model = inspected("mixed")
+    assert model.main.precision == ("Float16", "Float32")
+    # What is computed in Float32 last needs no conversion to leave the model.
+    assert [entry.direction for entry in model.main.conversions] == ["input"]
+
+
+def test_a_condition_has_the_type_of_what_it_chooses_from(inspected) -> None:
+    model = inspected("condition")
+    assert {"cond": 1, "relu": 1, "sqrt": 1}.items() <= dict(model.counts).items()
+    assert model.main.precision == ("Float16",)
+
+
+def test_a_classifier_gives_a_label_and_probabilities(inspected) -> None:
+    label, probabilities = inspected("classifier").main.outputs
+    assert (label.kind, label.element, label.shape) == (FeatureKind.STRING, "String", None)
+    assert (probabilities.kind, probabilities.element) == (FeatureKind.DICTIONARY, "String")
 
 
 def test_flexible_shapes(inspected) -> None:
@@ -101,31 +154,6 @@ def test_operations_of_loops_are_counted(inspected) -> None:
     assert {entry.type for entry in model.main.operations if entry.depth == 1} >= {"less", "mul"}
 
 
-@pytest.mark.parametrize(
-    ("name", "technique", "bits", "granularity", "size"),
-    [
-        ("palettized_4bit", ("palettized",), 4, "per tensor", WEIGHTS // 2 + 16 * 2),
-        # Four groups of eight channels, each with a palette of 16 entries of 16 bits.
-        ("palettized_groups", ("palettized",), 4, "per group", WEIGHTS // 2 + 4 * 16 * 2),
-        # iOS 16 stores a zero point for each channel beside its scale.
-        ("quantized_8bit", ("quantized",), 8, "per channel", WEIGHTS + CHANNELS * (2 + 1)),
-        ("quantized_tensor", ("quantized",), 8, "per tensor", WEIGHTS),
-        # Two blocks of 16 along the input channels; a scale of 16 bits for each.
-        ("quantized_blocks", ("quantized",), 4, "per block", WEIGHTS // 2 + CHANNELS * 2 * 2),
-        ("pruned", ("pruned",), 16, None, WEIGHTS // 2 * 2 + WEIGHTS // 8),
-        ("pruned_quantized", ("pruned", "quantized"), 8, "per channel", WEIGHTS // 2 + WEIGHTS // 8 + CHANNELS * 2),
-        ("float16_interface", (), 16, None, 2 * WEIGHTS),
-    ],
-)
-def test_compressed_weights(inspected, name: str, technique, bits: int, granularity: str | None, size: int) -> None:
-    weights = inspected(name).weights
-    (weight,) = weights.tensors
-    assert weights.state is WeightState.FILE
-    assert (weight.count, weight.element) == (WEIGHTS, "Float16")
-    assert (weight.technique, weight.bits, weight.granularity) == (technique, bits, granularity)
-    assert weight.bytes == weights.bytes == size
-
-
 def test_an_old_network_has_layers_and_weights_inside(inspected) -> None:
     model = inspected("network")
     assert (model.form, model.kind) == (Form.MODEL, Kind.NEURAL_NETWORK)
@@ -148,6 +176,54 @@ def test_a_pipeline_has_stages(inspected) -> None:
     assert [feature.name for feature in model.stages[1].main.inputs] == ["between"]
     assert model.counts == (("inner_product", 2),)
     assert model.weights.bytes == 2 * 4 * (12 + 3)
+
+
+def test_programs_in_a_row_keep_their_operations_and_weights(inspected) -> None:
+    model = inspected("programs_in_a_row")
+    assert (model.kind, model.specification_version) == (Kind.PIPELINE, 7)
+    assert [(stage.kind, stage.main.precision) for stage in model.stages] == [(Kind.ML_PROGRAM, ("Float16",))] * 2
+    assert (model.weights.state, model.weights.bytes) == (WeightState.FILE, 2 * 2 * WEIGHTS)
+
+
+def test_layers_of_loops_are_counted(inspected) -> None:
+    assert dict(inspected("network_loop").counts) == {"copy": 2, "add": 1, "loop": 1}
+
+
+def test_a_batch_without_end(inspected) -> None:
+    shape = inspected("unbounded").main.inputs[0].shape
+    assert shape.dimensions == (1, 3, 8, 8)
+    assert shape.ranges == (SizeRange(1, None), SizeRange(3, 3), SizeRange(8, 64), SizeRange(8, 64))
+
+
+def test_what_can_be_trained_on_the_device_says_so(inspected) -> None:
+    names = {"updatable", "neighbors", "network"}
+    assert {name for name in names if inspected(name).updatable} == {"updatable", "neighbors"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "features"),
+    [
+        ("trees", "tree ensemble classifier", ["Double", "Int64", "String", "String"]),
+        ("linear", "glm classifier", ["Double", "String"]),
+        ("neighbors", "k nearest neighbors classifier", ["Float32", "String", "String"]),
+        ("custom_model", "custom model", []),
+    ],
+)
+def test_other_kinds_have_an_interface_and_no_operations(inspected, name: str, kind: str, features: list[str]) -> None:
+    model = inspected(name)
+    assert (model.kind, model.counts, model.main.conversions) == (kind, (), None)
+    assert [entry.element for entry in model.main.features] == features
+    # Not counted is not none.
+    assert (model.weights.state, model.weights.bytes, model.weights.tensors) == (WeightState.UNKNOWN, None, None)
+    assert f"parameters of a {kind}" in model.weights.reason
+
+
+def test_a_pipeline_of_other_kinds(inspected) -> None:
+    model = inspected("classifying_pipeline")
+    assert model.kind == "pipeline classifier"
+    assert [stage.kind for stage in model.stages] == ["feature vectorizer", "glm classifier"]
+    assert [feature.name for feature in model.main.features] == ["a", "b", "label"]
+    assert model.weights.bytes is None
 
 
 def test_a_compute_unit_that_the_file_asks_for_is_told(tmp_path) -> None:

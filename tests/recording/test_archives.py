@@ -105,10 +105,10 @@ def test_a_damaged_archive_is_refused_wherever_it_is_damaged(write: Write, xml: 
     rows = (f'<start-time id="{number}">{number * 7919}</start-time>' for number in range(1, 2000))
     good = packed(("a.xml", xml.one_table("start:start-time", *rows).encode()))
     assert open_recording(write(good, "good.zip")).tables("sample")[0].rows == 1999
-    for place in range(0, len(good), 97):
+    for index in range(0, len(good), 97):
         broken = bytearray(good)
-        broken[place] ^= 0x5A
-        for content in (bytes(broken), good[:place]):
+        broken[index] ^= 0x5A
+        for content in (bytes(broken), good[:index]):
             with suppress(UnreadableRecording):
                 recording = open_recording(write(content, "a.zip"))
                 # Only fields that nothing depends on may change unnoticed, such as dates.

@@ -49,8 +49,8 @@ def read_by(process: subprocess.Popen[str], path: Path) -> tuple[str, int]:
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(f"{path}\n")
-    said, peak = process.stdout.readline().rsplit("\t", 1)
-    return said, int(peak)
+    message, peak = process.stdout.readline().rsplit("\t", 1)
+    return message, int(peak)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +58,8 @@ def refused() -> Iterator[Callable[[Path, str], None]]:
     """Asserts that a file is refused with a sentence. Never takes much memory."""
 
     def check(path: Path, sentence: str) -> None:
-        said, peak = read_by(process, path)
-        assert sentence in said
+        message, peak = read_by(process, path)
+        assert sentence in message
         assert peak < MEMORY_MB
         path.unlink()
 
@@ -135,7 +135,7 @@ def test_many_rows_of_known_values_cost_their_columns_only(tmp_path: Path) -> No
         stream.write("</node></trace-query-result>")
     # 4 bytes a code, 2 a signature and the interpreter with numpy and lxml, about 35 MB.
     with reader() as process:
-        said, peak = read_by(process, path)
+        message, peak = read_by(process, path)
         process.stdin.close()
-    assert said == "read"
+    assert message == "read"
     assert peak < 80

@@ -250,8 +250,8 @@ def test_the_same_table_given_twice_counts_once(xml: Xml, write: Write, schemas:
 
 def test_tables_that_were_only_counted_are_read_when_asked_for(xml: Xml, write: Write) -> None:
     paths = [
-        write(xml.one_table(COLUMNS, ROW, ROW.replace(' id="', ' id="1'), name=name, table=place), f"{name}.xml")
-        for place, name in enumerate(("wanted", "other"), 1)
+        write(xml.one_table(COLUMNS, ROW, ROW.replace(' id="', ' id="1'), name=name, table=index), f"{name}.xml")
+        for index, name in enumerate(("wanted", "other"), 1)
     ]
     recording = open_recording(paths, schemas=["wanted"])
     assert [entry.rows for entry in recording.run.tables] == [2, 2]

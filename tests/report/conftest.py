@@ -80,32 +80,32 @@ def model(name: str, loads: int, predictions: int) -> ModelSummary:
 
 def check(outcome: str, name: str = "reload-before-predict", model: str | None = "Watercolor", **more: object) -> Check:
     """A check with the texts that its outcome has."""
-    found = outcome == "finding"
+    is_finding = outcome == "finding"
     values = {
-        "title": "The model is reloaded before every prediction" if found else "Models stay loaded",
-        "severity": "critical" if found else None,
+        "title": "The model is reloaded before every prediction" if is_finding else "Models stay loaded",
+        "severity": "critical" if is_finding else None,
         "pattern": "2a cache miss or slow first load",
-        "summary": "75 loads for 75 predictions." if found else f"The sentence of {outcome}.",
+        "summary": "75 loads for 75 predictions." if is_finding else f"The sentence of {outcome}.",
         "why": "Loading costs more than predicting and holds up every call.",
-        "fix": FIX if found else "",
+        "fix": FIX if is_finding else "",
         "record": "Record longer." if outcome == "insufficient_data" else "",
         "metrics": (
             Metric("loads per prediction", 1.0, "ratio", 0.5, "above"),
             Metric("mean load", 17_170_000.0, "ns", None, None),
             Metric("loads used at most once", None, "share", 0.8, "above"),
         )
-        if found
+        if is_finding
         else (),
-        "cost": Cost(1_270_000_000, 0.69, "Time covered by the reloads.") if found else None,
+        "cost": Cost(1_270_000_000, 0.69, "Time covered by the reloads.") if is_finding else None,
         "caveats": (),
         "related": (),
         "evidence": tuple(
             Evidence(n * 137_000_000, n * 137_000_000 + 17_170_000 + n, model, "Load", "coreml-os-signpost", n)
             for n in range(1, 13)
         )
-        if found
+        if is_finding
         else (),
-        "evidence_total": 74 if found else 0,
+        "evidence_total": 74 if is_finding else 0,
         "call_sites": (),
         "references": (Reference("WWDC22 10027", "https://developer.apple.com/videos/play/wwdc2022/10027/"),),
     } | more

@@ -87,9 +87,9 @@ SECRETS = ("Berta", "berta", "s3cretkey", "00AA00BB00CC00", "backboardd")
 @pytest.mark.parametrize("name", RENDERERS)
 def test_what_is_private_leaves_only_on_request(trace: Trace, name: str) -> None:
     render = RENDERERS[name].render
-    told = render(build_report(private(trace), []))
-    assert not [secret for secret in SECRETS if secret in told]
-    assert "StyleCam" in told
+    text = render(build_report(private(trace), []))
+    assert not [secret for secret in SECRETS if secret in text]
+    assert "StyleCam" in text
     kept = render(build_report(private(trace), [], redact=False))
     assert not [secret for secret in SECRETS if secret not in kept]
 

@@ -18,26 +18,26 @@ def answers(diagnosis):
 
 
 def test_every_pattern_but_the_recording_itself_is_asked_once():
-    asked = [leaf.pattern for branch in TREE for leaf in branch.leaves]
-    assert sorted(asked) == sorted(set(Pattern) - {Pattern.RECORDING})
-    assert len(asked) == len(set(asked))
+    patterns = [leaf.pattern for branch in TREE for leaf in branch.leaves]
+    assert sorted(patterns) == sorted(set(Pattern) - {Pattern.RECORDING})
+    assert len(patterns) == len(set(patterns))
 
 
 def test_a_finding_answers_its_question(samples):
     diagnosis = diagnose(tracekit.analyze(samples / "style_transfer_reload.trace"))
-    found = answers(diagnosis)
-    slow = found[Pattern.SLOW_FIRST_LOAD]
+    answered = answers(diagnosis)
+    slow = answered[Pattern.SLOW_FIRST_LOAD]
     assert slow.answer is Answer.SEEN
     assert "reload-before-predict" in slow.checks
     assert any("81 loads for 81 predictions" in line for line in slow.evidence)
-    assert found[Pattern.MEMORY_GROWS].answer is Answer.NOT_SEEN
+    assert answered[Pattern.MEMORY_GROWS].answer is Answer.NOT_SEEN
     loading, speed, *_ = diagnosis.branches
     assert "5 models ran" in loading.facts[0]
     assert "6.3 s" in speed.facts[0]
 
 
 def test_what_no_recording_shows_is_asked_for_and_not_answered(samples):
-    found = answers(diagnose(tracekit.analyze(samples / "style_transfer_fixed.trace")))
+    answered = answers(diagnose(tracekit.analyze(samples / "style_transfer_fixed.trace")))
     for pattern in (
         Pattern.UNSUPPORTED_VERSION,
         Pattern.NO_COMPUTE_PLAN,
@@ -48,30 +48,30 @@ def test_what_no_recording_shows_is_asked_for_and_not_answered(samples):
         Pattern.UNSUPPORTED_OPERATION,
         Pattern.WRONG_OUTPUT,
     ):
-        assert found[pattern].answer is Answer.UNKNOWN
-        assert found[pattern].evidence == ("Not visible in recordings.",)
-        assert found[pattern].ask
-    assert not any(leaf.answer is Answer.SEEN for leaf in found.values())
+        assert answered[pattern].answer is Answer.UNKNOWN
+        assert answered[pattern].evidence == ("Not visible in recordings.",)
+        assert answered[pattern].ask
+    assert not any(leaf.answer is Answer.SEEN for leaf in answered.values())
 
 
 def test_what_no_check_was_run_for_is_not_called_absent(samples):
-    found = answers(diagnose(tracekit.analyze(samples / "style_transfer_fixed.trace", only=["unexpected-device"])))
-    assert found[Pattern.SLOW_FIRST_LOAD].answer is Answer.UNKNOWN
-    assert found[Pattern.SLOW_FIRST_LOAD].evidence == ("No check for this was run.",)
+    answered = answers(diagnose(tracekit.analyze(samples / "style_transfer_fixed.trace", only=["unexpected-device"])))
+    assert answered[Pattern.SLOW_FIRST_LOAD].answer is Answer.UNKNOWN
+    assert answered[Pattern.SLOW_FIRST_LOAD].evidence == ("No check for this was run.",)
 
 
 def test_a_check_that_does_not_apply_says_why(samples):
     report = tracekit.analyze(samples / "sharpen_8bit.trace", only=["missed-deadline"])
-    told = answers(diagnose(report))[Pattern.SLOW_PREDICTIONS]
-    assert told.answer is Answer.UNKNOWN
-    assert set(told.evidence) == {f"{check.model}: {check.summary}" for check in report.checks}
-    assert told.checks == ("missed-deadline",)
+    answer = answers(diagnose(report))[Pattern.SLOW_PREDICTIONS]
+    assert answer.answer is Answer.UNKNOWN
+    assert set(answer.evidence) == {f"{check.model}: {check.summary}" for check in report.checks}
+    assert answer.checks == ("missed-deadline",)
 
 
 def test_a_recording_that_cannot_be_judged_answers_nothing(samples):
-    found = answers(diagnose(tracekit.analyze(samples / "not_instrumented.trace")))
-    assert {leaf.answer for leaf in found.values()} == {Answer.UNKNOWN}
-    assert any("get-task-allow" in line for line in found[Pattern.SLOW_PREDICTIONS].evidence)
+    answered = answers(diagnose(tracekit.analyze(samples / "not_instrumented.trace")))
+    assert {leaf.answer for leaf in answered.values()} == {Answer.UNKNOWN}
+    assert any("get-task-allow" in line for line in answered[Pattern.SLOW_PREDICTIONS].evidence)
 
 
 @pytest.mark.parametrize("width", [40, 100])
@@ -120,25 +120,25 @@ def with_file(samples, built_models, tmp_path):
 
 
 def test_a_model_file_answers_versions_compression_and_conversion(with_file):
-    found, diagnosis = with_file("palettized_groups")
+    answered, diagnosis = with_file("palettized_groups")
     # Specification 9 needs iOS 18, and the recording is of iOS 18.5.
-    version = found[Pattern.UNSUPPORTED_VERSION]
+    version = answered[Pattern.UNSUPPORTED_VERSION]
     assert version.answer is Answer.NOT_SEEN
     assert version.evidence == (
         "SharpenFilter (model file): specification 9 (iOS 18, macOS 15 or later) loads on the system of the recording.",
     )
-    assert found[Pattern.PALETTIZATION_ACCURACY].answer is Answer.UNKNOWN
-    assert found[Pattern.PALETTIZATION_ACCURACY].evidence == (
+    assert answered[Pattern.PALETTIZATION_ACCURACY].answer is Answer.UNKNOWN
+    assert answered[Pattern.PALETTIZATION_ACCURACY].evidence == (
         "SharpenFilter (model file): weights are palettized; only its outputs show what that costs.",
     )
     for pattern, word in ((Pattern.QUANTIZATION_ACCURACY, "quantized"), (Pattern.PRUNING_ACCURACY, "pruned")):
-        assert found[pattern].answer is Answer.NOT_SEEN
-        assert found[pattern].evidence == (f"SharpenFilter (model file): no weights are {word}.",)
-    assert found[Pattern.UNSUPPORTED_OPERATION].answer is Answer.NOT_SEEN
-    assert found[Pattern.NO_COMPUTE_PLAN].evidence == ("Not visible in recordings.",)
-    assert "SharpenFilter (model file): Computes in Float16." in found[Pattern.WRONG_OUTPUT].evidence
+        assert answered[pattern].answer is Answer.NOT_SEEN
+        assert answered[pattern].evidence == (f"SharpenFilter (model file): no weights are {word}.",)
+    assert answered[Pattern.UNSUPPORTED_OPERATION].answer is Answer.NOT_SEEN
+    assert answered[Pattern.NO_COMPUTE_PLAN].evidence == ("Not visible in recordings.",)
+    assert "SharpenFilter (model file): Computes in Float16." in answered[Pattern.WRONG_OUTPUT].evidence
     # That the file is whole does not rule out other failures.
-    assert found[Pattern.OTHER_LOAD_FAILURE].answer is Answer.UNKNOWN
+    assert answered[Pattern.OTHER_LOAD_FAILURE].answer is Answer.UNKNOWN
     assert diagnosis.recording == ()
     assert any(
         fact.startswith("Model file palettized_groups.mlpackage: ML program") for fact in diagnosis.branches[0].facts
@@ -152,11 +152,11 @@ def test_a_model_for_newer_systems_is_seen(with_file):
 
 
 def test_custom_layers_are_operations_that_could_not_be_converted(with_file):
-    found, _ = with_file("custom_layer")
-    assert found[Pattern.UNSUPPORTED_OPERATION].answer is Answer.SEEN
-    assert found[Pattern.UNSUPPORTED_OPERATION].checks == ("custom-layers",)
-    assert "AppOwnLayer" in found[Pattern.UNSUPPORTED_OPERATION].evidence[0]
-    assert found[Pattern.OTHER_LOAD_FAILURE].answer is Answer.SEEN
+    answered, _ = with_file("custom_layer")
+    assert answered[Pattern.UNSUPPORTED_OPERATION].answer is Answer.SEEN
+    assert answered[Pattern.UNSUPPORTED_OPERATION].checks == ("custom-layers",)
+    assert "AppOwnLayer" in answered[Pattern.UNSUPPORTED_OPERATION].evidence[0]
+    assert answered[Pattern.OTHER_LOAD_FAILURE].answer is Answer.SEEN
 
 
 def test_a_file_of_one_model_does_not_answer_for_the_others(samples, built_models):

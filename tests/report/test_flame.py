@@ -51,8 +51,8 @@ def test_each_sample_of_the_target_ends_in_its_node(trace: Trace) -> None:
         "start;run;run",
         "start;run;load",
     ]
-    own = {name for name, is_app in zip(flame.tree.names, flame.tree.is_app, strict=True) if is_app}
-    assert own == {"run"}
+    app_functions = {name for name, is_app in zip(flame.tree.names, flame.tree.is_app, strict=True) if is_app}
+    assert app_functions == {"run"}
 
 
 def test_what_other_processes_ran_stays_here(trace: Trace) -> None:
@@ -77,17 +77,17 @@ def test_without_call_stacks_there_is_none(samples: Path) -> None:
 
 def test_names_are_redacted_and_fit_for_a_screen(trace: Trace) -> None:
     named = replace(trace, sample_source=source((1, MAIN, [app("/Users/berta/main \u202eevil", 1), START])))
-    kept, told = flame_of(named, redact=False), flame_of(named)
+    kept, unredacted = flame_of(named, redact=False), flame_of(named)
     assert kept is not None
-    assert told is not None
+    assert unredacted is not None
     assert any("berta" in name for name in kept.tree.names)
-    assert not any("berta" in name or "\u202e" in name for name in told.tree.names)
+    assert not any("berta" in name or "\u202e" in name for name in unredacted.tree.names)
 
 
 def test_a_function_that_calls_itself_counts_once(trace: Trace) -> None:
     flame = flame_of(trace)
     assert flame is not None
     inside, itself = in_functions(flame.tree)
-    found = {name: (int(inside[place]), int(itself[place])) for place, name in enumerate(flame.tree.names)}
-    assert found == {"start": (3, 0), "run": (3, 2), "load": (1, 1)}
+    times = {name: (int(inside[index]), int(itself[index])) for index, name in enumerate(flame.tree.names)}
+    assert times == {"start": (3, 0), "run": (3, 2), "load": (1, 1)}
     assert np.sum(itself) == 3

@@ -86,5 +86,5 @@ def test_text_and_markdown_give_the_verdict_of_the_json() -> None:
         verdict = json.loads((GOLDENS / f"{name}.json").read_text("utf-8"))["summary"]["verdict"]
         assert " ".join((GOLDENS / f"{name}.txt").read_text("utf-8").split()).startswith(verdict)
         # Markdown starts with the summary line of the screen.
-        found = verdict.partition(";")[0].partition(". ")[0].rstrip(".")
-        assert (GOLDENS / f"{name}.md").read_text("utf-8").startswith(f"## {found}")
+        counts = verdict.partition(";")[0].partition(". ")[0].rstrip(".")
+        assert (GOLDENS / f"{name}.md").read_text("utf-8").startswith(f"## {counts}")

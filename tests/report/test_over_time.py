@@ -63,7 +63,7 @@ def test_bursts_and_predictions_in_flight_together_are_counted(report_of):
 def test_first_calls_are_told_apart_from_later_ones(report_of):
     # Ten loads, after each a call of 30 ms and four of 10 ms.
     starts = [1_000 * load + 50 + 50 * k for load in range(10) for k in range(5)]
-    calls = [(start, 30 if place % 5 == 0 else 10) for place, start in enumerate(starts)]
+    calls = [(start, 30 if index % 5 == 0 else 10) for index, start in enumerate(starts)]
     row = row_of(report_of(calls, loads=[(1_000 * load, 40) for load in range(10)]))
     assert "first after a load 30.0 ms, then 10.0 ms (medians)" in row.trend
     assert (cell(row, "first after a load p50"), cell(row, "warm p50")) == ("30.00 ms", "10.00 ms")

@@ -29,7 +29,7 @@ def cleaned(report: Report, text: str, facts: PrivateFacts = NOBODY) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("read /Users/anna/Desktop/a.xml", "read /Users/…/Desktop/a.xml"),
         ("file:///Users/anna/a", "file:///Users/…/a"),
@@ -52,8 +52,8 @@ def cleaned(report: Report, text: str, facts: PrivateFacts = NOBODY) -> str:
         ("1,295 of 1,295 predictions at 00:01.234", "1,295 of 1,295 predictions at 00:01.234"),
     ],
 )
-def test_private_forms_are_replaced_and_others_stay(full: Report, text: str, told: str) -> None:
-    assert cleaned(full, text) == told
+def test_private_forms_are_replaced_and_others_stay(full: Report, text: str, message: str) -> None:
+    assert cleaned(full, text) == message
 
 
 def test_processes_get_the_same_alias_everywhere(full: Report) -> None:
@@ -91,13 +91,13 @@ def test_a_program_named_like_our_own_words_goes_only_where_its_pid_follows(full
 
 @pytest.mark.parametrize("name", ["top", "ns", "passed", "Watercolor", "rows", "finding", "Core ML"])
 def test_a_process_cannot_rename_the_words_of_the_format(full: Report, name: str) -> None:
-    told = redact(full, PrivateFacts((), (name,), None))
-    assert [model.name for model in told.models] == [model.name for model in full.models]
-    assert [row.level for row in told.aggregation] == [row.level for row in full.aggregation]
-    assert [(c.id, c.outcome, c.model, c.severity) for c in told.checks] == [
+    redacted = redact(full, PrivateFacts((), (name,), None))
+    assert [model.name for model in redacted.models] == [model.name for model in full.models]
+    assert [row.level for row in redacted.aggregation] == [row.level for row in full.aggregation]
+    assert [(c.id, c.outcome, c.model, c.severity) for c in redacted.checks] == [
         (c.id, c.outcome, c.model, c.severity) for c in full.checks
     ]
-    assert [(c.state, c.instrument) for c in told.coverage] == [(c.state, c.instrument) for c in full.coverage]
+    assert [(c.state, c.instrument) for c in redacted.coverage] == [(c.state, c.instrument) for c in full.coverage]
 
 
 def test_model_names_stay_even_where_they_look_private(full: Report) -> None:
@@ -113,17 +113,17 @@ def test_device_name_and_arguments_go_and_are_not_quoted(full: Report) -> None:
         full.recording, device_name="Anna's phone", arguments="--token s3cret", notes=("Anna's phone slept",)
     )
     facts = PrivateFacts(("Anna's phone", "--token s3cret"), (), None)
-    told = redact(replace(full, recording=recording), facts).recording
-    assert (told.device_name, told.arguments, told.redacted) == (None, None, True)
-    assert told.notes == ("<private> slept",)
+    redacted = redact(replace(full, recording=recording), facts).recording
+    assert (redacted.device_name, redacted.arguments, redacted.redacted) == (None, None, True)
+    assert redacted.notes == ("<private> slept",)
 
 
 def test_a_source_is_reduced_to_its_last_part(full: Report) -> None:
     report = replace(full, recording=replace(full.recording, source="/srv/builds/acme/a.xml"))
     report = replace(report, tables=tuple(replace(table, source=r"D:\acme\b.xml") for table in report.tables))
-    told = redact(report, NOBODY)
-    assert told.recording.source == "a.xml"
-    assert {table.source for table in told.tables} == {"b.xml"}
+    redacted = redact(report, NOBODY)
+    assert redacted.recording.source == "a.xml"
+    assert {table.source for table in redacted.tables} == {"b.xml"}
 
 
 def test_attributes_are_private_by_their_name(full: Report) -> None:
@@ -137,8 +137,8 @@ def test_attributes_are_private_by_their_name(full: Report) -> None:
 
 
 def test_nothing_else_changes(full: Report) -> None:
-    told = redact(full, NOBODY)
-    assert replace(told, recording=replace(told.recording, redacted=full.recording.redacted)) == full
+    redacted = redact(full, NOBODY)
+    assert replace(redacted, recording=replace(redacted.recording, redacted=full.recording.redacted)) == full
 
 
 WORD = st.from_regex(r"[A-Z][a-z]{4,9}[0-9]{3}", fullmatch=True)
@@ -162,10 +162,10 @@ PLANTS = (
 def test_no_planted_secret_survives_in_any_format(full: Report, secret: str, plant: str, around: str) -> None:
     text = f"{around} {plant.format(secret)} {around}"
     report = planted(full, text, secret)
-    told = redact(report, PrivateFacts((secret,), (secret,), "StyleTransfer"))
+    redacted = redact(report, PrivateFacts((secret,), (secret,), "StyleTransfer"))
     for renderer in RENDERERS.values():
         # Lines may have been wrapped, and long names shortened, inside the secret.
-        assert secret not in re.sub(r"\s", "", renderer.render(told)), renderer.name
+        assert secret not in re.sub(r"\s", "", renderer.render(redacted)), renderer.name
 
 
 def test_the_plants_show_where_redaction_is_off(full: Report) -> None:
@@ -208,9 +208,10 @@ def planted(report: Report, text: str, secret: str) -> Report:
 def test_a_text_loses_what_a_report_would_lose() -> None:
     facts = PrivateFacts(("Ann's phone",), ("WindowServer", "MyApp"), "MyApp")
     text = "| gpu | Command Buffer (python (99926)) | WindowServer | MyApp | Ann's phone | /Users/ann/x | python_net |"
-    said = redact_text(text, facts, ["python_net"])
+    redacted = redact_text(text, facts, ["python_net"])
     assert (
-        said == "| gpu | Command Buffer (process B (99926)) | process A | MyApp | <private> | /Users/…/x | python_net |"
+        redacted
+        == "| gpu | Command Buffer (process B (99926)) | process A | MyApp | <private> | /Users/…/x | python_net |"
     )
 
 
@@ -221,15 +222,15 @@ def test_models_of_other_processes_get_an_alias_in_every_field(tmp_path) -> None
         prediction.neural_engine(1_000_000, 8_000_000)
         scenario.other_neural_engine(k * 40_000_000 + 20_000_000, 9_000_000, "Secret_Diary_main__Op0_AneInference")
     write_export(scenario, tmp_path)
-    shown, whole = (to_json(tracekit.analyze(tmp_path, redact=redact)) for redact in (True, False))
+    shown, unredacted = (to_json(tracekit.analyze(tmp_path, redact=redact)) for redact in (True, False))
     assert "Secret" not in shown
     assert "foreign model A" in shown
     assert "Own-Net" in shown
-    assert "Secret_Diary" in whole
+    assert "Secret_Diary" in unredacted
 
 
 @pytest.mark.parametrize(
-    ("label", "told"),
+    ("label", "message"),
     [
         ("Draw diary:Render   (Secret (77))", "GPU work (Secret (77))"),
         ("Draw (a) page (Secret Helper (GPU) (77))", "GPU work (Secret Helper (GPU) (77))"),
@@ -241,15 +242,15 @@ def test_models_of_other_processes_get_an_alias_in_every_field(tmp_path) -> None
         ("Neural Engine Prediction",) * 2,
     ],
 )
-def test_what_another_process_calls_its_work_goes(label: str, told: str) -> None:
-    assert redact_label(label, replace(NOBODY, models=("Own-Net",))) == told
+def test_what_another_process_calls_its_work_goes(label: str, message: str) -> None:
+    assert redact_label(label, replace(NOBODY, models=("Own-Net",))) == message
 
 
 def test_labels_of_a_report_lose_it_too(full: Report) -> None:
     facts = replace(NOBODY, processes=("Secret",))
     rows = tuple(replace(row, label="Draw diary (Secret (77))") for row in full.aggregation)
-    told = redact(replace(full, aggregation=rows), facts)
-    assert {row.label for row in told.aggregation} == {"GPU work (process A (77))"}
+    redacted = redact(replace(full, aggregation=rows), facts)
+    assert {row.label for row in redacted.aggregation} == {"GPU work (process A (77))"}
 
 
 def test_what_was_replaced_is_counted_by_kind() -> None:

@@ -136,9 +136,9 @@ def test_a_detector_that_looked_at_nothing_shown_does_not_say_passed(two):
 
 
 def test_a_part_has_the_numbers_of_the_whole(two):
-    whole, part = judge(two), judge(two, shown=shown_of(two, models=["Net"]))
-    assert part.models == tuple(model for model in whole.models if model.name == "Net")
-    assert part.aggregation == tuple(row for row in whole.aggregation if row.model == "Net")
+    full, part = judge(two), judge(two, shown=shown_of(two, models=["Net"]))
+    assert part.models == tuple(model for model in full.models if model.name == "Net")
+    assert part.aggregation == tuple(row for row in full.aggregation if row.model == "Net")
     assert [row.statistics.count for row in part.aggregation if row.kind == "prediction"] == [30]
     counts = part.summary
     assert counts.findings + counts.passed + counts.not_applicable + counts.insufficient_data == len(part.checks)
@@ -159,17 +159,17 @@ def test_another_process_than_the_target_is_not_judged_and_nothing_passes(two):
     report = judge(two, shown=shown_of(two, process=66))
     assert not report.models
     assert not report.summary.evaluated
-    told = {check.outcome for check in report.checks if check.pattern != Pattern.RECORDING}
-    assert told <= {"insufficient_data"}
+    outcomes = {check.outcome for check in report.checks if check.pattern != Pattern.RECORDING}
+    assert outcomes <= {"insufficient_data"}
     health = [check.id for check in report.checks if check.outcome != "insufficient_data"]
     assert {"attached-late", "truncated-recording"} <= set(health)
 
 
 def test_the_target_is_all_that_is_judged_without_it(two):
-    whole = judge(two)
+    full = judge(two)
     for process in ("Camera", 412):
         part = judge(two, shown=shown_of(two, process=process))
-        assert (part.checks, part.summary, part.models) == (whole.checks, whole.summary, whole.models)
+        assert (part.checks, part.summary, part.models) == (full.checks, full.summary, full.models)
 
 
 def loaded_for_nothing(report: Report) -> str:
@@ -199,25 +199,25 @@ def test_a_budget_may_name_a_model_that_is_not_shown(two):
     assert [check.outcome for check in report.checks] == ["finding"]
 
 
-@pytest.mark.parametrize("asked", [{"budget": "x=1ms"}, {"expect": "x=ane"}])
-def test_errors_about_models_do_not_name_those_of_others(two, asked):
+@pytest.mark.parametrize("count", [{"budget": "x=1ms"}, {"expect": "x=ane"}])
+def test_errors_about_models_do_not_name_those_of_others(two, count):
     with pytest.raises(UsageError, match=r"available: Net, Other\); 'tracekit analyze --no-redact'") as refused:
-        judge(two, **asked)
+        judge(two, **count)
     assert "Hidden" not in str(refused.value)
     with pytest.raises(UsageError, match="available: Hidden, Net, Other"):
-        judge(two, redact=False, **asked)
+        judge(two, redact=False, **count)
     with pytest.raises(UsageError, match=r"available: Net, Other\)"):
         shown_of(two, models=["Hiden"])
 
 
 def test_errors_about_processes_give_pids_for_those_that_are_private(two):
     signposts = two.context["processes"].assign(process="secretd", pid=66)
-    told = replace(two, context={**two.context, "processes": signposts})
-    error = str(unknown_process(told, "secret", redact=True))
+    with_signposts = replace(two, context={**two.context, "processes": signposts})
+    error = str(unknown_process(with_signposts, "secret", redact=True))
     assert "secretd" not in error
     assert "available: Camera, 66)" in error
-    assert "did you mean 'secretd'" in str(unknown_process(told, "secret", redact=False))
-    assert shown_of(told, process="66") is not None
+    assert "did you mean 'secretd'" in str(unknown_process(with_signposts, "secret", redact=False))
+    assert shown_of(with_signposts, process="66") is not None
 
 
 def test_names_in_errors_cannot_steer_a_terminal(two):

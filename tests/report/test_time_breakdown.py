@@ -18,7 +18,7 @@ US = 1_000
 def summary(times: dict[Part, int], unknown: dict[Part, tuple[Unknown, ...]] | None = None) -> BreakdownSummary:
     """Ten predictions; times in µs per prediction. Parts named as unknown without a time are known nowhere."""
     reasons = unknown or {}
-    whole = sum(times.values()) * US * 10
+    total_ns = sum(times.values()) * US * 10
     parts = []
     for part in Part:
         hidden = part in reasons and part not in times
@@ -29,11 +29,11 @@ def summary(times: dict[Part, int], unknown: dict[Part, tuple[Unknown, ...]] | N
                 known=0 if hidden else 10,
                 total_ns=None if hidden else total,
                 mean_ns=None if hidden else total / 10,
-                share=None if hidden else total / whole,
+                share=None if hidden else total / total_ns,
                 unknown=tuple(map(str, reasons.get(part, ()))),
             )
         )
-    return BreakdownSummary(10, whole, whole / 10, tuple(parts), 1.0, 0.0, 1.0, 0.0, 0.0, 0)
+    return BreakdownSummary(10, total_ns, total_ns / 10, tuple(parts), 1.0, 0.0, 1.0, 0.0, 0.0, 0)
 
 
 @pytest.fixture

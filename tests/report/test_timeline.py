@@ -76,8 +76,8 @@ def test_names_of_other_processes_stay_here_as_in_the_report(name: str, samples:
     plain = timeline_of(analysis.trace, analysis.report.checks, redact=False)
     named = {process for process in others if any(f"({process}" in text for text in plain.texts)}
     assert named
-    told = " ".join(analysis.timeline().texts)
-    assert not [process for process in named if f"({process}" in told]
+    texts = " ".join(analysis.timeline().texts)
+    assert not [process for process in named if f"({process}" in texts]
     # One process has one alias, in the lanes and in the tables.
     aliases = {row.process for row in analysis.report.aggregation if row.process} - {None}
     in_lanes = {text.split("(", 1)[1].split(")")[0] + ")" for text in analysis.timeline().texts if "(process" in text}

@@ -19,7 +19,13 @@ def check(
     name: str = "id",
 ) -> Check:
     cost = Cost(1, 0.1, "") if severity else None
-    found = {"cost": cost, "extra_savings_ns": cost and cost.ns, "related": (), "evidence": (), "evidence_total": 0}
+    of_finding = {
+        "cost": cost,
+        "extra_savings_ns": cost and cost.ns,
+        "related": (),
+        "evidence": (),
+        "evidence_total": 0,
+    }
     texts = {"title": title, "summary": summary, "why": "", "fix": "", "record": "", "caveats": ()}
     return Check(
         name,
@@ -31,7 +37,7 @@ def check(
         call_sites=(),
         references=(),
         **texts,
-        **found,
+        **of_finding,
     )
 
 
@@ -40,12 +46,12 @@ def verdict(*checks: Check) -> str:
 
 
 def test_findings_are_counted_by_check_and_by_the_worst() -> None:
-    told = verdict(
+    words = verdict(
         check("finding", severity="critical", model="Other"),
         check("finding", severity="critical"),
         check("finding", severity="low", name="small"),
     )
-    assert told == "2 findings (1 critical, 1 low) in 2 models."
+    assert words == "2 findings (1 critical, 1 low) in 2 models."
 
 
 def test_one_finding_reads_as_one() -> None:
@@ -62,25 +68,25 @@ def test_a_clean_recording_says_how_many_checks_passed() -> None:
 
 
 def test_a_clean_verdict_admits_what_was_not_evaluated() -> None:
-    told = verdict(check("passed"), check("insufficient_data", name="blind"), check("error", name="broken"))
-    assert told == "No findings. 1 check passed, 1 not evaluated, 1 failed."
+    words = verdict(check("passed"), check("insufficient_data", name="blind"), check("error", name="broken"))
+    assert words == "No findings. 1 check passed, 1 not evaluated, 1 failed."
 
 
 def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> None:
-    told = verdict(check("passed"), check("insufficient_data", model="Other"))
-    assert told == "No findings. 1 check passed, 1 not evaluated for every model."
+    words = verdict(check("passed"), check("insufficient_data", model="Other"))
+    assert words == "No findings. 1 check passed, 1 not evaluated for every model."
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "message"),
     [
         ("The Core ML table is empty", "the Core ML table is empty."),
         ("Core ML was not recorded.", "Core ML was not recorded."),
     ],
 )
-def test_a_recording_without_evidence_is_not_called_clean(reason: str, told: str) -> None:
+def test_a_recording_without_evidence_is_not_called_clean(reason: str, message: str) -> None:
     summary = summarize([check("insufficient_data", reason)] * 3)
-    assert summary.verdict == f"Inconclusive: {told}"
+    assert summary.verdict == f"Inconclusive: {message}"
     assert not summary.evaluated
 
 
@@ -90,8 +96,8 @@ def test_nothing_to_look_at_is_not_called_clean() -> None:
 
 
 def test_failed_checks_alone_judge_nothing() -> None:
-    told = verdict(check("error", "KeyError: 'x'"), check("insufficient_data", "Too few."))
-    assert told == "Inconclusive: 1 check failed: KeyError: 'x'."
+    words = verdict(check("error", "KeyError: 'x'"), check("insufficient_data", "Too few."))
+    assert words == "Inconclusive: 1 check failed: KeyError: 'x'."
 
 
 def test_counts_add_up(full: Report) -> None:
@@ -121,8 +127,8 @@ def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> N
     about_recording = "the recording itself"
     passed = summarize([check("passed", model=None, pattern=about_recording)])
     assert (passed.evaluated, passed.verdict) == (True, "No findings. 1 check passed.")
-    found = summarize([check("finding", severity="low", model=None, pattern=about_recording)])
-    assert (found.evaluated, found.verdict) == (True, "1 finding (low).")
+    summary = summarize([check("finding", severity="low", model=None, pattern=about_recording)])
+    assert (summary.evaluated, summary.verdict) == (True, "1 finding (low).")
     blind = summarize([check("insufficient_data", "No table says.", model=None, pattern=about_recording)])
     assert (blind.evaluated, blind.verdict) == (False, "Inconclusive: no table says.")
 

@@ -129,21 +129,21 @@ def crash() -> None:
 
 
 def options(words: list[str], valued: set[str], flags: set[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     rest = list(words)
     while rest:
         word = rest.pop(0)
         if word == "--launch" and "--launch" in valued:
             if rest[:1] != ["--"]:
                 refuse("--launch without --")
-            found["--launch"], rest = rest[1:], []
+            values["--launch"], rest = rest[1:], []
         elif word in flags:
-            found[word] = []
+            values[word] = []
         elif word in valued and rest:
-            found.setdefault(word, []).append(rest.pop(0))
+            values.setdefault(word, []).append(rest.pop(0))
         else:
             refuse(word)
-    return found
+    return values
 
 
 def codesign() -> None:
@@ -211,8 +211,8 @@ def export(given: dict[str, list[str]]) -> None:
 def answer(trace: Path, run: str, schema: str) -> str:
     nodes: list[str] = []
     for path in sorted((trace / "tables").glob("*.xml")):
-        found = re.findall(r"<node .*?</node>", path.read_text(encoding="utf-8"), re.DOTALL)
-        nodes += [node for node in found if f"/run[{run}]/" in node and f'<schema name="{schema}"' in node]
+        matches = re.findall(r"<node .*?</node>", path.read_text(encoding="utf-8"), re.DOTALL)
+        nodes += [node for node in matches if f"/run[{run}]/" in node and f'<schema name="{schema}"' in node]
     if not nodes:
         return NO_MATCH
     return f'<?xml version="1.0"?>\n<trace-query-result>\n{"".join(nodes)}</trace-query-result>\n'

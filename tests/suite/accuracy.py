@@ -101,14 +101,14 @@ def scores() -> dict[str, Score]:
 
 def page() -> str:
     """The page as Markdown."""
-    found = scores()
+    scored = scores()
     shared = sum(len(load(module)) for module in SHARED)
-    count = shared + sum(sum(score.total.values()) for score in found.values())
+    count = shared + sum(sum(score.total.values()) for score in scored.values())
     lines = [
         f"| detector | {' | '.join(COLUMNS)} | precision | recall |",
         f"|---|{'---:|' * (len(COLUMNS) + 2)}",
-        *(_row(f"[{detector}]({detector}.md)", score) for detector, score in found.items()),
-        _row("**all**", _sum(found.values())),
+        *(_row(f"[{detector}]({detector}.md)", score) for detector, score in scored.items()),
+        _row("**all**", _sum(scored.values())),
     ]
     return HEAD.format(shared=shared, count=count) + "\n" + "\n".join(lines) + "\n"
 
@@ -116,10 +116,10 @@ def page() -> str:
 def _judgments() -> Iterator[tuple[Case, Judged]]:
     """Every case of the suite. Detectors without cases have none."""
     modules = _modules()
-    judge_many((module, place) for module in modules for place in range(len(load(module))))
+    judge_many((module, index) for module in modules for index in range(len(load(module))))
     for module in modules:
-        for place, case in enumerate(load(module)):
-            yield case, judge(module, place)
+        for index, case in enumerate(load(module)):
+            yield case, judge(module, index)
 
 
 def _modules() -> list[str]:
@@ -129,15 +129,15 @@ def _modules() -> list[str]:
 
 def _sum(parts: Iterable[Score]) -> Score:
     """All detectors together."""
-    whole = Score()
+    total = Score()
     for part in parts:
         for column in COLUMNS:
-            whole.right[column] += part.right[column]
-            whole.total[column] += part.total[column]
-        whole.found += part.found
-        whole.missed += part.missed
-        whole.false += part.false
-    return whole
+            total.right[column] += part.right[column]
+            total.total[column] += part.total[column]
+        total.found += part.found
+        total.missed += part.missed
+        total.false += part.false
+    return total
 
 
 def _row(name: str, score: Score) -> str:
@@ -156,7 +156,7 @@ def main() -> int:
     text = page()
     Path("docs/detectors/accuracy.md").write_text(text, encoding="utf-8", newline="\n")
     wrong = [f"{case.detector}, {line}\n" for case, judged in _judgments() for line in complaints(case, judged)]
-    everywhere = [(module, place) for module in _modules() for place in range(len(load(module)))]
+    everywhere = [(module, index) for module in _modules() for index in range(len(load(module)))]
     wrong += [f"{line}\n" for line in filter_complaints(everywhere)]
     sys.stdout.writelines([text, *wrong])
     sys.stdout.write("\nChanges that must not change an answer, over all labelled recordings:\n")

@@ -21,28 +21,28 @@ def judged(request: pytest.FixtureRequest) -> None:
         return
     items = [item for item in request.session.items if "judged" in getattr(item, "fixturenames", ())]
     modules = {item.callspec.params["module"] for item in items if hasattr(item, "callspec")}
-    whole = any(not hasattr(item, "callspec") for item in items)
-    chosen = [module for module in (*map(module_of, detector_ids()), *SHARED) if whole or module in modules]
-    judge_many((module, place) for module in chosen for place in places(request.config, module))
+    runs_all = any(not hasattr(item, "callspec") for item in items)
+    chosen = [module for module in (*map(module_of, detector_ids()), *SHARED) if runs_all or module in modules]
+    judge_many((module, number) for module in chosen for number in numbers_of(request.config, module))
 
 
 @pytest.fixture(scope="session")
-def chosen_places(request: pytest.FixtureRequest) -> Callable[[str, str], list[int]]:
-    """`chosen_places(module, kind)`: places of the cases of that kind that this run judges."""
+def chosen_numbers(request: pytest.FixtureRequest) -> Callable[[str, str], list[int]]:
+    """`chosen_numbers(module, kind)`: numbers of the cases of that kind that this run judges."""
 
     def chosen(module: str, kind: str) -> list[int]:
-        return [place for place in places(request.config, module) if load(module)[place].kind == kind]
+        return [number for number in numbers_of(request.config, module) if load(module)[number].kind == kind]
 
     return chosen
 
 
-def places(config: pytest.Config, module: str) -> list[int]:
-    """Places of the cases of a module that a run judges: of each kind the first and every tenth, or all of them."""
+def numbers_of(config: pytest.Config, module: str) -> list[int]:
+    """Numbers of the cases of a module that a run judges: of each kind the first and every tenth, or all of them."""
     step = 1 if config.getoption("--every-case") else SAMPLED
     seen: Counter[str] = Counter()
     chosen = []
-    for place, case in enumerate(load(module)):
+    for index, case in enumerate(load(module)):
         if seen[case.kind] % step == 0:
-            chosen.append(place)
+            chosen.append(index)
         seen[case.kind] += 1
     return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable, Mapping
 
-from suite.frame import Place, draws_of, load, read_back
+from suite.frame import CaseKey, draws_of, load, read_back
 from suite.processes import on_all_processors
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
@@ -23,16 +23,16 @@ Settings = Mapping[str, str | int | float]
 ELSEWHERE = "The finding is about models that are not shown."
 
 
-def filter_complaints(places: Iterable[Place]) -> list[str]:
-    """What filters change in the labelled cases at these places, one line each."""
-    return [line for lines in on_all_processors(_of_case, dict.fromkeys(places)) for line in lines]
+def filter_complaints(keys: Iterable[CaseKey]) -> list[str]:
+    """What filters change in these labelled cases, one line each."""
+    return [line for lines in on_all_processors(_of_case, dict.fromkeys(keys)) for line in lines]
 
 
-def _of_case(key: Place) -> list[str]:
-    module, place = key
-    case = load(module)[place]
+def _of_case(key: CaseKey) -> list[str]:
+    module, number = key
+    case = load(module)[number]
     try:
-        trace = read_back(case.build(draws_of(case, place)), bundle=case.bundle)
+        trace = read_back(case.build(draws_of(case, number)), bundle=case.bundle)
         wrong = changed_by_filters(trace, case.settings or {})
     except Exception:
         wrong = [traceback.format_exc()]
@@ -47,15 +47,15 @@ def changed_by_filters(trace: Trace, settings: Settings) -> list[str]:
         checks = checks_from(shown_judgments(judgments, trace, shown))
         return build_report(trace, checks, shown=shown, redact=False)
 
-    whole = report(None)
+    unfiltered = report(None)
     wrong = []
-    for name in sorted({check.model for check in whole.checks if check.model is not None}):
+    for name in sorted({check.model for check in unfiltered.checks if check.model is not None}):
         part = report(shown_of(trace, models=[name]))
-        wrong += [f"--model {name}: {line}" for line in _changed_by_model(whole, part, name)]
+        wrong += [f"--model {name}: {line}" for line in _changed_by_model(unfiltered, part, name)]
     part = report(_all_of(trace))
-    if _answers(part) != _answers(whole):
+    if _answers(part) != _answers(unfiltered):
         wrong.append("the target from start to end: other answers than of the recording")
-    if part.models != whole.models:
+    if part.models != unfiltered.models:
         wrong.append("the target from start to end: other models than of the recording")
     return wrong
 
@@ -104,10 +104,10 @@ def _is_elsewhere(whole: Report, detector: str, name: str, answer: list[tuple[ob
 
 
 def _answers(report: Report) -> Answers:
-    found: dict[tuple[str, str | None], list[tuple[object, ...]]] = {}
+    answers: dict[tuple[str, str | None], list[tuple[object, ...]]] = {}
     for check in report.checks:
-        found.setdefault((check.id, check.model), []).append(_answer(check))
-    return found
+        answers.setdefault((check.id, check.model), []).append(_answer(check))
+    return answers
 
 
 def _answer(check: Check) -> tuple[object, ...]:

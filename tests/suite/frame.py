@@ -56,8 +56,8 @@ USUAL = {
 SHARED = ("clean", "captures")
 """Modules of recordings that belong to no detector."""
 
-Place = tuple[str, int]
-"""Module, and place in its `CASES`."""
+CaseKey = tuple[str, int]
+"""Module, and number in its `CASES`."""
 Recorded = App | Scenario
 Key = tuple[str, str | None]
 """Detector and model; None for the recording as a whole."""
@@ -74,7 +74,7 @@ class Case:
     kind: str
     """A key of `KINDS`, or `clean`."""
     seed: int
-    """Together with the place in the module it seeds the draws."""
+    """Together with the number in the module it seeds the draws."""
     build: Callable[[Draws], Recorded]
     """Describes the recording. An `App` is finished by the frame."""
     expected: str | Mapping[str | None, str] | None = None
@@ -170,34 +170,34 @@ def fits(outcome: str | None, wanted: str) -> bool:
     return outcome == wanted
 
 
-_JUDGED: dict[Place, Judged] = {}
+_JUDGED: dict[CaseKey, Judged] = {}
 
 
-def judge(module: str, place: int) -> Judged:
-    """The case at a place of `CASES` of a module, analysed once in this process."""
-    key = (module, place)
+def judge(module: str, number: int) -> Judged:
+    """The case with this number in `CASES` of a module, analysed once in this process."""
+    key = (module, number)
     if key not in _JUDGED:
         _JUDGED[key] = _judged(key)
     return _JUDGED[key]
 
 
-def judge_many(places: Iterable[Place]) -> None:
+def judge_many(keys: Iterable[CaseKey]) -> None:
     """Analyse cases ahead of `judge`, on all processors where they are many."""
-    wanted = [key for key in dict.fromkeys(places) if key not in _JUDGED]
+    wanted = [key for key in dict.fromkeys(keys) if key not in _JUDGED]
     _JUDGED.update(zip(wanted, on_all_processors(_judged, wanted), strict=True))
 
 
-def draws_of(case: Case, place: int) -> Draws:
-    """What seeds the recording of the case at a place of `CASES` of its module."""
-    return Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {place}".encode()))
+def draws_of(case: Case, number: int) -> Draws:
+    """What seeds the recording of the case with this number in `CASES` of its module."""
+    return Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {number}".encode()))
 
 
-def _judged(key: Place) -> Judged:
+def _judged(key: CaseKey) -> Judged:
     """Describes, reads and judges a case. What fails is told like a detector that fails."""
-    module, place = key
-    case = load(module)[place]
+    module, number = key
+    case = load(module)[number]
     try:
-        recorded = case.build(draws_of(case, place))
+        recorded = case.build(draws_of(case, number))
         outcomes, errors = outcomes_of(recorded, bundle=case.bundle, settings=case.settings)
         expected = expected_of(case, recorded, outcomes)
     except Exception:
@@ -252,8 +252,11 @@ def expected_of(case: Case, recorded: Recorded, outcomes: Mapping[Key, str]) -> 
         model = recorded.model if isinstance(recorded, App) else recorded.coreml[0].model
         wanted = {model.base: wanted}
     keys = {(case.detector, model): outcome for model, outcome in wanted.items()}
-    whole = (case.detector, None)
-    return {key if key in outcomes or whole not in outcomes else whole: outcome for key, outcome in keys.items()}
+    of_recording = (case.detector, None)
+    return {
+        key if key in outcomes or of_recording not in outcomes else of_recording: outcome
+        for key, outcome in keys.items()
+    }
 
 
 def allows(case: Case, key: Key) -> bool:

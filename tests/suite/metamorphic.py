@@ -29,8 +29,8 @@ from suite.frame import (
     INSUFFICIENT_DATA,
     SHARED,
     Case,
+    CaseKey,
     Key,
-    Place,
     allows,
     detector_ids,
     expected_of,
@@ -88,8 +88,8 @@ def answers_of_files(scenario: Scenario, case: Case, order: Draws | None = None)
 def _answers(trace: Trace, case: Case) -> Answers:
     judgments = run_detectors(trace, settings=case.settings)
     outcomes, errors = named(judgments)
-    found = [(judgment.detector.id, judgment.outcome) for judgment in judgments]
-    metrics = {(name, outcome.model): outcome.metrics for name, outcome in found if isinstance(outcome, Finding)}
+    answered = [(judgment.detector.id, judgment.outcome) for judgment in judgments]
+    metrics = {(name, outcome.model): outcome.metrics for name, outcome in answered if isinstance(outcome, Finding)}
     return Answers(outcomes, metrics, errors)
 
 
@@ -250,8 +250,10 @@ def no_worse(case: Case, before: Answers, after: Answers, expected: Mapping[Key,
 def _of_gaps(outcomes: Mapping[Key, str]) -> Mapping[Key, str]:
     """Outcomes in which what one check of gaps finds counts for both: which of them finds gaps depends on whether these
     take half of the time, and predictions of a model beside are no gap."""
-    found = {model for (detector, model), outcome in outcomes.items() if detector in GAP_CHECKS and outcome == FINDING}
-    return {**outcomes, **{(detector, model): FINDING for detector in GAP_CHECKS for model in found}}
+    with_gaps = {
+        model for (detector, model), outcome in outcomes.items() if detector in GAP_CHECKS and outcome == FINDING
+    }
+    return {**outcomes, **{(detector, model): FINDING for detector in GAP_CHECKS for model in with_gaps}}
 
 
 @dataclass(frozen=True)
@@ -282,9 +284,9 @@ RELATIONS: dict[str, Relation] = {
 """By name."""
 
 
-def broken(place: Place) -> list[str]:
+def broken(key: CaseKey) -> list[str]:
     """What each relation says against the answers to a labelled recording, one line each."""
-    module, number = place
+    module, number = key
     case = load(module)[number]
     seed = zlib.crc32(f"{case.detector} {case.kind} {case.seed} {number}".encode())
     try:
@@ -292,25 +294,25 @@ def broken(place: Place) -> list[str]:
         scenario = recorded.finish() if isinstance(recorded, App) else recorded
         before = answers(scenario, case)
         expected = expected_of(case, recorded, before.outcomes)
-        found = []
+        complaints = []
         for name, relation in RELATIONS.items():
             changed = relation.change(scenario)
             if changed is None:
                 continue
             after = relation.answers(changed, case, Draws(seed))
             lines = [*relation.differences(case, before, after, expected), *after.errors]
-            found += [f"{module}, {case.name}, {name}: {line}" for line in lines]
+            complaints += [f"{module}, {case.name}, {name}: {line}" for line in lines]
     except Exception:
         return [f"{module}, {case.name}: {traceback.format_exc()}"]
-    return found
+    return complaints
 
 
-def broken_in(places: Iterable[Place]) -> list[str]:
+def broken_in(keys: Iterable[CaseKey]) -> list[str]:
     """The same for many labelled recordings, on all processors."""
-    return [line for lines in on_all_processors(broken, places) for line in lines]
+    return [line for lines in on_all_processors(broken, keys) for line in lines]
 
 
-def all_places() -> list[Place]:
+def all_keys() -> list[CaseKey]:
     """Every labelled recording."""
     modules = (*map(module_of, detector_ids()), *SHARED)
     return [(module, number) for module in modules for number in range(len(load(module)))]
@@ -318,7 +320,7 @@ def all_places() -> list[Place]:
 
 def main(step: int = 1, first: int = 0) -> int:
     """Print what is broken in every so many labelled recordings, and return the exit status."""
-    wrong = broken_in(all_places()[first::step])
+    wrong = broken_in(all_keys()[first::step])
     sys.stdout.writelines(f"{line}\n" for line in wrong)
     sys.stdout.write(f"{len(wrong)} answers change where they must not\n")
     return 1 if wrong else 0

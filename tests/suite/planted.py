@@ -65,8 +65,8 @@ def idle(least: float, most: float = 1.0) -> Callable[[Simulation, Model], bool]
 
     def shows(simulation: Simulation, model: Model) -> bool:
         calls = [call for call in simulation.calls if call.prediction is not None]
-        own = [call for call in calls if call.model.base == model.base]
-        first, last = min(call.start_ns for call in own), max(call.end_ns for call in own)
+        of_model = [call for call in calls if call.model.base == model.base]
+        first, last = min(call.start_ns for call in of_model), max(call.end_ns for call in of_model)
         loads = [(row.start_ns, row.end_ns) for row in simulation.scenario.coreml if row.label.startswith("Load")]
         busy = sorted([(call.start_ns, call.end_ns) for call in calls] + loads)
         free, until = 0, first
@@ -437,6 +437,6 @@ def another_shape(simulation: Simulation, draws: Draws, model: Model, unit: Unit
     yield from app.load(model)
     for index in range(draws.integer(80, 140)):
         other = index >= start and (index - start) // run % 2 == 0
-        own = work(unit, second if other else length)
-        yield from app.predict(model, own, host_ns=extra if index == start else 0)
+        usual = work(unit, second if other else length)
+        yield from app.predict(model, usual, host_ns=extra if index == start else 0)
         yield from app.pause(200_000)

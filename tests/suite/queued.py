@@ -41,9 +41,9 @@ def queued_keys(simulation: Simulation) -> tuple[set[Key], set[Key]]:
     must: set[Key] = set()
     may: set[Key] = set()
     works = {unit: Works(simulation, unit) for unit in simulation.units}
-    own = [call for call in simulation.calls if call.prediction is not None]
-    for name in sorted({call.model.base for call in own}):
-        calls = [call for call in own if call.model.base == name]
+    recorded = [call for call in simulation.calls if call.prediction is not None]
+    for name in sorted({call.model.base for call in recorded}):
+        calls = [call for call in recorded if call.model.base == name]
         engine, graphics = (_waiting(works, calls, unit) for unit in ("neural engine", "gpu"))
         if engine.loose >= AFFECTED_SHARE / MARGIN:
             may |= {("neural-engine-contention", name), ("latency-jitter", name)}

@@ -68,12 +68,12 @@ class Verdict:
     @property
     def complaint(self) -> str:
         """All of it in a line."""
-        said = [
+        complaints = [
             *(f"{key} is {outcome}, must be found" for key, outcome in self.missed),
             *(f"false alarm of {key}" for key in self.false),
             *self.errors,
         ]
-        return f"{self.kind} {self.seed}: {'; '.join(said)} [{'; '.join(self.story)}]"
+        return f"{self.kind} {self.seed}: {'; '.join(complaints)} [{'; '.join(self.story)}]"
 
 
 def healthy(seed: int) -> RandomApp:
@@ -227,9 +227,9 @@ def _step(unit: Unit, work_ns: int, draws: Draws) -> Step:
     return cpu(work_ns, draws.integer(1, 4)) if unit == "cpu" else Step(unit, work_ns)
 
 
-def judged(place: tuple[str, int]) -> Verdict:
+def judged(number: tuple[str, int]) -> Verdict:
     """The random app of a kind and a seed, judged."""
-    kind, seed = place
+    kind, seed = number
     try:
         made = MAKERS[kind](seed)
         outcomes, errors = named(
@@ -247,9 +247,9 @@ def judged(place: tuple[str, int]) -> Verdict:
     return Verdict(kind, seed, missed, false, errors, tuple(made.story))
 
 
-def judged_all(places: Iterable[tuple[str, int]]) -> list[Verdict]:
+def judged_all(keys: Iterable[tuple[str, int]]) -> list[Verdict]:
     """Random apps judged on all processors."""
-    return on_all_processors(judged, places)
+    return on_all_processors(judged, keys)
 
 
 def table(verdicts: Iterable[Verdict]) -> str:

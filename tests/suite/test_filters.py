@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from suite.cases.neural_engine_contention import behind_another_model
-from suite.conftest import places
+from suite.conftest import numbers_of
 from suite.filters import changed_by_filters, filter_complaints
 from suite.frame import SHARED, detector_ids, module_of, read_back
 from tracekit.api import judge
@@ -22,7 +22,7 @@ RARER = 9
 @pytest.mark.parametrize("module", [*map(module_of, detector_ids()), *SHARED])
 def test_a_filter_changes_no_answer(request, module):
     step = 1 if request.config.getoption("--every-case") else RARER
-    wrong = filter_complaints((module, place) for place in places(request.config, module)[::step])
+    wrong = filter_complaints((module, number) for number in numbers_of(request.config, module)[::step])
     assert not wrong, "\n".join(wrong)
 
 
@@ -37,10 +37,10 @@ def checks_with_findings(report, model):
 
 
 def test_a_model_that_waits_for_one_that_is_not_shown_still_waits(queued):
-    whole = judge(queued)
-    (waiting,) = (check.model for check in whole.checks if check.id == "neural-engine-contention" and check.cost)
+    full = judge(queued)
+    (waiting,) = (check.model for check in full.checks if check.id == "neural-engine-contention" and check.cost)
     part = judge(queued, shown=shown_of(queued, models=[waiting]))
-    assert checks_with_findings(part, waiting) == checks_with_findings(whole, waiting)
+    assert checks_with_findings(part, waiting) == checks_with_findings(full, waiting)
     assert "neural-engine-contention" in checks_with_findings(part, waiting)
     assert {check.model for check in part.checks} <= {waiting, None}
 

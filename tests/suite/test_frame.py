@@ -29,15 +29,15 @@ def judge(monkeypatch):
 
     def run(*cases):
         monkeypatch.setattr(frame, "load", lambda _: cases)
-        return [frame._judged(("", place)) for place in range(len(cases))]
+        return [frame._judged(("", index)) for index in range(len(cases))]
 
     return run
 
 
 def test_what_is_expected_and_comes_is_right(judge):
-    found, passed = judge(Case(ID, POSITIVE, 0, rebuilt_at_each_access), Case(ID, NEGATIVE, 0, neural_engine_app))
-    assert not found.missed
-    assert list(found.expected.values()) == ["finding"]
+    answers, passed = judge(Case(ID, POSITIVE, 0, rebuilt_at_each_access), Case(ID, NEGATIVE, 0, neural_engine_app))
+    assert not answers.missed
+    assert list(answers.expected.values()) == ["finding"]
     assert passed.right
     assert list(passed.expected.values()) == ["passed"]
 
@@ -89,14 +89,14 @@ def test_a_detector_that_is_not_registered_is_not_asked(judge):
 
 def test_scores_count_misses_and_false_positives_outside_the_near_misses(monkeypatch):
     key = (ID, "Net")
-    said = [
+    judged_cases = [
         (Case(ID, POSITIVE, 0, broken), frame.Judged({key: "finding"}, {key: "finding"}, (), ())),
         (Case(ID, POSITIVE, 1, broken), frame.Judged({key: "passed"}, {key: "finding"}, (), ())),
         (Case(OTHER, NEGATIVE, 0, broken), frame.Judged({key: "finding"}, {}, (key,), ())),
         (Case(ID, NEAR_BELOW, 0, broken), frame.Judged({key: "finding"}, {key: "passed"}, (key,), ())),
         (Case(CLEAN, CLEAN, 0, broken), frame.Judged({key: "finding"}, {}, (key,), ())),
     ]
-    monkeypatch.setattr(accuracy, "_judgments", lambda: iter(said))
+    monkeypatch.setattr(accuracy, "_judgments", lambda: iter(judged_cases))
     score = accuracy.scores()[ID]
     assert (score.found, score.missed, score.false) == (1, 1, 2)
     assert score.precision == pytest.approx(1 / 3)

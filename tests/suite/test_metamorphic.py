@@ -7,7 +7,7 @@ import pytest
 from suite import metamorphic
 from suite.cases.reload_before_predict import rebuilt_at_each_access
 from suite.frame import CLEAN, NEGATIVE, Case
-from suite.metamorphic import BESIDE, RELATIONS, Answers, all_places, answers, broken_in, no_worse, the_same
+from suite.metamorphic import BESIDE, RELATIONS, Answers, all_keys, answers, broken_in, no_worse, the_same
 from tracekit.testing import Draws
 from tracekit.testing.apps import cpu_app, gpu_app, many_models_app, neural_engine_app
 from tracekit.testing.rows import PREDICTION
@@ -23,13 +23,13 @@ CASE = Case(CLEAN, CLEAN, 0, neural_engine_app)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_changes_leave_the_answers_to_labelled_recordings(request, part):
     step = 1 if request.config.getoption("--every-case") else SAMPLED
-    wrong = broken_in(all_places()[::step][part::PARTS])
+    wrong = broken_in(all_keys()[::step][part::PARTS])
     assert not wrong, "\n" + "\n".join(wrong)
 
 
 def said(**outcomes: str) -> Answers:
-    found = {key: outcomes[name] for name, key in (("jitter", ID), ("cold", OTHER)) if name in outcomes}
-    return Answers(found, {key: (1,) for key, outcome in found.items() if outcome == "finding"}, ())
+    present = {key: outcomes[name] for name, key in (("jitter", ID), ("cold", OTHER)) if name in outcomes}
+    return Answers(present, {key: (1,) for key, outcome in present.items() if outcome == "finding"}, ())
 
 
 @pytest.mark.parametrize("after", ["passed", "insufficient_data", "not_applicable"])
@@ -45,21 +45,21 @@ def test_what_passed_becomes_no_finding(before):
 
 
 def test_what_lacked_data_becomes_a_finding_only_where_the_label_allows_it():
-    few, found = said(jitter="insufficient_data"), said(jitter="finding")
-    assert no_worse(CASE, few, found, {})
-    assert not no_worse(CASE, few, found, {ID: "insufficient_data"})
-    assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=("latency-jitter",)), few, found, {})
+    few, answers = said(jitter="insufficient_data"), said(jitter="finding")
+    assert no_worse(CASE, few, answers, {})
+    assert not no_worse(CASE, few, answers, {ID: "insufficient_data"})
+    assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=("latency-jitter",)), few, answers, {})
     assert not no_worse(CASE, few, said(jitter="passed"), {})
 
 
 def test_a_case_names_what_its_size_decides():
-    found, passed = said(jitter="finding"), said(jitter="passed")
+    answers, passed = said(jitter="finding"), said(jitter="passed")
     more = Case(CLEAN, CLEAN, 0, neural_engine_app, found_in_more=("latency-jitter",))
     less = Case(CLEAN, CLEAN, 0, neural_engine_app, lost_in_more=("latency-jitter",))
-    assert not no_worse(more, passed, found, {})
-    assert no_worse(more, found, passed, {})
-    assert not no_worse(less, found, passed, {})
-    assert no_worse(less, passed, found, {})
+    assert not no_worse(more, passed, answers, {})
+    assert no_worse(more, answers, passed, {})
+    assert not no_worse(less, answers, passed, {})
+    assert no_worse(less, passed, answers, {})
 
 
 def test_gaps_may_be_found_by_the_other_check_of_gaps():

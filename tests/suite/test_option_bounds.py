@@ -28,8 +28,8 @@ def extreme_values(detector) -> Iterator[tuple[dict[str, float], bool]]:
         yield {info.name: getattr(info, bound) for info in infos}, True
     for info in infos:
         for value in (info.minimum, info.maximum, *EXTREMES):
-            whole = isinstance(info.default, float) or value == int(value)
-            yield {info.name: value}, whole and info.minimum <= value <= info.maximum
+            is_valid = isinstance(info.default, float) or value == int(value)
+            yield {info.name: value}, is_valid and info.minimum <= value <= info.maximum
 
 
 @pytest.mark.parametrize("module", [module_of(detector) for detector in detector_ids()])
@@ -37,8 +37,8 @@ def test_whatever_an_option_may_be_set_to_is_judged_without_error(module):
     for case in [next(case for case in load(module) if case.kind == kind) for kind in (POSITIVE, INSUFFICIENT)]:
         detector = DETECTOR[case.detector]
         trace = read_back(case.build(Draws(case.seed)), bundle=case.bundle)
-        whole = isinstance(detector, RecordingDetector)
-        seen = [(None, trace)] if whole else [(view.name, view) for view in model_views(trace)]
+        of_recording = isinstance(detector, RecordingDetector)
+        seen = [(None, trace)] if of_recording else [(view.name, view) for view in model_views(trace)]
         for values, allowed in extreme_values(detector):
             settings = {**(case.settings or {}), **{f"{detector.id}.{name}": value for name, value in values.items()}}
             if not allowed:

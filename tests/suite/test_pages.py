@@ -40,8 +40,8 @@ PAGES = {detector.id: detector.description for detector in DETECTORS}
 def listed(description: str) -> list[str]:
     """The items of the page's list of what is no problem, each on one line."""
     for heading in HEADINGS:
-        _, found, rest = description.partition(heading)
-        if found:
+        _, heading_found, rest = description.partition(heading)
+        if heading_found:
             return [" ".join(item.split()) for item in rest.partition("\n## ")[0].split("\n- ")[1:]]
     return []
 

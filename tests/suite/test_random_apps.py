@@ -28,11 +28,11 @@ def test_random_apps_hold_what_was_planted_and_nothing_else(request, kind, part)
     assert not wrong, "\n" + "\n".join([*(verdict.complaint for verdict in wrong), table(wrong)])
 
 
-@pytest.mark.parametrize("place", range(len(PLANTED)), ids=lambda place: PLANTED[place].recipe.__name__)
-def test_a_planted_problem_may_be_found_in_its_model(place):
-    made = problem(place)
-    assert made.story[0].split()[1] == PLANTED[place].recipe.__name__
-    assert PLANTED[place].detector in {key[0] for key in made.allowed}
+@pytest.mark.parametrize("number", range(len(PLANTED)), ids=lambda number: PLANTED[number].recipe.__name__)
+def test_a_planted_problem_may_be_found_in_its_model(number):
+    made = problem(number)
+    assert made.story[0].split()[1] == PLANTED[number].recipe.__name__
+    assert PLANTED[number].detector in {key[0] for key in made.allowed}
     assert made.simulation.calls
 
 

@@ -14,9 +14,9 @@ MODULES = [module_of(detector) for detector in detector_ids()]
 PAGE = Path(__file__).parents[2] / "docs" / "detectors" / "accuracy.md"
 
 
-def assert_right(module: str, places: list[int]) -> None:
+def assert_right(module: str, numbers: list[int]) -> None:
     """These cases give what they expect, and no finding beyond."""
-    wrong = [line for place in places for line in complaints(load(module)[place], judge(module, place))]
+    wrong = [line for number in numbers for line in complaints(load(module)[number], judge(module, number))]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
@@ -33,13 +33,13 @@ def test_every_detector_has_enough_cases(module):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("module", MODULES)
-def test_a_detector_is_right_in_its_cases(judged, chosen_places, module, kind):
-    assert_right(module, chosen_places(module, kind))
+def test_a_detector_is_right_in_its_cases(judged, chosen_numbers, module, kind):
+    assert_right(module, chosen_numbers(module, kind))
 
 
 @pytest.mark.parametrize("module", SHARED)
-def test_recordings_that_no_detector_owns_hold_no_other_findings(judged, chosen_places, module):
-    assert_right(module, chosen_places(module, CLEAN))
+def test_recordings_that_no_detector_owns_hold_no_other_findings(judged, chosen_numbers, module):
+    assert_right(module, chosen_numbers(module, CLEAN))
 
 
 def test_the_page_gives_the_figures_of_today(request, judged):

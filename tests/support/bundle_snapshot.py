@@ -54,27 +54,29 @@ def snapshot(path: Path) -> Snapshot:
     return Snapshot(facts, recording.contents.notes, tables)
 
 
-def unsaid(sound: Snapshot, found: Snapshot) -> set[str]:
+def unsaid(sound: Snapshot, expected: Snapshot) -> set[str]:
     """What a damaged bundle tells otherwise than the sound one, without a word.
 
     Each is `fact NAME`, `STORE numbers COLUMN`, `STORE texts COLUMN` or `STORE identity`. What is not known any more
     is not wrong: a fact that is None, a name in whose place stands a number.
     """
-    notes = " ".join(set(found.notes) - set(sound.notes))
-    if found.facts["number"] != sound.facts["number"]:
+    notes = " ".join(set(expected.notes) - set(sound.notes))
+    if expected.facts["number"] != sound.facts["number"]:
         return set() if "which was ignored" in notes else {"fact number"}
     changed = set()
     if not any(source in notes for source in ("form.template", "time-info", "configuration")):
-        changed = {f"fact {name}" for name, value in found.facts.items() if not _says_no_more(value, sound.facts[name])}
-    nameless = any(table.said and table.schema in {"process-info", "thread-info"} for table in found.tables.values())
-    for source in sound.tables.keys() | found.tables.keys():
-        if source not in found.tables or source not in sound.tables:
+        changed = {
+            f"fact {name}" for name, value in expected.facts.items() if not _says_no_more(value, sound.facts[name])
+        }
+    nameless = any(table.said and table.schema in {"process-info", "thread-info"} for table in expected.tables.values())
+    for source in sound.tables.keys() | expected.tables.keys():
+        if source not in expected.tables or source not in sound.tables:
             changed.add(f"{source} identity")
             continue
-        old, new = sound.tables[source].content, found.tables[source].content
+        old, new = sound.tables[source].content, expected.tables[source].content
         if new[""][2] is TableState.UNREADABLE:
             continue
-        for name in new.keys() if found.tables[source].said else old.keys() | new.keys():
+        for name in new.keys() if expected.tables[source].said else old.keys() | new.keys():
             before, after = old.get(name), new.get(name)
             if before != after and not (nameless and _without_names(before) == _without_names(after)):
                 forms = {each[0] for each in (before, after) if each}

@@ -63,10 +63,10 @@ def scale_examples(function: Any) -> None:
     """Let a property try the share of its examples that the profile names. Other tests stay as they are."""
     if not is_hypothesis_test(function) or hasattr(function, "scaled"):
         return
-    own = function._hypothesis_internal_use_settings
+    settings_of_test = function._hypothesis_internal_use_settings
     share = EXAMPLES.get(settings.get_current_profile_name(), 1.0)
     function._hypothesis_internal_use_settings = settings(
-        own, max_examples=max(FEWEST_EXAMPLES, round(own.max_examples * share))
+        settings_of_test, max_examples=max(FEWEST_EXAMPLES, round(settings_of_test.max_examples * share))
     )
     # Tests with parameters share their function.
     function.scaled = True

@@ -117,7 +117,9 @@ def expect_float_conversion(rows: ModelRows) -> Expected:
         return Expected.NO_FINDING
     if total < 1_200_000 * count or any(16_000 < length < 24_000 for inside in casts for length in inside):
         return Expected.UNDECIDED
-    converting = [inside for inside, found in zip(rows.data, casts, strict=True) if max(found, default=0) >= 24_000]
+    converting = [
+        inside for inside, casts_inside in zip(rows.data, casts, strict=True) if max(casts_inside, default=0) >= 24_000
+    ]
     covered = sum(_covered([row for row in inside if row.label in _CONVERSIONS]) for inside in converting)
     if covered >= 0.06 * total:
         return Expected.FINDING if count >= _PLENTY else Expected.UNDECIDED

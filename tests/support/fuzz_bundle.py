@@ -102,12 +102,12 @@ class Bundle:
 def sound_bundles(folder: Path) -> list[Bundle]:
     """One of each form, in a new folder."""
     first, second = scenario(412, 3), scenario(413, 2, "os-signpost", "os-signpost-interval", "potential-hangs")
-    whole = write_bundle(first, folder / "compressed.trace", rows_per_block=16)
+    bundle = write_bundle(first, folder / "compressed.trace", rows_per_block=16)
     write_bundle([second, first], folder / "two runs.trace", rows_per_block=16)
     write_bundle(first, folder / "raw.trace", rows_per_block=16, compressed=False, form_template=False)
     with zipfile.ZipFile(folder / "archive.trace", "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(whole.rglob("*")):
-            archive.write(path, f"run.trace/{path.relative_to(whole)}")
+        for path in sorted(bundle.rglob("*")):
+            archive.write(path, f"run.trace/{path.relative_to(bundle)}")
     return [sound_bundle(form, folder / f"{form}.trace") for form in FORMS]
 
 
@@ -151,22 +151,22 @@ def damaged(data: bytes, kind: str, choice: random.Random) -> bytes | None:
         return None
     if kind == "empty" or not content:
         return b""
-    place = choice.randrange(len(content))
-    if choice.random() < 0.5 and (nearest := re.search(rb"[^\0]", data[place:])):
+    offset = choice.randrange(len(content))
+    if choice.random() < 0.5 and (nearest := re.search(rb"[^\0]", data[offset:])):
         # Most of many files is padding.
-        place += nearest.start()
+        offset += nearest.start()
     if kind == "cut":
-        return bytes(content[:place])
+        return bytes(content[:offset])
     if kind == "bit":
-        content[place] ^= 1 << choice.randrange(8)
+        content[offset] ^= 1 << choice.randrange(8)
     elif kind == "bytes":
         for _ in range(MANY_BYTES):
             content[choice.randrange(len(content))] = choice.randrange(256)
     elif kind == "grow":
-        content[place:place] = choice.randbytes(choice.choice((1, 4, 8, 4096)))
+        content[offset:offset] = choice.randbytes(choice.choice((1, 4, 8, 4096)))
     else:
-        length = min(choice.choice((1, 8, 512, 4096)), len(content) - place)
-        content[place : place + length] = (b"\xff" if kind == "ones" else b"\0") * length
+        length = min(choice.choice((1, 8, 512, 4096)), len(content) - offset)
+        content[offset : offset + length] = (b"\xff" if kind == "ones" else b"\0") * length
     return bytes(content)
 
 
@@ -219,19 +219,19 @@ def judge(bundle: Bundle, kind: str, touched: Mapping[str, bytes | None], *, ana
     """
     with time_limit(MAX_SECONDS):
         try:
-            found = snapshot(bundle.path)
+            state = snapshot(bundle.path)
         except UnreadableRecording as error:
             check_sentence(str(error))
             return "refused"
-        changes = unsaid(bundle.snapshot, found)
+        changes = unsaid(bundle.snapshot, state)
         rules = [beyond_checking(bundle, kind, path) for path in touched]
         wrong = sorted(change for change in changes if not any(rule(change) for rule in rules))
         assert not wrong, f"told otherwise without a word: {wrong}"
         if analyze:
-            judge_report(bundle, found)
+            judge_report(bundle, state)
     if changes:
         return "unsaid"
-    return "same" if found == bundle.snapshot else "said"
+    return "same" if state == bundle.snapshot else "said"
 
 
 def check_sentence(text: str) -> None:
@@ -240,21 +240,21 @@ def check_sentence(text: str) -> None:
     assert len(text) < 1000, text
 
 
-def judge_report(bundle: Bundle, found: Snapshot) -> None:
+def judge_report(bundle: Bundle, expected: Snapshot) -> None:
     """The report of a damaged bundle passes on what its reader says; without damage it is the same."""
     try:
         report = to_dict(tracekit.analyze(bundle.path))
     except UnreadableRecording:
         # The table that everything hangs on lost a column.
-        assert found != bundle.snapshot
+        assert expected != bundle.snapshot
         return
-    assert set(found.notes) <= set(report["recording"]["notes"])
-    unreadable = {table.schema for table in found.tables.values() if table.content[""][2] == "unreadable"}
+    assert set(expected.notes) <= set(report["recording"]["notes"])
+    unreadable = {table.schema for table in expected.tables.values() if table.content[""][2] == "unreadable"}
     listed = {table["schema"] for table in report["tables"] if table["state"] == "unreadable"}
     # Of tables that an analysis does not read, it tells what their descriptions tell.
     assert unreadable & set(NEEDED_SCHEMAS) <= listed <= unreadable
     assert all(table["reason"] for table in report["tables"] if table["state"] == "unreadable")
-    if found == bundle.snapshot:
+    if expected == bundle.snapshot:
         assert report == bundle.report
 
 

@@ -124,28 +124,28 @@ def broken(rng: random.Random, documents: list[bytes]) -> bytes:
 
 
 def _damaged(rng: random.Random, content: bytes, documents: list[bytes]) -> bytes:
-    place, other = sorted(rng.randrange(len(content) + 1) for _ in range(2))
+    offset, other = sorted(rng.randrange(len(content) + 1) for _ in range(2))
     kind = rng.randrange(10)
     if kind == 0 and content:
-        at = min(place, len(content) - 1)
+        at = min(offset, len(content) - 1)
         return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
     if kind == 1:
-        return content[:place]
+        return content[:offset]
     if kind == 2:
-        return content[:place] + content[other:]
+        return content[:offset] + content[other:]
     if kind == 3:
-        return content[:other] + content[place:other] * rng.randint(1, 3) + content[other:]
+        return content[:other] + content[offset:other] * rng.randint(1, 3) + content[other:]
     if kind == 4:
         donor = rng.choice(documents)
         start = rng.randrange(len(donor) + 1)
-        return content[:place] + donor[start : start + rng.randrange(2000)] + content[place:]
+        return content[:offset] + donor[start : start + rng.randrange(2000)] + content[offset:]
     if kind == 5:
         old, new = rng.choice(TOKENS), rng.choice(TOKENS)
         return content.replace(old, new, rng.randint(1, 5))
     if kind >= 7 and (digits := [at for at, byte in enumerate(content) if byte in b"0123456789"]):
         at = rng.choice(digits)
         return content[:at] + rng.choice((b"0", b"1", b"9", b"", b"00", b"4")) + content[at + 1 :]
-    return content[:place] + rng.choice(TOKENS) + content[rng.choice((place, other)) :]
+    return content[:offset] + rng.choice(TOKENS) + content[rng.choice((offset, other)) :]
 
 
 @contextmanager

@@ -215,15 +215,15 @@ def graph(rng: random.Random) -> bytes:
     """A specification whose attributes form a cycle, a deep or a doubling graph."""
     count, width = rng.randint(1, 60), rng.choice((1, 2, 50, 500))
     objects: list[object] = ["$null", "text" * large(rng, 1, 10_000)]
-    for place in range(2, 2 + count):
-        forward = min(place + 1, 1 + count) if rng.random() < 0.98 else rng.randint(1, 1 + count)
-        objects.append({"NS.objects": [plistlib.UID(1 if forward == place else forward)] * width})
+    for index in range(2, 2 + count):
+        forward = min(index + 1, 1 + count) if rng.random() < 0.98 else rng.randint(1, 1 + count)
+        objects.append({"NS.objects": [plistlib.UID(1 if forward == index else forward)] * width})
     objects += ["sample", "schemaName", "attributes"]
     names = [plistlib.UID(len(objects) - 2), plistlib.UID(len(objects) - 1)]
     objects.append({"NS.keys": [plistlib.UID(1)], "NS.objects": [plistlib.UID(2)]})
     objects.append({"NS.keys": names, "NS.objects": [plistlib.UID(len(objects) - 4), plistlib.UID(len(objects) - 1)]})
-    whole = {"$archiver": "NSKeyedArchiver", "$top": {"root": plistlib.UID(len(objects) - 1)}, "$objects": objects}
-    return plistlib.dumps(whole, fmt=plistlib.FMT_BINARY)
+    archive = {"$archiver": "NSKeyedArchiver", "$top": {"root": plistlib.UID(len(objects) - 1)}, "$objects": objects}
+    return plistlib.dumps(archive, fmt=plistlib.FMT_BINARY)
 
 
 def zeros(rng: random.Random) -> bytes:
@@ -352,8 +352,8 @@ def read_all(path: Path) -> str:
     try:
         recording = open_recording(path)
         for schema in dict.fromkeys(entry.schema for entry in recording.run.tables):
-            for found in recording.tables(schema):
-                assert all(len(cells) == found.rows for cells in found.cells)
+            for table in recording.tables(schema):
+                assert all(len(cells) == table.rows for cells in table.cells)
     except UnreadableRecording as error:
         return _refused(str(error))
     return "read"
@@ -371,10 +371,10 @@ def attempt_issues(rng: random.Random, _folder: Path) -> str:
     data = hostile_issues(rng)
     files: Any = SimpleNamespace(sizes={ISSUES: len(data)}, read=lambda _path, _limit: data)
     try:
-        found = read_issues(files, 1)
+        issues = read_issues(files, 1)
     except DamageError as damage:
         return _refused(str(damage))
-    assert all(len(each) <= 1_000 for each in found)
+    assert all(len(each) <= 1_000 for each in issues)
     return "read"
 
 
@@ -384,12 +384,12 @@ def attempt_bundle(rng: random.Random, folder: Path) -> str:
     shutil.rmtree(path, ignore_errors=True)
     links = rng.choice((0.0,) * 9 + (1.0,))
     for name, data in hostile_bundle(rng).items():
-        place = path / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data)
+        file = path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
         if rng.random() < links:
-            place.replace(folder / "elsewhere")
-            place.symlink_to(folder / "elsewhere")
+            file.replace(folder / "elsewhere")
+            file.symlink_to(folder / "elsewhere")
     return read_all(path)
 
 
@@ -441,8 +441,8 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="tracekit-fuzz-"))
     for kind in ATTEMPTS if options.kind == "all" else (options.kind,):
         outcomes = run(kind, options.runs, options.seconds, options.seed, folder, options.first)
-        told = f"{outcomes['read']} read, {outcomes['refused']} refused, {memory_mb():.0f} MB at most so far"
-        sys.stdout.write(f"{kind:<8}{told}\n")
+        message = f"{outcomes['read']} read, {outcomes['refused']} refused, {memory_mb():.0f} MB at most so far"
+        sys.stdout.write(f"{kind:<8}{message}\n")
     shutil.rmtree(folder)
     return 0 if memory_mb() < MAX_MEMORY_MB else 1
 

@@ -9,12 +9,15 @@ number alone: `--first 4711 --runs 1` makes one again.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import shutil
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+
+import jsonschema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -26,12 +29,13 @@ from tracekit.model_files import UnreadableModel, parse_target, read_model
 from tracekit.report.model_report import model_report
 from tracekit.report.renderers.model_markdown import render_model_markdown
 from tracekit.report.renderers.model_text import render_model
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.renderers.serialize import schema_text, to_json
 
 MAX_MEMORY_MB = 700
 """The most that any of these inputs takes, the interpreter included; the largest has 2 MB."""
 MAX_SECONDS = 20
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "models"
+SCHEMA = jsonschema.Draft202012Validator(json.loads(schema_text("model")))
 KINDS = ("bits", "bytes", "cut", "grow", "repeat", "empty", "lost", "swap", "huge numbers")
 
 
@@ -67,21 +71,21 @@ def _changed(data: bytes, kind: str, chance: random.Random) -> bytes:
         return b""
     # Most of a model is weights; what describes them stands at the beginning.
     end = min(len(changed), chance.choice((64, 4096, len(changed))))
-    place = chance.randrange(end)
+    offset = chance.randrange(end)
     length = chance.randrange(1, 65)
     if kind == "bits":
         for _ in range(chance.randrange(1, 20)):
             changed[chance.randrange(end)] ^= 1 << chance.randrange(8)
     elif kind == "bytes":
-        changed[place : place + length] = chance.randbytes(length)
+        changed[offset : offset + length] = chance.randbytes(length)
     elif kind == "cut":
-        del changed[place:]
+        del changed[offset:]
     elif kind == "grow":
-        changed[place:place] = chance.randbytes(length)
+        changed[offset:offset] = chance.randbytes(length)
     elif kind == "repeat":
-        changed[place:place] = changed[place : place + length] * chance.randrange(2, 2000)
+        changed[offset:offset] = changed[offset : offset + length] * chance.randrange(2, 2000)
     elif kind == "huge numbers":
-        changed[place : place + 9] = chance.choice((b"\xff" * 9, b"\xff" * 8 + b"\x7f", b"\x00" * 9, b"9" * 9))
+        changed[offset : offset + 9] = chance.choice((b"\xff" * 9, b"\xff" * 8 + b"\x7f", b"\x00" * 9, b"9" * 9))
     return bytes(changed)
 
 
@@ -95,7 +99,7 @@ def inspect(path: Path) -> str:
             report = model_report(model, judgments, target)
             for text in (render_model(report, width=80, color=False, verbose=True), render_model_markdown(report)):
                 assert text.endswith("\n")
-            assert to_json(report)
+            SCHEMA.validate(json.loads(to_json(report)))
     except UnreadableModel as error:
         sentence = str(error)
         assert sentence, "no reason"

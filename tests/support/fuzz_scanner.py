@@ -54,29 +54,31 @@ def mutated(rng: random.Random, content: bytes, documents: list[bytes]) -> bytes
         return _replaced(rng, content, re.compile(rb"( fmt=\"[^\"]*\")"), b"")
     if kind == "row":
         rows = content.split(b"</row>")
-        place = rng.randrange(len(rows))
-        rows[place:place] = [rng.choice(rows)] * rng.randint(0, 2)
+        offset = rng.randrange(len(rows))
+        rows[offset:offset] = [rng.choice(rows)] * rng.randint(0, 2)
         return b"</row>".join(rows)
     if kind in ("element", "move"):
-        found = [match.span() for match in ELEMENT.finditer(content)]
-        if not found:
+        spans = [match.span() for match in ELEMENT.finditer(content)]
+        if not spans:
             return content
-        (start, end), (first, last) = rng.choice(found), rng.choice(found)
+        (start, end), (first, last) = rng.choice(spans), rng.choice(spans)
         if kind == "move" or rng.random() < 0.3:
             return content[:start] + content[first:last] + content[start if kind == "move" else end :]
         return content[:start] + b"<sentinel/>" + content[end:]
-    place, other = sorted(rng.randrange(len(content) + 1) for _ in range(2))
+    offset, other = sorted(rng.randrange(len(content) + 1) for _ in range(2))
     piece = rng.choice(
-        (rng.choice(TOKENS), rng.choice(documents)[place : place + rng.randrange(200)], bytes([rng.randrange(256)]))
+        (rng.choice(TOKENS), rng.choice(documents)[offset : offset + rng.randrange(200)], bytes([rng.randrange(256)]))
     )
-    return content[:place] + piece + content[place + rng.choice((0, 1, len(piece))) if rng.random() < 0.9 else other :]
+    return (
+        content[:offset] + piece + content[offset + rng.choice((0, 1, len(piece))) if rng.random() < 0.9 else other :]
+    )
 
 
 def _replaced(rng: random.Random, content: bytes, pattern: re.Pattern[bytes], new: bytes) -> bytes:
-    places = [match.span(1) for match in pattern.finditer(content)]
-    if not places:
+    spans = [match.span(1) for match in pattern.finditer(content)]
+    if not spans:
         return content
-    start, end = rng.choice(places)
+    start, end = rng.choice(spans)
     return content[:start] + new + content[end:]
 
 

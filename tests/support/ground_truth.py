@@ -63,8 +63,8 @@ class GroundTruth:
     @property
     def findings(self) -> tuple[tuple[str, str | None], ...]:
         """Detector id and base name of every expected finding, sorted."""
-        found = [key for key, expected in self.outcomes.items() if expected is Expected.FINDING]
-        return tuple(sorted(found, key=lambda key: (key[0], key[1] or "")))
+        keys = [key for key, expected in self.outcomes.items() if expected is Expected.FINDING]
+        return tuple(sorted(keys, key=lambda key: (key[0], key[1] or "")))
 
     def model(self, name: str) -> ModelTruth:
         """Truth about one model by base name. Raises KeyError for an unknown one."""
@@ -87,9 +87,11 @@ def ground_truth(scenario: Scenario) -> GroundTruth:
     rows = {name: _rows_of(scenario, name) for name in names}
     return GroundTruth(
         judgeable=True,
-        models=tuple(_model_truth(name, _level(scenario, name), found) for name, found in rows.items()),
+        models=tuple(_model_truth(name, _level(scenario, name), rows_of_name) for name, rows_of_name in rows.items()),
         outcomes={
-            (detector, name): expect(found) for detector, expect in EXPECTATIONS.items() for name, found in rows.items()
+            (detector, name): expect(rows_of_name)
+            for detector, expect in EXPECTATIONS.items()
+            for name, rows_of_name in rows.items()
         },
         parents={
             CORE_ML: _parents(scenario, scenario.coreml),
@@ -151,9 +153,9 @@ def _model_truth(name: str, level: str, rows: ModelRows) -> ModelTruth:
 
 def _parents(scenario: Scenario, rows: Sequence[Caused]) -> tuple[int | None, ...]:
     """For each row as written, where its prediction stands in the Core ML table."""
-    place = {index: number for number, index in enumerate(written_order(scenario.coreml))}
+    index_of = {index: number for number, index in enumerate(written_order(scenario.coreml))}
     causes = [rows[index].prediction for index in written_order(rows)]
-    return tuple(None if cause is None else place[cause] for cause in causes)
+    return tuple(None if cause is None else index_of[cause] for cause in causes)
 
 
 _LOADS = frozenset({LOAD, LOAD_CACHED, LOAD_COLD})

@@ -76,8 +76,8 @@ def _samples(run: Scenario) -> list[Sample]:
 
 def _call(frame: Frame, run: Scenario) -> Call:
     image = run.target.name if frame.is_app else frame.image.rpartition("/")[2]
-    place = (frame.file, frame.line) if frame.line else None
-    return Call(image, frame.name, frame.line or 0x10, place, not frame.is_app, frame.symbol)
+    source_line = (frame.file, frame.line) if frame.line else None
+    return Call(image, frame.name, frame.line or 0x10, source_line, not frame.is_app, frame.symbol)
 
 
 def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = None) -> ExportRecording:
@@ -119,12 +119,12 @@ def _cells(column: Column, values: Sequence[Cell], newer: bool) -> read.Cells:
         valid = np.array([value is not None and (value != 0 or column.type != "duration") for value in values], bool)
         numbers = np.array([(value or 0) & _UNSIGNED for value in values], np.uint64).astype(np.int64)
         return read.IntegerCells(numbers, valid)
-    place: dict[read.CellValue, int] = {}
+    index_of: dict[read.CellValue, int] = {}
     codes: dict[Cell, int] = {None: -1}
     for value in dict.fromkeys(values):
         if value is not None:
-            codes[value] = place.setdefault(_value(value, column.type, newer), len(place))
-    return read.CodedCells(np.array([codes[value] for value in values], np.int32), tuple(place))
+            codes[value] = index_of.setdefault(_value(value, column.type, newer), len(index_of))
+    return read.CodedCells(np.array([codes[value] for value in values], np.int32), tuple(index_of))
 
 
 _UNSIGNED = 2**64 - 1

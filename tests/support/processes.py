@@ -12,7 +12,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc 
 
 def at_work(output: Path) -> list[int]:
     """Processes of the stand-in, and guards, that record into the output."""
-    found = []
+    running = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -20,8 +20,8 @@ def at_work(output: Path) -> list[int]:
             except OSError:
                 continue
             if b"--output" in words and b"record" in words and str(output).encode() in words:
-                found.append(int(entry.name))
-    return found
+                running.append(int(entry.name))
+    return running
 
 
 def wait_until_none(output: Path, patience_s: float = 20.0) -> None:

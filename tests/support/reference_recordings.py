@@ -264,13 +264,13 @@ class _Calls:
 
     def _row(self, prediction: Prediction, label: str, length: int, at: int) -> int:
         """A row at its place; returns where the next one may start."""
-        whole = prediction.row.duration_ns
+        total = prediction.row.duration_ns
         if label == "Output Transformation":
-            prediction.event(label, whole - length - 2_000, length)
+            prediction.event(label, total - length - 2_000, length)
         elif label == "GPU Request":
             # It ends shortly before the output, so that it begins while the request is still being prepared.
-            prediction.event(label, whole - length - 60_000, length)
-            prediction.gpu(whole - length - 60_000 + length // 20, length * 9 // 10, buffers=2)
+            prediction.event(label, total - length - 60_000, length)
+            prediction.gpu(total - length - 60_000 + length // 20, length * 9 // 10, buffers=2)
         else:
             prediction.event(label, at, length)
             return at + length + 500

@@ -73,10 +73,10 @@ class _Stuttering(io.BytesIO):
         super().__init__(content)
         self._borders = borders
 
-    def read(self, size: int | None = -1) -> bytes:
-        place = self.tell()
-        end = next((border for border in self._borders if border > place), None)
-        return super().read(size if end is None else end - place)
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        offset = self.tell()
+        end = next((border for border in self._borders if border > offset), None)
+        return super().readinto(buffer if end is None else buffer[: end - offset])
 
 
 def source_of(content: bytes, borders: tuple[int, ...] = ()) -> Source:
@@ -136,7 +136,7 @@ def disagreement(content: bytes) -> str:
 
 def real_documents(rows: int | None = None) -> list[bytes]:
     """Exports of the corpus, whole or with the first rows alone."""
-    found = []
+    documents = []
     for path in sorted(CORPUS.glob("*.xml")) if CORPUS.is_dir() else ():
         content = path.read_bytes()
         if b"<trace-query-result>" not in content:
@@ -145,8 +145,8 @@ def real_documents(rows: int | None = None) -> list[bytes]:
         if rows is not None and len(parts) > rows + 1:
             content = b"</row>".join(parts[:rows]) + b"</row></node></trace-query-result>"
             etree.fromstring(content)
-        found.append(content)
-    return found
+        documents.append(content)
+    return documents
 
 
 def compiler() -> str | None:

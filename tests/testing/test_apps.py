@@ -29,9 +29,9 @@ def test_a_clean_app_loads_each_model_once_before_it_is_used(kind, seed):
 def test_units_work_on_one_request_at_a_time_and_inside_the_prediction_that_asked(kind, seed):
     scenario = CLEAN_APPS[kind](Draws(seed)).finish()
     for rows in (scenario.neural_engine, scenario.gpu):
-        own = sorted({row for row in rows if row.prediction is not None}, key=lambda row: row.start_ns)
-        assert all(a.start_ns + a.duration_ns <= b.start_ns for a, b in pairwise(own))
-        for row in own:
+        own_rows = sorted({row for row in rows if row.prediction is not None}, key=lambda row: row.start_ns)
+        assert all(a.start_ns + a.duration_ns <= b.start_ns for a, b in pairwise(own_rows))
+        for row in own_rows:
             caused = scenario.coreml[row.prediction]
             assert caused.start_ns <= row.start_ns <= row.start_ns + row.duration_ns <= caused.end_ns
 

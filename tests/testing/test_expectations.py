@@ -79,8 +79,8 @@ def test_reloads_after_a_long_pause_and_loads_near_the_limit_are_left_open() -> 
     ],
 )
 def test_copies_are_measured_against_predictions(copies: list[tuple[int, int]], expected: Expected) -> None:
-    found = expect_excess_data_copies(rows([(n * 20 * MS, 10 * MS) for n in range(30)], copies=copies))
-    assert found is expected
+    expectation = expect_excess_data_copies(rows([(n * 20 * MS, 10 * MS) for n in range(30)], copies=copies))
+    assert expectation is expected
 
 
 def test_validation_is_no_copy_and_tiny_predictions_are_not_judged() -> None:

@@ -29,8 +29,8 @@ def everything(**changes: object) -> Scenario:
     prediction.event("Input Copy", 10_000, 300_000)
     prediction.neural_engine(900_000, 3_500_000)
     prediction.gpu(4_500_000, 3_000_000, buffers=2)
-    whole = scenario.predict(Model("Pipeline", 2), 300 * MS, 20 * MS)
-    whole.stage("Decoder", 1 * MS, 6 * MS).event("CPU", 0, 6 * MS)
+    pipeline = scenario.predict(Model("Pipeline", 2), 300 * MS, 20 * MS)
+    pipeline.stage("Decoder", 1 * MS, 6 * MS).event("CPU", 0, 6 * MS)
     add_context(scenario)
     scenario.signposts.append(SignpostRow(6 * MS, 6 * MS, "Frame", "com.example.camera", "render"))
     return scenario
@@ -214,8 +214,8 @@ def test_an_empty_export_equals_a_real_one_byte_for_byte_but_for_its_place(
     write_export(Scenario(Process("App", 1), duration_ns=1), tmp_path)
     real = (corpus / "xml" / f"xcode16.4-{name}-0rows.xml").read_text()
     ours = (tmp_path / f"{name}.xml").read_text()
-    place = slice(ours.index("/table["), ours.index("]'>"))
-    assert ours.replace(ours[place], real[real.index("/table[") : real.index("]'>")]) == real
+    position = slice(ours.index("/table["), ours.index("]'>"))
+    assert ours.replace(ours[position], real[real.index("/table[") : real.index("]'>")]) == real
 
 
 def test_runs_share_a_file_and_an_empty_further_one_has_no_schema(
@@ -285,12 +285,12 @@ def test_a_model_without_a_name_leaves_its_cells_empty(tmp_path: Path, read_expo
 def starts_in(path: Path) -> list[int]:
     """Starts of the rows of a file, in its order."""
     texts: dict[str, str] = {}
-    found = []
+    starts = []
     for cell in (row[0] for row in etree.parse(path).iter("row")):
         if "id" in cell.attrib:
             texts[cell.attrib["id"]] = cell.text
-        found.append(int(texts[cell.attrib.get("id") or cell.attrib["ref"]]))
-    return found
+        starts.append(int(texts[cell.attrib.get("id") or cell.attrib["ref"]]))
+    return starts
 
 
 def many_calls(**changes: object) -> Scenario:

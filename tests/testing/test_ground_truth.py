@@ -27,8 +27,8 @@ def two_models() -> Scenario:
     early = scenario.predict(Model("Encoder", 2), 4_900, 301)
     early.event("CPU", 150, 30)
     early.gpu(160, 10)
-    whole = scenario.predict(Model("Chain", None), 6_000, 1_000)
-    whole.stage("Decoder", 100, 500).event("Data Cast", 5, 6)
+    pipeline = scenario.predict(Model("Chain", None), 6_000, 1_000)
+    pipeline.stage("Decoder", 100, 500).event("Data Cast", 5, 6)
     scenario.other_neural_engine(20, 30)
     return scenario
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.testing.machines import WINDOW_SERVER
-from tracekit.testing.recorder import PLACES, App, Stage, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.recorder import MACHINES, App, Stage, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREPARE, LOAD_COLD, Model
 
@@ -14,7 +14,7 @@ MODEL = Model("Segmenter")
 @pytest.fixture
 def app() -> App:
     """A recording without jitter or other processes, of a system that leaves no Neural Engine requests."""
-    return start_recording(Draws(3), jitter=0, noise=False, place=5)
+    return start_recording(Draws(3), jitter=0, noise=False, machine=5)
 
 
 def labels(app: App) -> list[str]:
@@ -87,9 +87,9 @@ def test_another_process_on_a_unit_makes_requests_wait_unless_told_not_to(app):
     app.occupy("gpu", app.now_ns, 50 * MS, blocks=False)
     start = app.now_ns
     app.predict(MODEL, gpu(4 * MS))
-    foreign, own = app.scenario.gpu[:2]
+    foreign, own_rows = app.scenario.gpu[:2]
     assert (foreign.process, foreign.channel) == (WINDOW_SERVER, "Fragment")
-    assert own.start_ns < start + 5 * MS
+    assert own_rows.start_ns < start + 5 * MS
 
 
 def test_host_time_is_explained_by_no_row(app):
@@ -99,12 +99,12 @@ def test_host_time_is_explained_by_no_row(app):
 
 
 def test_stages_lie_in_the_prediction_of_their_pipeline(app):
-    whole = app.predict(MODEL, Stage("Backbone", (neural_engine(4 * MS),)), Stage("Head", (cpu(2 * MS),)))
+    pipeline = app.predict(MODEL, Stage("Backbone", (neural_engine(4 * MS),)), Stage("Head", (cpu(2 * MS),)))
     stages = [row for row in app.scenario.coreml if row.model.parent == MODEL and row.label == "Prediction"]
     assert [row.model.base for row in stages] == ["Backbone", "Head"]
     assert stages[0].end_ns <= stages[1].start_ns
-    assert whole.row.start_ns < stages[0].start_ns
-    assert stages[1].end_ns < whole.row.end_ns
+    assert pipeline.row.start_ns < stages[0].start_ns
+    assert stages[1].end_ns < pipeline.row.end_ns
     assert app.scenario.neural_engine[0].label.startswith("Backbone_main__Op0_")
 
 
@@ -162,8 +162,8 @@ def test_other_processes_draw_the_screen_unless_it_is_quiet():
     assert quiet.scenario.gpu == []
 
 
-@pytest.mark.parametrize("place", range(len(PLACES)))
-def test_a_recording_may_come_from_any_place(place):
-    scenario = start_recording(Draws(1), place=place, attached=True).scenario
-    assert (scenario.xcode_version, scenario.device, scenario.host) == PLACES[place]
+@pytest.mark.parametrize("machine", range(len(MACHINES)))
+def test_a_recording_may_come_from_any_machine(machine):
+    scenario = start_recording(Draws(1), machine=machine, attached=True).scenario
+    assert (scenario.xcode_version, scenario.device, scenario.host) == MACHINES[machine]
     assert not scenario.launched

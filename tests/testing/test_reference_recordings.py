@@ -27,8 +27,8 @@ def rows(scenario, model, label):
     return [row for row in scenario.coreml if row.model.base == model.base and row.label == label]
 
 
-def total(found):
-    return sum(row.duration_ns for row in found)
+def total(expected):
+    return sum(row.duration_ns for row in expected)
 
 
 def test_every_table_has_its_number_of_rows(scenario):
@@ -47,16 +47,16 @@ def test_counts_and_totals_are_those_of_the_recording(scenario, model):
     assert len(rows(scenario, model, LOAD_CACHED)) == loads
     assert total(rows(scenario, model, LOAD_CACHED)) == pytest.approx(load_ns, abs=125)
     for kind in figures.rows:
-        found = rows(scenario, model, kind.label)
-        assert (len(found), total(found)) == (kind.each * figures.predictions, kind.total_ns)
+        counted = rows(scenario, model, kind.label)
+        assert (len(counted), total(counted)) == (kind.each * figures.predictions, kind.total_ns)
 
 
 def test_each_call_of_the_language_model_has_one_neural_engine_row(scenario):
     for model, engine_ms in ((DECODE, 15_173.9), (PREFILL, 138.9)):
         calls = {index for index, row in enumerate(scenario.coreml) if row.model.base == model.base}
-        found = [row for row in scenario.neural_engine if row.prediction in calls]
-        assert len({row.prediction for row in found}) == len(found) == FIGURES[model].predictions
-        assert total(found) / 1e6 == pytest.approx(engine_ms)
+        engine_rows = [row for row in scenario.neural_engine if row.prediction in calls]
+        assert len({row.prediction for row in engine_rows}) == len(engine_rows) == FIGURES[model].predictions
+        assert total(engine_rows) / 1e6 == pytest.approx(engine_ms)
 
 
 def test_the_first_calls_are_those_of_the_recording(scenario):

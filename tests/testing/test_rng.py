@@ -47,5 +47,5 @@ def test_a_shuffle_keeps_all_items_and_no_place_is_favoured() -> None:
     draws = Draws(6)
     shuffles = [draws.shuffled("abcd") for _ in range(2_400)]
     assert {tuple(sorted(items)) for items in shuffles} == {tuple("abcd")}
-    counts = [sum(items[place] == letter for items in shuffles) for place in range(4) for letter in "abcd"]
+    counts = [sum(items[index] == letter for items in shuffles) for index in range(4) for letter in "abcd"]
     assert all(500 < count < 700 for count in counts)

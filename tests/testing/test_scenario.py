@@ -53,12 +53,12 @@ def test_an_unknown_event_needs_a_lane() -> None:
 
 def test_a_stage_names_its_pipeline_and_lies_in_its_prediction() -> None:
     scenario = Scenario(APP, duration_ns=1_000)
-    whole = scenario.predict(Model("Pipeline"), 100, 500)
-    stage = whole.stage("Decoder", 50, 100)
+    pipeline = scenario.predict(Model("Pipeline"), 100, 500)
+    stage = pipeline.stage("Decoder", 50, 100)
     assert stage.row.start_ns == 150
     assert stage.row.model.level == "sub"
     assert stage.row.model.parent == Model("Pipeline")
-    assert stage.row.prediction == whole.index
+    assert stage.row.prediction == pipeline.index
 
 
 def test_hardware_labels_name_the_program_with_underscores() -> None:

@@ -58,8 +58,8 @@ def test_columns_are_those_stored_in_a_real_bundle(corpus: Path, schema: str) ->
         if key.startswith(prefix)
     }
     stores = (bundle / "corespace" / "run1" / "core" / "stores").glob("*/schema.xml")
-    found = [etree.fromstring(zlib.decompress(store.read_bytes())) for store in stores]
-    (real,) = [root for root in found if root.get("name") == schema]
+    schemas = [etree.fromstring(zlib.decompress(store.read_bytes())) for store in stores]
+    (real,) = [root for root in schemas if root.get("name") == schema]
     ours = [(column.mnemonic, column.name, column.type) for column in columns_of(schema, 16)]
     assert ours == [
         (column.get("mnemonic"), column.get("engineeringName"), types[column.get("engineeringType")])

@@ -19,7 +19,7 @@ A, B = Model("Segmenter"), Model("PoseNet")
 
 def simulate(**options) -> Simulation:
     """Exact durations, no other processes, a system that leaves no Neural Engine requests."""
-    return Simulation(Draws(3), **{"jitter": 0, "noise": False, "place": 5, "handover_ns": 0, **options})
+    return Simulation(Draws(3), **{"jitter": 0, "noise": False, "machine": 5, "handover_ns": 0, **options})
 
 
 def once(app: Running, model: Model, *steps):

@@ -42,7 +42,7 @@ def test_all_forms_of_a_scenario_tell_the_same(scenario: Scenario, tmp_path: Pat
     assert sites_with_callers(bundle) == sites_with_callers(export) == sites_with_callers(handed)
     load, prediction, element = all_sites(bundle)
     assert (load.function, load.file, load.line, load.thread, load.calls) == ("App.apply", "Style.swift", 42, "main", 1)
-    assert [place.function for place in load.called_by] == ["App.run", "main"]
+    assert [caller.function for caller in load.called_by] == ["App.run", "main"]
     assert (prediction.thread, prediction.calls) == ("other", 2)
     assert (element.function, element.line, element.samples) == ("App.decode", 90, 6)
     assert len(bundle.samples) == len(scenario.samples)

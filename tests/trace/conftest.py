@@ -18,9 +18,9 @@ def cells_of(values):
     if all(value is None or isinstance(value, int) for value in values) and any(value is not None for value in values):
         numbers = np.array([0 if value is None else value for value in values], np.int64)
         return IntegerCells(numbers, np.array([value is not None for value in values], bool))
-    place = {}
-    codes = [-1 if value is None else place.setdefault(value, len(place)) for value in values]
-    return CodedCells(np.array(codes, np.int32), tuple(place))
+    index_of = {}
+    codes = [-1 if value is None else index_of.setdefault(value, len(index_of)) for value in values]
+    return CodedCells(np.array(codes, np.int32), tuple(index_of))
 
 
 class Make:

@@ -208,8 +208,8 @@ def test_gpu_work_may_outlive_its_prediction_a_little(make, start, end, linked):
     app = make.process("app", 42)
     coreml = make.coreml((0, 100 * MS, "Prediction", "a-1"))
     gpu = make.table("metal-gpu-intervals", GPU, (start, end - start, gpu_label("a"), app, 1))
-    found = answers(build_trace(make.recording(coreml, gpu, target=app)))
-    assert found == [(0 if linked else None, "a", "exact")]
+    answered = answers(build_trace(make.recording(coreml, gpu, target=app)))
+    assert answered == [(0 if linked else None, "a", "exact")]
 
 
 def test_gpu_work_inside_the_next_prediction_is_not_the_last_ones(make):
@@ -312,8 +312,8 @@ def test_every_row_of_a_recording_is_linked_to_the_prediction_that_caused_it(tmp
     core_ml_row = trace.activity["row"]
     for schema in (scenario.xcode.neural_engine_schema, "metal-gpu-intervals"):
         rows = trace.hardware[trace.hardware["table"] == schema].sort_values("row")
-        found = [None if pd.isna(label) else int(core_ml_row[label]) for label in rows["prediction"]]
-        assert tuple(found) == truth.parents[schema]
+        linked = [None if pd.isna(label) else int(core_ml_row[label]) for label in rows["prediction"]]
+        assert tuple(linked) == truth.parents[schema]
     graph = trace.hardware[trace.hardware["lane"] == Lane.MPS]
     assert len(graph) == 10
     assert graph["attribution"].eq("exact").all()
@@ -329,10 +329,10 @@ def test_no_row_of_a_sample_is_linked_to_a_wrong_prediction(samples, name):
         rows = trace.hardware[trace.hardware["table"] == schema].sort_values("row")
         if rows.empty:
             continue
-        found = [None if pd.isna(label) else int(trace.activity["row"][label]) for label in rows["prediction"]]
+        linked = [None if pd.isna(label) else int(trace.activity["row"][label]) for label in rows["prediction"]]
         # Calls of one model overlap in this sample, which leaves labels without a single prediction.
         overlap = name == "captions_concurrent"
-        assert all(a == b or (overlap and a is None) for a, b in zip(found, parents, strict=True))
+        assert all(a == b or (overlap and a is None) for a, b in zip(linked, parents, strict=True))
         assert set(rows["attribution"]) <= {"label", "exact", "foreign"}
     assert not trace.sharing.is_shared
 
@@ -355,7 +355,7 @@ def test_published_neural_engine_rows_are_linked_to_their_published_predictions(
     )
     engine = make.engine(*((p["ane"][0], p["ane"][1] - p["ane"][0], p["label"]) for p in pairs))
     trace = build_trace(make.recording(coreml, engine))
-    assert answers(trace) == [(place, name[:-2], "label") for place in range(len(pairs))]
+    assert answers(trace) == [(index, name[:-2], "label") for index in range(len(pairs))]
 
 
 def test_a_damaged_table_whose_pipelines_run_in_a_circle_ends(make):
@@ -366,18 +366,18 @@ def test_a_damaged_table_whose_pipelines_run_in_a_circle_ends(make):
 
 def test_many_rows_find_their_predictions(make):
     count = 20_000
-    place = np.arange(count)
-    coreml = make.coreml(*((int(k) * 100, 90, "Prediction", f"m{k % 7}-1") for k in place))
+    index = np.arange(count)
+    coreml = make.coreml(*((int(k) * 100, 90, "Prediction", f"m{k % 7}-1") for k in index))
     # Of each model either all rows name it or none.
-    labels = [engine_label(f"m{k % 7}") if k % 7 % 2 else "Neural Engine Prediction" for k in place]
+    labels = [engine_label(f"m{k % 7}") if k % 7 % 2 else "Neural Engine Prediction" for k in index]
     trace = build_trace(
         make.recording(
-            coreml, make.engine(*((int(k) * 100 + 10, 50, label) for k, label in zip(place, labels, strict=True)))
+            coreml, make.engine(*((int(k) * 100 + 10, 50, label) for k, label in zip(index, labels, strict=True)))
         )
     )
     assert trace.hardware["prediction"].tolist() == list(range(count))
-    assert trace.hardware["attribution"].eq(np.where(place % 7 % 2, "label", "contained")).all()
-    assert trace.hardware["model"].tolist() == [f"m{k % 7}" for k in place]
+    assert trace.hardware["attribution"].eq(np.where(index % 7 % 2, "label", "contained")).all()
+    assert trace.hardware["model"].tolist() == [f"m{k % 7}" for k in index]
 
 
 def test_gpu_work_that_may_have_outlived_one_of_two_calls_is_of_neither_for_sure(make):

@@ -49,13 +49,13 @@ def expected(activity, names, stages, row, by_label):
     if isinstance(model, str):
         if model not in names:
             return None, model, "foreign"
-        found = around(activity["model"] == model)
-        if found.empty:
+        candidates = around(activity["model"] == model)
+        if candidates.empty:
             pipelines = [pipe for stage, pipe in stages if stage == model != pipe]
-            found = around(activity["model"].isin(pipelines))
-        return (found.index[0] if len(found) == 1 else None), model, "label"
-    found = around(activity["model"].notna())
-    outermost = found[found["prediction"].isna()]
+            candidates = around(activity["model"].isin(pipelines))
+        return (candidates.index[0] if len(candidates) == 1 else None), model, "label"
+    candidates = around(activity["model"].notna())
+    outermost = candidates[candidates["prediction"].isna()]
     if len(outermost) != 1:
         calls = activity[(activity["kind"] == "prediction") & activity["prediction"].isna()]
         begun = (calls["start_ns"] <= start) & (calls["start_ns"] + calls["duration_ns"] > start)
@@ -65,23 +65,23 @@ def expected(activity, names, stages, row, by_label):
         return None, None, "ambiguous"
     # The tiers below it: go on while there is exactly one, and it lies in the one above.
     while True:
-        tier = [place for place in found.index if depth(activity, place) == depth(activity, here) + 1]
+        tier = [index for index in candidates.index if depth(activity, index) == depth(activity, here) + 1]
         if len(tier) != 1 or activity.loc[tier[0], "prediction"] != here:
             return here, activity.loc[here, "model"], "contained"
         (here,) = tier
 
 
-def top(activity, place):
+def top(activity, index):
     for _ in range(5):
-        around = activity.loc[place, "prediction"]
-        place = place if pd.isna(around) else around
-    return place
+        around = activity.loc[index, "prediction"]
+        index = index if pd.isna(around) else around
+    return index
 
 
-def depth(activity, place):
+def depth(activity, index):
     count = 0
-    while pd.notna(activity.loc[place, "prediction"]) and count < 5:
-        place, count = activity.loc[place, "prediction"], count + 1
+    while pd.notna(activity.loc[index, "prediction"]) and count < 5:
+        index, count = activity.loc[index, "prediction"], count + 1
     return count
 
 
@@ -96,11 +96,11 @@ def test_any_rows_are_linked_as_the_rules_say_row_by_row(make, core_ml, engine):
     generic = before["label"].astype(object) == "Neural Engine Prediction"
     before.loc[generic.to_numpy(dtype=bool), "model"] = None
     linked = [
-        top(trace.activity, place) for place in trace.hardware["prediction"][~generic.to_numpy(dtype=bool)].dropna()
+        top(trace.activity, index) for index in trace.hardware["prediction"][~generic.to_numpy(dtype=bool)].dropna()
     ]
     by_label = set(before["model"].dropna()) & names | set(trace.activity["model"][linked])
-    for place, row in before.iterrows():
-        found = trace.hardware.loc[place]
-        prediction = None if pd.isna(found["prediction"]) else found["prediction"]
-        model = found["model"] if isinstance(found["model"], str) else None
-        assert (prediction, model, found["attribution"]) == expected(trace.activity, names, stages, row, by_label)
+    for index, row in before.iterrows():
+        linked_row = trace.hardware.loc[index]
+        prediction = None if pd.isna(linked_row["prediction"]) else linked_row["prediction"]
+        model = linked_row["model"] if isinstance(linked_row["model"], str) else None
+        assert (prediction, model, linked_row["attribution"]) == expected(trace.activity, names, stages, row, by_label)

@@ -19,15 +19,15 @@ def test_a_stage_of_two_pipelines_is_sought_in_both(make):
         (110, 5, "Prediction", "shared-1", "second-1", "sub"),
         (20, 5, "Prediction", "own-1", "first-1", "sub"),
     ]
-    shared, own = engine_label("shared"), engine_label("own")
-    engine = [(30, 5, shared), (130, 5, shared), (60, 5, shared), (60, 6, own)]
+    shared, own_label = engine_label("shared"), engine_label("own")
+    engine = [(30, 5, shared), (130, 5, shared), (60, 5, shared), (60, 6, own_label)]
     trace = build_trace(make.recording(make.coreml(*rows), make.engine(*engine)))
     called = dict(enumerate(trace.activity["model"].astype(str)))
-    found = {
+    linked = {
         (row.start_ns, row.model): None if pd.isna(row.prediction) else called[row.prediction]
         for row in trace.hardware.itertuples()
     }
-    assert found == {(30, "shared"): "first", (130, "shared"): "second", (60, "shared"): None, (60, "own"): "first"}
+    assert linked == {(30, "shared"): "first", (130, "shared"): "second", (60, "shared"): None, (60, "own"): "first"}
 
 
 @pytest.mark.parametrize("levels", [3, 40])

@@ -44,7 +44,7 @@ def test_the_schemas_of_all_binders_are_needed():
 
 def test_each_core_ml_row_is_in_exactly_one_frame(make):
     labels = ["Prediction", "Load", "Input Copy", "CPU", "Quux", None]
-    trace = build_trace(make.recording(make.coreml(*((place, 1, label, "n") for place, label in enumerate(labels)))))
+    trace = build_trace(make.recording(make.coreml(*((index, 1, label, "n") for index, label in enumerate(labels)))))
     assert_sound(trace)
     lanes = {name: list(getattr(trace, name)["row"]) for name in FRAMES[:4]}
     assert lanes == {"activity": [0, 1], "data": [2], "compute": [3], "other": [4, 5]}
@@ -76,15 +76,15 @@ def test_any_rows_give_a_sound_trace(make, first, second):
 def test_a_large_table_binds_and_links(make):
     # 20 models in turn, each prediction with one row before its end: every row has exactly one prediction.
     count = 50_000
-    place = np.arange(count)
+    index = np.arange(count)
     every = np.ones(count * 2, bool)
-    start = np.concatenate((place * 1000, place * 1000 + 100))
+    start = np.concatenate((index * 1000, index * 1000 + 100))
     length = np.concatenate((np.full(count, 900), np.full(count, 50)))
     cells = {
         "start": IntegerCells(start, every),
         "duration": IntegerCells(length, every),
         "event-label": CodedCells(np.repeat(np.array([0, 1], np.int32), count), ("Prediction", "CPU")),
-        "model-name": CodedCells(np.tile(place % 20, 2).astype(np.int32), tuple(f"m{n}-1" for n in range(20))),
+        "model-name": CodedCells(np.tile(index % 20, 2).astype(np.int32), tuple(f"m{n}-1" for n in range(20))),
     }
     columns = tuple(Column(name, name) for name in cells)
     table = Table("coreml-os-signpost", 1, TableState.ROWS, columns, tuple(cells.values()), count * 2)

@@ -12,18 +12,18 @@ from tracekit.trace.cache import TraceCache, cached_by_trace
 
 
 def test_an_answer_is_worked_out_once_for_each_trace(make) -> None:
-    asked = []
+    calls = []
 
     @cached_by_trace
     def rows(trace) -> int:
         """Rows of the activity."""
-        asked.append(trace)
+        calls.append(trace)
         return len(trace.activity)
 
     one = build_trace(make.recording(make.coreml((0, 1, "Prediction", "n"))))
     other = replace(one)
     assert [rows(one), rows(other), rows(one)] == [len(one.activity)] * 3
-    assert [trace is one for trace in asked] == [True, False]
+    assert [trace is one for trace in calls] == [True, False]
     assert rows.__doc__ == "Rows of the activity."
 
 

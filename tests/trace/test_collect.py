@@ -104,11 +104,11 @@ def test_each_row_counts_as_often_as_in_the_table_that_holds_it_most_often(make,
     for rows in tables:
         expected |= Counter(rows)
     # Numbers read as text where a column has no number at all in some table; both sides as text.
-    found = Counter(
+    counts = Counter(
         tuple(None if cell is None else str(cell) for cell in row) for row in gathered(collect(recording, ["x"]))
     )
     as_text = Counter({tuple(None if cell is None else str(cell) for cell in row): n for row, n in expected.items()})
-    assert found == as_text
+    assert counts == as_text
     once = gathered(collect(recording, ["x"], once=True))
     assert len(once) == len(set(once)) == len(expected)
 

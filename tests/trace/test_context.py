@@ -13,8 +13,8 @@ def test_thermal_states_are_read_by_name(make):
         "start duration end thermal-state track-label is-induced narrative",
         (0, 446285247, 446285247, "Nominal", "Current", 0, "Nominal thermal state"),
     )
-    found = context(make, table)["thermal"].iloc[0]
-    assert (found["start_ns"], found["duration_ns"], found["state"], found["induced"]) == (0, 446285247, "Nominal", 0)
+    row = context(make, table)["thermal"].iloc[0]
+    assert (row["start_ns"], row["duration_ns"], row["state"], row["induced"]) == (0, 446285247, "Nominal", 0)
 
 
 def test_hangs_name_process_and_thread(make):
@@ -24,26 +24,26 @@ def test_hangs_name_process_and_thread(make):
         "start duration hang-type thread process",
         (9, 104, "Brief Unresponsiveness", make.thread("Main Thread 0x1 (app, pid: 42)", 1, app), app),
     )
-    found = context(make, table)["hangs"].iloc[0]
-    assert (found["hang_type"], found["process"], found["pid"], found["tid"]) == (
+    row = context(make, table)["hangs"].iloc[0]
+    assert (row["hang_type"], row["process"], row["pid"], row["tid"]) == (
         "Brief Unresponsiveness",
         "app",
         42,
         1,
     )
-    assert found["thread"] == "Main Thread 0x1 (app, pid: 42)"
+    assert row["thread"] == "Main Thread 0x1 (app, pid: 42)"
 
 
 def test_the_duration_of_launch_phases_is_found_wherever_it_stands(make):
     older = make.table("life-cycle-period", "start duration group lane process period", (0, 7, "g", 1, None, "Launch"))
     newer = make.table("life-cycle-period", "start group lane duration process period", (0, "g", 1, 7, None, "Launch"))
     for table in (older, newer):
-        found = context(make, table)["life_cycle"].iloc[0]
-        assert (found["duration_ns"], found["period"], found["group"]) == (7, "Launch", "g")
+        row = context(make, table)["life_cycle"].iloc[0]
+        assert (row["duration_ns"], row["period"], row["group"]) == (7, "Launch", "g")
 
 
 def test_gpu_states_clock_and_processes_are_read(make):
-    found = context(
+    rows = context(
         make,
         make.table("metal-gpu-state-intervals", "start duration state label gpu", (0, 5, "Idle", "Idle", "M2")),
         make.table(
@@ -58,18 +58,18 @@ def test_gpu_states_clock_and_processes_are_read(make):
         ),
         make.table("process-info", "time pid process", (0, 42, make.process("app", 42))),
     )
-    assert found["gpu_states"].loc[0, "state"] == "Idle"
-    assert found["gpu_performance"].loc[0, ["state", "gpu", "induced"]].tolist() == ["Minimum", "M2 Ultra", 1]
-    assert found["clock"].loc[0, ["mabs_epoch", "timebase"]].tolist() == [2371010520781, "125/3"]
-    assert found["processes"].loc[0, ["process", "pid"]].tolist() == ["app", 42]
+    assert rows["gpu_states"].loc[0, "state"] == "Idle"
+    assert rows["gpu_performance"].loc[0, ["state", "gpu", "induced"]].tolist() == ["Minimum", "M2 Ultra", 1]
+    assert rows["clock"].loc[0, ["mabs_epoch", "timebase"]].tolist() == [2371010520781, "125/3"]
+    assert rows["processes"].loc[0, ["process", "pid"]].tolist() == ["app", 42]
 
 
 def test_a_frame_is_absent_where_its_table_is_and_empty_where_the_table_is_empty(make):
     assert context(make) == {}
-    found = context(make, make.table("hang-risks", "time process message severity"), make.table("potential-hangs", ""))
-    assert sorted(found) == ["hang_risks", "hangs"]
-    assert {"start_ns", "message", "process", "pid"} <= set(found["hang_risks"].columns)
-    assert all(len(frame) == 0 and frame["start_ns"].dtype == "int64" for frame in found.values())
+    rows = context(make, make.table("hang-risks", "time process message severity"), make.table("potential-hangs", ""))
+    assert sorted(rows) == ["hang_risks", "hangs"]
+    assert {"start_ns", "message", "process", "pid"} <= set(rows["hang_risks"].columns)
+    assert all(len(frame) == 0 and frame["start_ns"].dtype == "int64" for frame in rows.values())
 
 
 def test_a_table_that_lacks_its_meaning_makes_only_its_instrument_unreadable(make):
@@ -86,6 +86,6 @@ def test_a_table_that_lacks_its_meaning_makes_only_its_instrument_unreadable(mak
 def test_columns_that_came_later_are_null_where_they_are_missing(make, names):
     values = {"time": 3, "message": "m", "process": make.process("app", 42)}
     row = tuple(values.get(name) for name in names.split())
-    found = context(make, make.table("hang-risks", names, row))["hang_risks"]
-    assert found["severity"].isna().all()
-    assert found.loc[0, "message"] == "m"
+    rows = context(make, make.table("hang-risks", names, row))["hang_risks"]
+    assert rows["severity"].isna().all()
+    assert rows.loc[0, "message"] == "m"

@@ -40,10 +40,10 @@ def test_loads_and_predictions_without_a_duration_are_told(make):
     )
 
 
-@pytest.mark.parametrize(("end", "told"), [(3 * SECOND, False), (3 * SECOND + 1, True)])
-def test_rows_that_end_well_after_the_run_are_told(make, end, told):
+@pytest.mark.parametrize(("end", "message"), [(3 * SECOND, False), (3 * SECOND + 1, True)])
+def test_rows_that_end_well_after_the_run_are_told(make, end, message):
     coreml = make.coreml((0, 5, "Prediction", "a-1"), (end - 5, 5, "Prediction", "a-1"))
-    found = notes(of_length(make.recording(coreml), 2 * SECOND))
-    assert bool(found) is told
-    if told:
-        assert found[0].startswith("1 Core ML row ends after the end of the run (2.00 s)")
+    notes_found = notes(of_length(make.recording(coreml), 2 * SECOND))
+    assert bool(notes_found) is message
+    if message:
+        assert notes_found[0].startswith("1 Core ML row ends after the end of the run (2.00 s)")

@@ -103,71 +103,71 @@ def of_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
 
 
 def test_everything_leaves_all_as_it_is(trace: Trace) -> None:
-    whole = narrowed(trace, everything(trace))
+    unfiltered = narrowed(trace, everything(trace))
     for name in EVENT_FRAMES:
-        pd.testing.assert_frame_equal(getattr(whole, name), getattr(trace, name))
-    assert whole.notes == trace.notes
+        pd.testing.assert_frame_equal(getattr(unfiltered, name), getattr(trace, name))
+    assert unfiltered.notes == trace.notes
 
 
 def test_a_model_keeps_its_rows_and_its_links(trace: Trace) -> None:
-    found = of_models(trace, "Style-B")
-    assert list(found.activity["model"]) == ["Style-B"]
-    assert list(found.activity.index) == [0]
-    assert list(found.data["kind"]) == ["data_cast"]
-    assert list(found.data["prediction"]) == [0]
-    assert list(found.hardware["prediction"]) == [0]
-    assert list(found.models["name"]) == ["Style-B"]
+    filtered = of_models(trace, "Style-B")
+    assert list(filtered.activity["model"]) == ["Style-B"]
+    assert list(filtered.activity.index) == [0]
+    assert list(filtered.data["kind"]) == ["data_cast"]
+    assert list(filtered.data["prediction"]) == [0]
+    assert list(filtered.hardware["prediction"]) == [0]
+    assert list(filtered.models["name"]) == ["Style-B"]
 
 
 def test_several_models_are_chosen_and_the_note_names_them(trace: Trace) -> None:
-    found = of_models(trace, "Style-A", "Style-B")
-    assert list(found.activity["model"]) == ["Style-A", "Style-B"]
-    assert list(found.data["prediction"]) == [0, 1]
-    assert found.notes[0] == "A note."
-    assert "Style-A, Style-B" in found.notes[-1]
+    filtered = of_models(trace, "Style-A", "Style-B")
+    assert list(filtered.activity["model"]) == ["Style-A", "Style-B"]
+    assert list(filtered.data["prediction"]) == [0, 1]
+    assert filtered.notes[0] == "A note."
+    assert "Style-A, Style-B" in filtered.notes[-1]
 
 
 def test_a_pipeline_brings_its_stages(trace: Trace) -> None:
-    found = of_models(trace, "Pipeline")
-    assert list(found.activity["model"]) == ["Pipeline", "Stage"]
-    assert list(found.activity["prediction"].isna()) == [True, False]
-    assert found.activity["prediction"].iloc[1] == 0
-    assert list(found.data["prediction"]) == [1]
+    filtered = of_models(trace, "Pipeline")
+    assert list(filtered.activity["model"]) == ["Pipeline", "Stage"]
+    assert list(filtered.activity["prediction"].isna()) == [True, False]
+    assert filtered.activity["prediction"].iloc[1] == 0
+    assert list(filtered.data["prediction"]) == [1]
 
 
 def test_a_stage_alone_loses_the_link_to_the_pipeline_that_is_gone(trace: Trace) -> None:
-    found = of_models(trace, "Stage")
-    assert list(found.activity["model"]) == ["Stage"]
-    assert found.activity["prediction"].isna().all()
+    filtered = of_models(trace, "Stage")
+    assert list(filtered.activity["model"]) == ["Stage"]
+    assert filtered.activity["prediction"].isna().all()
 
 
 def test_every_frame_keeps_its_columns_and_types(trace: Trace) -> None:
-    found = narrowed(trace, only_models(only_process(everything(trace), trace, "App"), trace, ["Style-A"]))
+    filtered = narrowed(trace, only_models(only_process(everything(trace), trace, "App"), trace, ["Style-A"]))
     for name in EVENT_FRAMES:
-        frame = getattr(found, name)
+        frame = getattr(filtered, name)
         assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES
         assert list(frame.index) == list(range(len(frame)))
 
 
 @pytest.mark.parametrize("process", ["App", "7", 7])
 def test_the_target_keeps_core_ml_and_what_names_no_process(trace: Trace, process: str | int) -> None:
-    found = of_process(trace, process)
-    assert len(found.activity) == 5
-    assert list(found.hardware["pid"].dropna()) == [7]
-    assert len(found.hardware) == 2
-    assert list(found.context["signposts"]["pid"]) == [7]
-    assert len(found.context["clock"]) == 1
-    assert "1 hardware rows do not name a process" in found.notes[-1]
+    filtered = of_process(trace, process)
+    assert len(filtered.activity) == 5
+    assert list(filtered.hardware["pid"].dropna()) == [7]
+    assert len(filtered.hardware) == 2
+    assert list(filtered.context["signposts"]["pid"]) == [7]
+    assert len(filtered.context["clock"]) == 1
+    assert "1 hardware rows do not name a process" in filtered.notes[-1]
 
 
 def test_another_process_than_the_target_has_no_core_ml_rows(trace: Trace) -> None:
-    found = of_process(trace, "other")
-    assert found.activity.empty
-    assert found.data.empty
-    assert list(found.hardware["pid"].dropna()) == [8]
+    filtered = of_process(trace, "other")
+    assert filtered.activity.empty
+    assert filtered.data.empty
+    assert list(filtered.hardware["pid"].dropna()) == [8]
     # The row that worked for a prediction names no process, but is the target's.
-    assert len(found.hardware) == 1
-    assert "belong to the target" in found.notes[-1]
+    assert len(filtered.hardware) == 1
+    assert "belong to the target" in filtered.notes[-1]
 
 
 def test_names_of_models_come_from_every_frame(trace: Trace) -> None:

@@ -26,13 +26,13 @@ def test_categoricals_are_united_as_pandas_does(parts):
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=30))
 def test_rows_are_in_order_of_start_then_longest_first_then_as_they_stand(rows):
     frame = pd.DataFrame(rows, columns=["start_ns", "duration_ns"], dtype="int64")
-    expected = sorted(range(len(rows)), key=lambda place: (rows[place][0], -rows[place][1]))
+    expected = sorted(range(len(rows)), key=lambda index: (rows[index][0], -rows[index][1]))
     assert sort_order(frame).tolist() == expected
     ordered = reordered(frame, sort_order(frame))
     assert list(ordered.itertuples(index=True, name=None)) == [
-        (place, *rows[row]) for place, row in enumerate(expected)
+        (index, *rows[row]) for index, row in enumerate(expected)
     ]
-    by_start = sorted(range(len(rows)), key=lambda place: rows[place][0])
+    by_start = sorted(range(len(rows)), key=lambda index: rows[index][0])
     assert sort_order(frame[["start_ns"]]).tolist() == by_start
 
 

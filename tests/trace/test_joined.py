@@ -1,15 +1,18 @@
-"""Model files find their model by name, and a doubt is told instead of hidden."""
+"""Model files and performance reports find their model by name, and a doubt is told instead of hidden."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from support.handover import trace_of
+from support.performance_reports import coremltools_json, xcode_json
 from tracekit.detectors.foreign import copy_of
 from tracekit.errors import UsageError
+from tracekit.model_files import UnreadableModel
 from tracekit.testing import Model, Process, Scenario
 from tracekit.trace.joined import check_given, joined
 from tracekit.trace.model_file import Match
@@ -38,22 +41,22 @@ def put(built_models: Path, tmp_path: Path):
     return copy
 
 
-def told(trace: Trace, *given, recording: str = "-"):
+def told(trace: Trace, line=(), settings=(), recording: str = "-"):
     return [
         (entry.source, entry.model, entry.match, entry.problem)
-        for entry in joined(trace, recording, *given).model_files
+        for entry in joined(trace, recording, (line, settings)).model_files
     ]
 
 
 def test_without_files_the_trace_is_the_same(trace, tmp_path) -> None:
-    assert joined(trace, tmp_path / "run.trace", (), ()) is trace
+    assert joined(trace, tmp_path / "run.trace") is trace
 
 
 def test_the_same_name_is_enough(trace, put) -> None:
     path = put(f"{ENCODER}.mlpackage")
     assert told(trace, [path, path]) == [(f"{ENCODER}.mlpackage", ENCODER, Match.NAME, "")]
-    assert joined(trace, "-", [path]).model_file(ENCODER).main.inputs[0].name == "x"
-    assert joined(trace, "-", [path]).model_file("Other") is None
+    assert joined(trace, "-", ([path], ())).model_file(ENCODER).main.inputs[0].name == "x"
+    assert joined(trace, "-", ([path], ())).model_file("Other") is None
 
 
 def test_a_similar_name_is_used_and_told(trace, put) -> None:
@@ -106,15 +109,22 @@ def test_what_is_given_goes_before_settings_and_both_before_what_lies_beside(tra
     [(b"", "is empty"), (b"\xff" * 40, "'CaptionEncoder.mlmodel'"), (None, "no such file")],
     ids=["empty", "noise", "missing"],
 )
-def test_a_bad_file_costs_a_sentence_and_not_the_recording(trace, tmp_path, content, words: str) -> None:
+def test_a_bad_file_of_the_settings_costs_a_sentence_and_not_the_recording(trace, tmp_path, content, words) -> None:
     path = tmp_path / f"{ENCODER}.mlmodel"
     if content is not None:
         path.write_bytes(content)
-    ((_, model, _, problem),) = told(trace, [str(path)])
+    ((_, model, _, problem),) = told(trace, settings=[str(path)])
     assert model is None
     assert problem.startswith(f"Not used for {ENCODER}: ")
     assert words in problem
     assert str(tmp_path.parent) not in problem
+
+
+def test_a_bad_file_that_is_given_is_an_error(trace, tmp_path) -> None:
+    path = tmp_path / f"{ENCODER}.mlmodel"
+    path.write_bytes(b"")
+    with pytest.raises(UnreadableModel, match="mlmodel' is empty"):
+        told(trace, [str(path)])
 
 
 def test_a_path_that_leads_nowhere_is_told_at_once(tmp_path) -> None:
@@ -122,10 +132,12 @@ def test_a_path_that_leads_nowhere_is_told_at_once(tmp_path) -> None:
     check_given([str(tmp_path / "a=b.mlmodel")])
     with pytest.raises(UsageError, match="--model-file A=missing: no such file or folder"):
         check_given(["A=missing"])
+    with pytest.raises(UsageError, match="--perf-report A=missing: no such file or folder"):
+        check_given([], ["A=missing"])
 
 
 def test_what_checks_of_others_see_has_the_same_facts(trace, put) -> None:
-    with_file = joined(trace, "-", [put(f"{ENCODER}.mlpackage")])
+    with_file = joined(trace, "-", ([put(f"{ENCODER}.mlpackage")], ()))
     assert copy_of(with_file).model_file(ENCODER) is with_file.model_file(ENCODER)
 
 
@@ -137,3 +149,97 @@ def test_the_name_of_a_model_cannot_lead_out_of_the_folder(put, tmp_path) -> Non
     assert "../Evil" in set(trace.models["name"])
     put("Evil.mlmodel")
     assert joined(trace, tmp_path / "folder" / "run.trace") is trace
+
+
+@pytest.fixture
+def report(tmp_path: Path):
+    """Writes a performance report of a model into a file; gives its path."""
+
+    def write(name: str, file: str, content: bytes | None = None) -> str:
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        document = xcode_json(name, None, predict=[9, 0.01, 0.01]) if name else coremltools_json()
+        path.write_bytes(json.dumps(document).encode() if content is None else content)
+        return str(path)
+
+    return write
+
+
+def reported(trace: Trace, line=(), settings=(), recording: str = "-"):
+    return [
+        (entry.source, entry.model, entry.match, entry.problem)
+        for entry in joined(trace, recording, reports=(line, settings)).performance_reports
+    ]
+
+
+def test_a_report_belongs_to_the_model_that_it_names_and_not_to_that_of_its_file(trace, report) -> None:
+    path = report(ENCODER, "Other.json")
+    assert reported(trace, [path]) == [("Other.json", ENCODER, Match.NAME, "")]
+    assert joined(trace, "-", reports=([path], ())).performance_report(ENCODER).prediction.median_ns == 10_000_000
+    ((_, model, _, problem),) = reported(trace, [report("Other", f"{ENCODER}.json")])
+    assert (model, problem[:36]) == (None, "Not used: no model has its name; the")
+
+
+def test_a_plan_that_names_no_model_goes_by_its_file_or_by_what_is_given(trace, report) -> None:
+    assert reported(trace, [report("", f"{ENCODER}.json")]) == [(f"{ENCODER}.json", ENCODER, Match.NAME, "")]
+    plan = report("", "compute_plan.json")
+    assert reported(trace, [plan])[0][1] is None
+    assert reported(trace, [f"{ENCODER}={plan}"]) == [("compute_plan.json", ENCODER, Match.GIVEN, "")]
+
+
+def test_a_report_of_another_name_is_used_where_it_is_given_so_and_doubted(trace, report) -> None:
+    assert reported(trace, [f"{ENCODER}={report('Decoder', 'a.json')}"]) == [
+        ("a.json", ENCODER, Match.GIVEN, f"Used for {ENCODER}, although it names Decoder: check that it is this model.")
+    ]
+    ((_, model, match, problem),) = reported(trace, [report("caption_encoder", "b.json")])
+    assert (model, match) == (ENCODER, Match.SIMILAR)
+    assert "only similar" in problem
+
+
+def test_several_reports_of_one_model_are_not_chosen_from(trace, report) -> None:
+    answers = reported(trace, [report(ENCODER, "all.json"), report(ENCODER, "cpu.json")])
+    assert [answer[1:] for answer in answers] == [
+        (None, None, f"Not used: 2 files could describe {ENCODER}; choose one as {ENCODER}=PATH.")
+    ] * 2
+
+
+def test_given_reports_go_before_settings_and_both_before_those_beside_the_recording(trace, report, tmp_path) -> None:
+    recording = str(tmp_path / "run.trace")
+    report(ENCODER, f"{ENCODER}-all.json")
+    assert reported(trace, recording=recording) == [(f"{ENCODER}-all.json", ENCODER, Match.NAME, "")]
+    report(ENCODER, f"{ENCODER}.json")
+    assert [source for source, *_ in reported(trace, recording=recording)] == [f"{ENCODER}.json"]
+    settings, line = [report(ENCODER, "settings/x.json")], [report(ENCODER, "y.json")]
+    assert [source for source, *_ in reported(trace, line, settings, recording=recording)] == ["y.json"]
+    assert [source for source, *_ in reported(trace, (), settings, recording=recording)] == ["x.json"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "is empty"), (b'{"deviceResults": {', "is not complete JSON"), (b'{"a": 1}', "is no performance report")],
+    ids=["empty", "truncated", "foreign"],
+)
+def test_a_bad_report_is_an_error_where_it_is_given_and_else_a_sentence(
+    trace, report, tmp_path, content, words: str
+) -> None:
+    path = report(ENCODER, "bad.json", content)
+    with pytest.raises(UnreadableModel, match=words):
+        check_given([], [path])
+    ((_, model, _, problem),) = reported(trace, settings=[path])
+    assert model is None
+    assert words in problem
+    assert str(tmp_path.parent) not in problem
+
+
+def test_json_beside_the_recording_that_is_no_report_is_nobodys(trace, report, tmp_path) -> None:
+    report(ENCODER, f"{ENCODER}.json", b'{"a": 1}')
+    assert joined(trace, str(tmp_path / "run.trace")) is trace
+    report(ENCODER, f"{ENCODER}.json", b'{"deviceResults": {}}')
+    ((_, model, _, problem),) = reported(trace, recording=str(tmp_path / "run.trace"))
+    assert model is None
+    assert problem.startswith(f"Not used for {ENCODER}: '{ENCODER}.json': the report holds no results")
+
+
+def test_what_checks_of_others_see_has_the_same_report(trace, report) -> None:
+    with_report = joined(trace, "-", reports=([report(ENCODER, "a.json")], ()))
+    assert copy_of(with_report).performance_report(ENCODER) is with_report.performance_report(ENCODER)

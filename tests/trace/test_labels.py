@@ -155,5 +155,5 @@ def test_gpu_labels_that_differ_in_what_means_nothing_are_worked_out_once():
 @given(st.lists(st.lists(PIECES, max_size=10).map("".join), max_size=20))
 def test_many_gpu_labels_mean_what_each_means_alone(labels):
     known = KnownModels(["Model", "x"])
-    places, meanings = gpu_labels(labels, known)
-    assert [meanings[place] for place in places] == [gpu_label(label, known) for label in labels]
+    positions, meanings = gpu_labels(labels, known)
+    assert [meanings[position] for position in positions] == [gpu_label(label, known) for label in labels]

@@ -20,7 +20,7 @@ def coreml_rows(trace):
 def links(trace):
     """(row of the prediction, attribution) of each row of the table."""
     rows = coreml_rows(trace)
-    inside = [None if pd.isna(place) else int(place) for place in rows["inside"]]
+    inside = [None if pd.isna(index) else int(index) for index in rows["inside"]]
     return list(zip(inside, rows["attribution"], strict=True))
 
 
@@ -186,7 +186,7 @@ def test_real_neural_engine_rows_lie_in_real_predictions(make, corpus):
     rows = [(p["prediction"][0], p["prediction"][1] - p["prediction"][0], "Prediction", name) for p in pairs]
     rows += [(p["ane"][0], p["ane"][1] - p["ane"][0], "Neural Engine Request", name) for p in pairs]
     trace = build_trace(make.recording(make.coreml(*rows)))
-    assert links(trace)[4:] == [(place, "contained") for place in range(4)]
+    assert links(trace)[4:] == [(index, "contained") for index in range(4)]
 
 
 @st.composite
@@ -218,27 +218,30 @@ def expected_links(rows):
     for start, length, event, model, parent, level, _ in rows:
         sub, is_prediction = level == "sub", event == "Prediction"
 
-        def inside(candidates, start=start, length=length):
+        def inside(is_candidate, start=start, length=length):
             return [
-                place
-                for place, row in enumerate(rows)
-                if row[2] == "Prediction" and candidates(row) and row[0] <= start and row[0] + row[1] >= start + length
+                index
+                for index, row in enumerate(rows)
+                if row[2] == "Prediction"
+                and is_candidate(row)
+                and row[0] <= start
+                and row[0] + row[1] >= start + length
             ]
 
-        found = []
+        candidates = []
         if not is_prediction and not sub:
-            found = inside(lambda row, model=model: row[5] != "sub" and same(model, row[3]))
+            candidates = inside(lambda row, model=model: row[5] != "sub" and same(model, row[3]))
         elif sub:
             if not is_prediction:
-                found = inside(
+                candidates = inside(
                     lambda row, model=model, parent=parent: row[5] == "sub" and row[4] == parent and same(model, row[3])
                 )
-            own = model is not None and parent is not None and split[model].base == split[parent].base
-            if not found and parent is not None and not own:
-                found = inside(lambda row, parent=parent: same(parent, row[3]))
+            of_same_model = model is not None and parent is not None and split[model].base == split[parent].base
+            if not candidates and parent is not None and not of_same_model:
+                candidates = inside(lambda row, parent=parent: same(parent, row[3]))
         needs_none = model is not None and (event == "Load" or (is_prediction and not sub))
-        word = {0: "exact" if needs_none else "unattributed", 1: "contained"}.get(len(found), "ambiguous")
-        answer.append((found[0] if len(found) == 1 else None, word))
+        word = {0: "exact" if needs_none else "unattributed", 1: "contained"}.get(len(candidates), "ambiguous")
+        answer.append((candidates[0] if len(candidates) == 1 else None, word))
     return answer
 
 

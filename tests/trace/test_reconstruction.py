@@ -281,7 +281,7 @@ def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, pre
     if rows:
         assert groups.size().tolist() == rows
     busy = groups["duration_ns"].sum()
-    assert [(*span, busy[place]) for place, span in enumerate(spans(trace)[: len(first)])] == first
+    assert [(*span, busy[index]) for index, span in enumerate(spans(trace)[: len(first)])] == first
     graphs = trace.hardware[trace.hardware["lane"] == "mps"]
     assert graphs["prediction"].tolist() == list(range(predictions))
     assert graphs["attribution"].eq("exact").all()
@@ -305,11 +305,11 @@ def test_any_pieces_are_cut_where_the_operation_does_not_rise(make, pieces):
     for model, operation, device, buffer in pieces:
         if device == "engine" or buffer == 0:
             least[model] = min(operation, least.get(model, operation))
-    for place, (model, operation, device, buffer) in enumerate(pieces):
+    for index, (model, operation, device, buffer) in enumerate(pieces):
         if device == "engine":
-            engine.append((place * 10, 5, engine_label(operation, model)))
+            engine.append((index * 10, 5, engine_label(operation, model)))
         else:
-            on_gpu.append((place * 10, 5, gpu_label(buffer, operation, model), app, place + 1))
+            on_gpu.append((index * 10, 5, gpu_label(buffer, operation, model), app, index + 1))
         if device == "engine" or buffer == 0:
             before = last.get(model)
             if before is None and operation > least[model]:

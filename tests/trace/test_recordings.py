@@ -20,15 +20,15 @@ def opened(path):
 def links(trace):
     """Row of the prediction's table row, or None, by row of the Core ML table; and the attributions."""
     rows = pd.concat([trace.activity, trace.data, trace.compute, trace.other]).set_index("row").sort_index()
-    place = trace.activity["row"]
-    inside = [None if pd.isna(label) else int(place[label]) for label in rows["prediction"]]
+    row_number = trace.activity["row"]
+    inside = [None if pd.isna(label) else int(row_number[label]) for label in rows["prediction"]]
     return inside, rows["attribution"].astype(str).tolist()
 
 
 def assert_links_are_true(trace, truth):
     """Every link is the true one; where there is none, several predictions contain the row."""
-    found, attributions = links(trace)
-    for inside, attribution, cause in zip(found, attributions, truth.parents[CORE_ML], strict=True):
+    linked, attributions = links(trace)
+    for inside, attribution, cause in zip(linked, attributions, truth.parents[CORE_ML], strict=True):
         if attribution == "ambiguous":
             assert inside is None
             assert cause is not None
@@ -136,9 +136,9 @@ def test_the_real_table_of_contents_alone_says_what_to_export(corpus):
     ],
 )
 def test_real_tables_of_other_instruments_become_context(corpus, file, frame, rows):
-    found = opened(corpus / "xml" / file).context[frame]
-    assert len(found) == rows
-    assert found["start_ns"].dtype == "int64"
+    texts = opened(corpus / "xml" / file).context[frame]
+    assert len(texts) == rows
+    assert texts["start_ns"].dtype == "int64"
 
 
 @pytest.mark.corpus

@@ -22,9 +22,9 @@ LOAD = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")
 
 
 def samples_of(*samples: tuple[int, Thread, list[Call]]) -> Samples:
-    found = source(*samples).read()
-    assert found is not None
-    return found
+    stacks = source(*samples).read()
+    assert stacks is not None
+    return stacks
 
 
 def test_frames_stand_innermost_first_and_are_kept_once() -> None:
@@ -63,9 +63,9 @@ def test_functions_that_are_not_known_are_null() -> None:
 
 def test_the_better_table_is_read_and_damage_is_told() -> None:
     tables = {"time-profile": [call_stacks([(1, MAIN, [START])])], "time-sample": [call_stacks([])]}
-    whole = SampleSource(Held(tables)).read()
-    assert whole is not None
-    assert len(whole.samples) == 1
+    samples = SampleSource(Held(tables)).read()
+    assert samples is not None
+    assert len(samples.samples) == 1
     cut = SampleSource(Held(tables, unreadable="time-profile")).read()
     assert cut is not None
     assert len(cut.samples) == 0
@@ -74,7 +74,7 @@ def test_the_better_table_is_read_and_damage_is_told() -> None:
     # Where no table can be read, there are frames all the same, with the columns of others.
     lost = SampleSource(Held({"time-profile": tables["time-profile"]}, unreadable="time-profile")).read()
     assert lost is not None
-    for none, some in ((lost.samples, whole.samples), (lost.stacks, whole.stacks)):
+    for none, some in ((lost.samples, samples.samples), (lost.stacks, samples.stacks)):
         assert none.empty
         assert [(name, str(kind)) for name, kind in none.dtypes.items()] == [
             (name, str(kind)) for name, kind in some.dtypes.items()
@@ -82,18 +82,18 @@ def test_the_better_table_is_read_and_damage_is_told() -> None:
 
 
 def test_a_trace_reads_its_samples_once_and_only_when_asked(trace_with: Callable[[SampleSource], object]) -> None:
-    asked = []
+    calls = []
 
     class Counted(Held):
         def call_stacks(self, schema: str, **_: str) -> list:
-            asked.append(schema)
+            calls.append(schema)
             return super().call_stacks(schema)
 
     trace = trace_with(SampleSource(Counted({"time-profile": [call_stacks([(1, MAIN, [START])])]})))
-    assert asked == []
+    assert calls == []
     assert len(trace.samples) == len(trace.stacks) == 1
     assert trace.samples is trace.samples
-    assert asked == ["time-profile"]
+    assert calls == ["time-profile"]
 
 
 @pytest.fixture

@@ -23,11 +23,11 @@ def shared(make, *rows, coreml=((100 * MS, 100 * MS, "Prediction", "net-1"),)):
 )
 def test_more_than_a_twentieth_outside_all_predictions_is_others_work(make, outside_ns, state):
     inside_ns = 95 * MS
-    found = shared(make, (101 * MS, inside_ns, GENERIC), (500 * MS, outside_ns, GENERIC))
+    sharing = shared(make, (101 * MS, inside_ns, GENERIC), (500 * MS, outside_ns, GENERIC))
     assert MAX_OUTSIDE_SHARE == 0.05
-    assert found.state == state
-    assert found.is_shared is (state == "shared")
-    assert found.outside_share == pytest.approx(outside_ns / (outside_ns + inside_ns))
+    assert sharing.state == state
+    assert sharing.is_shared is (state == "shared")
+    assert sharing.outside_share == pytest.approx(outside_ns / (outside_ns + inside_ns))
 
 
 def test_a_millisecond_around_a_prediction_is_inside(make):
@@ -37,7 +37,7 @@ def test_a_millisecond_around_a_prediction_is_inside(make):
 
 
 def test_time_is_counted_once_however_many_rows_cover_it(make):
-    found = shared(
+    sharing = shared(
         make,
         (100 * MS, 100 * MS, GENERIC),
         (100 * MS, 90 * MS, GENERIC),
@@ -45,16 +45,16 @@ def test_time_is_counted_once_however_many_rows_cover_it(make):
         (550 * MS, 50 * MS, GENERIC),
         (520 * MS, 10 * MS, GENERIC),
     )
-    assert found.outside_share == 0.5
-    assert found.sentence == (
+    assert sharing.outside_share == 0.5
+    assert sharing.sentence == (
         "Other processes used the Neural Engine too: 50% of its execution time is outside the target's predictions."
     )
 
 
 def test_a_label_of_a_model_that_the_target_never_loaded_is_enough(make):
-    found = shared(make, (101 * MS, 90 * MS, GENERIC), (150 * MS, 1, label("rival")), (151 * MS, 1, label("rival")))
-    assert (found.state, found.foreign_models) == (SharingState.SHARED, ("rival",))
-    assert found.sentence == (
+    sharing = shared(make, (101 * MS, 90 * MS, GENERIC), (150 * MS, 1, label("rival")), (151 * MS, 1, label("rival")))
+    assert (sharing.state, sharing.foreign_models) == (SharingState.SHARED, ("rival",))
+    assert sharing.sentence == (
         "Other processes used the Neural Engine too: labels name a model that the target never loaded (rival)."
     )
     many = shared(make, *((110 * MS + k, 1, label(f"m{k}")) for k in range(5)), (500 * MS, 95, label("m9", " Compile")))
@@ -64,18 +64,18 @@ def test_a_label_of_a_model_that_the_target_never_loaded_is_enough(make):
 
 def test_work_that_names_the_targets_model_is_its_own_at_any_time(make):
     # A prediction that the end of the recording cut off has no row, and its work on the engine has.
-    found = shared(make, (101 * MS, 90 * MS, label("net")), (500 * MS, 90 * MS, label("net")))
-    assert (found.state, found.outside_share) == (SharingState.OWN, 0)
+    sharing = shared(make, (101 * MS, 90 * MS, label("net")), (500 * MS, 90 * MS, label("net")))
+    assert (sharing.state, sharing.outside_share) == (SharingState.OWN, 0)
 
 
 def test_loads_and_compilations_are_no_execution(make):
-    found = shared(
+    sharing = shared(
         make,
         (101 * MS, 90 * MS, GENERIC),
         (300 * MS, 900 * MS, "Neural Engine Load: prepare and cache"),
         (300 * MS, 800 * MS, label("net", " Compile")),
     )
-    assert (found.state, found.outside_share) == (SharingState.OWN, 0)
+    assert (sharing.state, sharing.outside_share) == (SharingState.OWN, 0)
     only = shared(make, (300 * MS, 900 * MS, "Neural Engine Load"))
     assert (only.state, only.outside_share) == (SharingState.OWN, None)
     assert only.sentence == "Nothing suggests that other processes used the Neural Engine."
@@ -84,11 +84,11 @@ def test_loads_and_compilations_are_no_execution(make):
 def test_without_anything_to_compare_with_sharing_cannot_be_judged(make):
     rows = ((0, 5, GENERIC), (10, 5, label("net")))
     for coreml, why in (((), "no Core ML row"), (((0, 5, "Load", "net-1"),), "no prediction")):
-        found = shared(make, *rows, coreml=coreml)
-        assert (found.state, found.outside_share, found.foreign_models) == (SharingState.UNKNOWN, None, ())
-        assert "unknown whether other processes" in found.sentence
-        assert why in found.sentence
-        assert not found.is_shared
+        sharing = shared(make, *rows, coreml=coreml)
+        assert (sharing.state, sharing.outside_share, sharing.foreign_models) == (SharingState.UNKNOWN, None, ())
+        assert "unknown whether other processes" in sharing.sentence
+        assert why in sharing.sentence
+        assert not sharing.is_shared
 
 
 def test_without_rows_of_the_engine_there_is_nothing_to_share(make):
@@ -132,7 +132,7 @@ def test_recordings_with_and_without_others_are_told_apart(tmp_path, others, emp
     if emptied:
         scenario.emptied.add(CORE_ML)
     write_export(scenario, tmp_path)
-    found = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS)).sharing
-    assert found.state == state
+    sharing = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS)).sharing
+    assert sharing.state == state
     if not emptied:
-        assert found.outside_share == pytest.approx(others * 20 / (others * 20 + 800))
+        assert sharing.outside_share == pytest.approx(others * 20 / (others * 20 + 800))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
+from tracekit.compare.comparison import EnvironmentDifference
 from tracekit.tui.detail.columns import fitted, headings
-from tracekit.tui.detail.compare import BY_DIFFERENCE, number_fields, ratio_text
+from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane, number_fields, ratio_text
 from tracekit.tui.detail.records import records_of
+from tracekit.tui.state import LATENCY
 
 
 def statistics(duration: int, count: int):
@@ -169,3 +172,11 @@ def test_the_answers_are_those_of_the_command(run_view, samples: Path) -> None:
         assert "u: [findings]" in screen.text()
 
     run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", size=(180, 50))
+
+
+def test_what_makes_the_answers_unfair_stands_above_them() -> None:
+    unfair = (EnvironmentDifference("device", "iPhone 14 Pro", "Mac Studio"), EnvironmentDifference("system", "a", "b"))
+    state = SimpleNamespace(measure=LATENCY, comparison=SimpleNamespace(unfair=unfair))
+    wide, narrow = (ComparePane().heading(state, None, room) for room in (150, 50))
+    assert wide.endswith("not a fair comparison: device, system differ")
+    assert narrow == "u: not a fair comparison: device, system differ"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.inputs import (
+    add_format_arguments,
     add_jobs_argument,
     add_model_argument,
-    add_model_file_argument,
+    add_model_file_arguments,
     add_process_argument,
     add_reader_arguments,
     add_run_argument,
@@ -53,7 +54,7 @@ def _add_input(group: _ArgumentGroup) -> None:
     add_run_argument(group)
     add_model_argument(group)
     add_process_argument(group)
-    add_model_file_argument(group)
+    add_model_file_arguments(group)
     add_reader_arguments(group)
     add_jobs_argument(group)
 
@@ -81,9 +82,7 @@ def _add_checks(group: _ArgumentGroup) -> None:
 
 
 def _add_output(group: _ArgumentGroup) -> None:
-    form = group.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), help="output format (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+    add_format_arguments(group, FORMATS)
     group.add_argument(
         "-o",
         "--output",
@@ -170,6 +169,7 @@ def options_of(arguments: Namespace) -> dict[str, Any]:
         "budget": arguments.budget,
         "expect": arguments.expect,
         "model_files": arguments.model_file,
+        "perf_reports": arguments.perf_report,
         "config": config_of(arguments),
         "sort": arguments.sort,
         "redact": not arguments.no_redact,

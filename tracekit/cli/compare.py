@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import (
+    add_format_arguments,
     add_model_argument,
     add_output_argument,
     add_part_arguments,
@@ -18,12 +20,14 @@ from tracekit.cli.inputs import (
 )
 from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
+from tracekit.cli.several import REPORT
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from tracekit.cli.measuring import Measured
     from tracekit.compare.comparison import Comparison
     from tracekit.compare.renderers.html import Drawing
 
@@ -46,9 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_reader_arguments(parser)
     add_worker_arguments(parser)
     add_config_arguments(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format_arguments(parser, FORMATS, default="text")
     add_output_argument(parser, ENDINGS)
 
 
@@ -67,17 +69,41 @@ def run(arguments: Namespace) -> ExitStatus:
     path = config_of(arguments)
     config = load_config(path, all_detectors())
     form = "markdown" if arguments.format == "md" else arguments.format
-    draws = len(before) == len(after) == 1 and "html" in (form, *outputs.values())
-    measured = measure_all([*before, *after], arguments, path, part, lanes=draws)
-    sides = [readable(side) for side in (measured[: len(before)], measured[len(before) :])]
+    draws = "html" in (form, *outputs.values())
+    measuring = partial(measure_all, arguments=arguments, config=path, part=part)
+    measured = measuring([*before, *after], lanes=draws and len(before) == len(after) == 1)
+    halves = (measured[: len(before)], measured[len(before) :])
+    sides = [readable(half) for half in halves]
     notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
     comparison = compare(*sides, renames=renames, floors=config.floors, notes=[*notes, *left_out(measured)])
-    drawings = [entry.drawing for entry in measured if entry.drawing is not None]
+    drawings = _drawings(halves, partial(measuring, lanes=True)) if draws else []
     for output, each in outputs.items():
         write_report(output, _rendered(comparison, each, drawings))
     styled = form == "text" and has_color()
     emit(_rendered(comparison, form, drawings, color=styled), styled=styled, utf8=form in ("json", "html"))
     return ExitStatus.DONE if sum(map(len, sides)) == len(measured) else ExitStatus.UNUSABLE
+
+
+def _drawings(
+    halves: Sequence[Sequence[Measured]], measure_again: Callable[[Sequence[str]], list[Measured]]
+) -> list[Drawing]:
+    """The lanes of one recording a side. Of several it is the most typical one, which is read again, since the lanes of
+    all of them would not fit into memory. A report has no lanes."""
+    from tracekit.compare.comparison import typical
+
+    chosen = []
+    for half in halves:
+        known = [
+            (entry, entry.measurements)
+            for entry in half
+            if entry.measurements is not None and not entry.path.endswith(REPORT)
+        ]
+        chosen += [known[typical([found for _, found in known])][0]] if known else []
+    if len(chosen) < len(halves):
+        return []
+    if any(entry.drawing is None for entry in chosen):
+        chosen = measure_again([entry.path for entry in chosen])
+    return [entry.drawing for entry in chosen if entry.drawing is not None]
 
 
 def _rendered(comparison: Comparison, form: str, drawings: Sequence[Drawing], *, color: bool = False) -> str:

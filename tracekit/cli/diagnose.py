@@ -8,7 +8,7 @@ from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import (
     add_model_argument,
-    add_model_file_argument,
+    add_model_file_arguments,
     add_paths_argument,
     add_reader_arguments,
     xctrace_options,
@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     add_paths_argument(parser)
     add_model_argument(parser)
-    add_model_file_argument(parser)
+    add_model_file_arguments(parser)
     add_reader_arguments(parser)
     add_config_arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
@@ -45,6 +45,7 @@ def run(arguments: Namespace) -> ExitStatus:
             arguments.path,
             models=arguments.model,
             model_files=arguments.model_file,
+            perf_reports=arguments.perf_report,
             config=config_of(arguments),
             redact=not arguments.no_redact,
             reader=arguments.reader,

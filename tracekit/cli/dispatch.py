@@ -71,7 +71,9 @@ def _without_help_command(arguments: Sequence[str]) -> Sequence[str]:
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """What the command line says. Raises `UsageError`."""
     _check_command(arguments)
-    options, rest = build_parser().parse_known_args(arguments)
+    # An option before the command may need to know all of them.
+    parser = build_parser(None if arguments[0].startswith("-") else arguments[0])
+    options, rest = parser.parse_known_args(arguments)
     if rest:
         command = f"tracekit {options.command}" if options.command else "tracekit"
         raise UsageError(f"unrecognized arguments: {' '.join(rest)} (see '{command} --help')")

@@ -40,8 +40,8 @@ def add_model_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
 
 
-def add_model_file_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
-    """`--model-file`."""
+def add_model_file_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--model-file` and `--perf-report`."""
     parser.add_argument(
         "--model-file",
         action="append",
@@ -49,6 +49,13 @@ def add_model_file_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
         metavar="[MODEL=]PATH",
         help="model file (.mlpackage, .mlmodel, .mlmodelc) of a recorded model, matched by name; also found beside the "
         "recording (repeatable)",
+    )
+    parser.add_argument(
+        "--perf-report",
+        action="append",
+        default=[],
+        metavar="[MODEL=]PATH",
+        help="performance report (.json) of a recorded model, used in the same way (repeatable)",
     )
 
 
@@ -104,6 +111,15 @@ def add_part_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     parser.add_argument(
         "--signpost", metavar="NAME", help="only predictions starting within signpost intervals of the app"
     )
+
+
+def add_format_arguments(
+    parser: ArgumentParser | _ArgumentGroup, formats: Sequence[str], default: str | None = None
+) -> None:
+    """`--format`, and `--json` for short. What is printed where neither is given is text, in one form or another."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=(*formats, "md"), default=default, help="output format (default: text)")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
 
 
 def add_output_argument(parser: ArgumentParser, endings: Mapping[str, str]) -> None:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_format_arguments
+from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
+    from tracekit.detectors.model_checks import ModelChecks
     from tracekit.model_files import ModelFile
     from tracekit.model_files.performance import PerformanceReport
 
@@ -38,11 +41,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="oldest system that the app supports, such as iOS16: does the model load there",
     )
     parser.add_argument("--unit", choices=UNITS, help="of a report: list the operations on this compute unit")
-    add_check_arguments(parser.add_argument_group("checks"))
+    group = parser.add_argument_group("checks")
+    add_check_arguments(group)
+    add_config_arguments(group)
     output = parser.add_argument_group("output")
-    form = output.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), help="output format (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+    add_format_arguments(output, FORMATS)
     output.add_argument(
         "-o",
         "--output",
@@ -113,8 +116,14 @@ def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
     if arguments.unit:
         raise UsageError("--unit is for performance reports and compute plans; this is a model")
     target = parse_target(arguments.target) if arguments.target else None
+    project = _project(arguments)
+    only = ids(arguments.only) or project.only
     judgments = run_model_detectors(
-        model, target, only=ids(arguments.only), skip=ids(arguments.skip), settings=settings(arguments.set)
+        model,
+        target,
+        only=only,
+        skip=(*(name for name in project.skipped(model.name) if name not in ids(arguments.only)), *ids(arguments.skip)),
+        settings=project.settings_of(model.name) | settings(arguments.set),
     )
     report = model_report(model, judgments, target, redact=not arguments.no_redact)
     return _Inspected(
@@ -124,6 +133,20 @@ def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
         lambda: to_json(report),
         failed=bool(report.summary.errors),
     )
+
+
+def _project(arguments: Namespace) -> ModelChecks:
+    """What the config file sets for the checks of model files."""
+    from tracekit.detectors.model_checks import ModelChecks
+
+    path = config_of(arguments)
+    if path is None:
+        return ModelChecks()
+    # It knows the detectors of recordings too, which take a second to load.
+    from tracekit.config import load_config
+    from tracekit.detectors.plugins import all_detectors
+
+    return load_config(path, all_detectors()).model_checks
 
 
 def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:

@@ -32,9 +32,11 @@ def run() -> NoReturn:
         import gc
 
         from tracekit.cli.output import prepare
+        from tracekit.cli.startup import lighten
         from tracekit.cli.terminated import Terminated, raising_terminated
 
         prepare()
+        lighten()
         gc.set_threshold(*_GARBAGE_THRESHOLDS)
         with raising_terminated():
             try:

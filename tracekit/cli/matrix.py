@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import (
+    add_format_arguments,
     add_model_argument,
     add_output_argument,
     add_reader_arguments,
@@ -40,9 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_reader_arguments(parser)
     add_worker_arguments(parser)
     add_config_arguments(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format_arguments(parser, FORMATS, default="text")
     add_output_argument(parser, ENDINGS)
 
 
@@ -53,10 +52,10 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.compare.matrix import expanded_labels, labels_of, matrix, sources_of
     from tracekit.compare.performance import source_of_report
 
-    found = [recordings_in(path) for path in arguments.path]
-    paths = [path for several in found for path in several]
+    recordings = [recordings_in(path) for path in arguments.path]
+    paths = [path for several in recordings for path in several]
     outputs = outputs_of(arguments.output, ENDINGS, paths)
-    given = expanded_labels(arguments.label, list(map(len, found)))
+    given = expanded_labels(arguments.label, list(map(len, recordings)))
     measured = measure_all(paths, arguments, config_of(arguments), performance=True)
     recorded = iter(sources_of(readable(measured)))
     sources = [

@@ -117,14 +117,26 @@ def measure_one(
 ) -> Measured:
     """Measure one recording. Whatever goes wrong is part of the result, so that the others go on."""
     where = path if request.folder is None else str(request.folder / path)
+    name = Path(path).name
     try:
         if path.endswith(REPORT):
             return _of_json(path, where, request)
+        if _is_empty_folder(Path(where)):
+            raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
         return _of_recording(path, where, request, xctrace, progress)
     except TracekitError as error:
-        return Measured(path, None, str(error).replace(where, path))
+        text = str(error).replace(where, path)
+        # Of many recordings, which one is meant.
+        return Measured(path, None, text if name in text else f"{name}: {text}")
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it")
+
+
+def _is_empty_folder(path: Path) -> bool:
+    try:
+        return path.is_dir() and not any(path.iterdir())
+    except OSError:
+        return False
 
 
 def _of_recording(

@@ -108,8 +108,8 @@ def _has_xctrace() -> bool:
     return completed.returncode == 0
 
 
-def build_parser() -> Parser:
-    """The parser for `tracekit`."""
+def build_parser(only: str | None = None) -> Parser:
+    """The parser for `tracekit`. only: name of the one command that it is to know; None: all."""
     parser = Parser(
         prog="tracekit",
         description="Find performance problems in Instruments recordings of Core ML apps.",
@@ -127,6 +127,8 @@ def build_parser() -> Parser:
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for command in COMMANDS:
+        if only not in (None, command.name):
+            continue
         added = commands.add_parser(
             command.name,
             help=command.summary,

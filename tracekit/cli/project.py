@@ -18,7 +18,7 @@ def add_config_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
 
 def config_of(arguments: Namespace) -> Path | None:
     """The config file to use: the one that is given, else the one that applies to the current folder."""
-    from tracekit.config import find_config
+    from tracekit.config_file import find_config
 
     if arguments.no_config:
         return None

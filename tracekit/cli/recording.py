@@ -61,11 +61,11 @@ def choose_device(tool: Tool, wanted: str) -> ListedDevice:
     from tracekit.recording.xctrace.devices import check_device, find_devices
     from tracekit.recording.xctrace.tool import list_devices, read_version
 
-    found = find_devices(list_devices(tool), wanted)
-    rest = [each for each in found if not each.is_simulator]
-    if rest != found and rest and read_version(tool).hangs_on_simulators:
-        found = rest
-    device = found[0] if len(found) == 1 else _picked(found, wanted)
+    matching = find_devices(list_devices(tool), wanted)
+    rest = [each for each in matching if not each.is_simulator]
+    if rest != matching and rest and read_version(tool).hangs_on_simulators:
+        matching = rest
+    device = matching[0] if len(matching) == 1 else _picked(matching, wanted)
     check_device(device, lambda: read_version(tool))
     return device
 

@@ -1,4 +1,4 @@
-"""`tracekit schema`: the JSON Schema of the JSON report."""
+"""`tracekit schema`: the JSON Schemas of what `--json` prints."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 
+KINDS = ("report", "model", "performance")
+
+
 def add_arguments(parser: ArgumentParser) -> None:
-    """It takes none."""
-    del parser
+    """Which document is meant."""
+    parser.add_argument(
+        "kind",
+        nargs="?",
+        choices=KINDS,
+        default=KINDS[0],
+        help="of `tracekit analyze` (report, the default), or of `tracekit inspect` on a model file or a performance "
+        "report",
+    )
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -21,15 +31,15 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit
     from tracekit.report.renderers.serialize import schema_text
 
-    del arguments
-    emit(schema_text(), utf8=True)
+    emit(schema_text(arguments.kind), utf8=True)
     return ExitStatus.DONE
 
 
 COMMAND = Command(
     name="schema",
-    summary="print the JSON Schema of the JSON report",
-    description="Print the JSON Schema of what `tracekit analyze --json` prints. docs/report.md explains every key.",
+    summary="print the JSON Schema of JSON reports",
+    description="Print the JSON Schema of what --json prints: a report on a recording, on a model file, or a "
+    "performance report. docs/report.md, docs/inspect.md and docs/performance-reports.md explain the keys.",
     add_arguments=add_arguments,
     run=run,
 )

@@ -116,11 +116,11 @@ def _of_finding(trace: Trace, name: str) -> BoolArray:
     from tracekit.intervals import Intervals
 
     judgments = run_detectors(trace, only=[name], detectors=all_detectors())
-    found = [judgment.outcome for judgment in judgments if isinstance(judgment.outcome, Finding)]
-    if not found:
+    findings = [judgment.outcome for judgment in judgments if isinstance(judgment.outcome, Finding)]
+    if not findings:
         raise UsageError(f"{name} has no finding in this recording; see `tracekit analyze -v`")
     chosen = np.zeros(0 if trace.samples is None else len(trace.samples), np.bool_)
-    for finding in found:
+    for finding in findings:
         evidence = finding.affected
         if not len(evidence) and not finding.call_sites:
             spans = [(entry.start_ns, entry.end_ns) for entry in finding.evidence]

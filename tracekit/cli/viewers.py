@@ -46,7 +46,7 @@ def _tracks(arguments: Namespace) -> Tracks:
     """What the file shows: findings by the config file that applies here, as `tracekit analyze` has them."""
     from tracekit.api import analysis_of
     from tracekit.cli.progress import RUNNING, showing_progress
-    from tracekit.config import find_config
+    from tracekit.config_file import find_config
     from tracekit.report.viewers.tracks import tracks_of
 
     with showing_progress(arguments.quiet, then=RUNNING) as progress:

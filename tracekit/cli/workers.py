@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tracekit.cli.startup import lighten
 from tracekit.errors import TracekitError, UsageError, words_of
 
 if TYPE_CHECKING:
@@ -37,22 +38,22 @@ def in_processes(
     """
     from concurrent.futures.process import BrokenProcessPool
 
-    place = 0
-    while place < len(items):
-        with _pool(min(jobs, len(items) - place)) as pool:
+    done = 0
+    while done < len(items):
+        with _pool(min(jobs, len(items) - done)) as pool:
             try:
-                for future in [pool.submit(work, item) for item in items[place:]]:
+                for future in [pool.submit(work, item) for item in items[done:]]:
                     yield future.result()
-                    place += 1
+                    done += 1
             except BrokenProcessPool:
                 pass
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        suspects = items[place : place + jobs]
+        suspects = items[done : done + jobs]
         for item in suspects:
             yield _alone(work, item, lost)
-        place += len(suspects)
+        done += len(suspects)
 
 
 def _alone(work: Callable[[Item], Result], item: Item, lost: Callable[[Item], Result]) -> Result:
@@ -70,7 +71,7 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    return ProcessPoolExecutor(jobs, get_context("spawn"))
+    return ProcessPoolExecutor(jobs, get_context("spawn"), lighten)
 
 
 def on_cluster(
@@ -105,12 +106,12 @@ def on_cluster(
 def _threads(client: Client, address: str, version: str) -> int:
     """How many threads the cluster has. Raises `TracekitError` where it has none, or another tracekit."""
     try:
-        found = client.run(_version)
+        versions = client.run(_version)
     except ImportError:
-        found = {"worker": None}
-    if not found:
+        versions = {"worker": None}
+    if not versions:
         raise TracekitError(f"the Dask cluster at {address} has no worker")
-    for other in found.values():
+    for other in versions.values():
         if other != version:
             raise TracekitError(f"a Dask worker has {other or 'no'} tracekit; install tracekit {version} there")
     return sum(client.nthreads().values())

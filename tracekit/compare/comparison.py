@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tracekit.compare.findings import finding_changes
 from tracekit.compare.floors import Floors
@@ -32,12 +35,15 @@ LABELS = {
 }
 """What each field of `Environment` is called."""
 
+NEVER_RECORDED = ("low power mode",)
+"""What changes latency, and no table of Instruments tells."""
+
 ONE_RECORDING = (
     "One recording each: recordings of the same build differ too, and one pair cannot show by how much. Where they "
     "differ by 2%, one answer in ten is wrong; compare three or more a side."
 )
 
-EACH_BY_ITSELF = "Each model is judged by itself, at 95%; of twenty models one may seem changed by chance."
+EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: of twenty models, one may seem changed by chance."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,8 @@ class Comparison:
     """Names of the recordings."""
     after: tuple[str, ...]
     unfair: tuple[EnvironmentDifference, ...]
+    not_recorded: tuple[str, ...]
+    """What would make it unfair if it differed, and a recording does not tell."""
     models: tuple[ModelComparison, ...]
     """Those on both sides first, then those on one, each by the time they took."""
     findings: tuple[FindingChange, ...]
@@ -83,7 +91,7 @@ def compare(
     """
     renamed, floors = dict(renames or {}), floors or Floors()
     for side in (before, after):
-        _check_repeats(side)
+        check_repeats(side)
     _check_renames(renamed, before, after)
     names = dict.fromkeys(
         name
@@ -105,27 +113,29 @@ def compare(
         before=tuple(recording.source for recording in before),
         after=tuple(recording.source for recording in after),
         unfair=environment_differences(before, after),
+        not_recorded=_not_recorded((*before, *after)),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
         notes=(*notes, *_notes(before, after, models)),
     )
 
 
-def _check_repeats(side: Sequence[Measurements]) -> None:
+def check_repeats(side: Sequence[Measurements]) -> None:
+    """Raises `UsageError` for a recording that is given twice: it would count as two."""
     seen = set()
     for recording in side:
         content = _content(recording)
         if content and content in seen:
-            raise UsageError(f"{recording.source} is given twice on one side; a recording counts once")
+            raise UsageError(f"{recording.source} is given twice; a recording counts once")
         seen.add(content)
 
 
 def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], after: Sequence[Measurements]) -> None:
-    for names, side, words in ((renames.keys(), before, "before"), (renames.values(), after, "after")):
+    for names, side, place in ((renames.keys(), before, "OLD"), (renames.values(), after, "NEW")):
         held = sorted({entry.name for recording in side for entry in recording.models})
         for name in names:
             if name not in held:
-                raise unknown(f"model {words}", name, held)
+                raise UsageError(f"--rename OLD=NEW, {place}: {unknown('model', name, held)}")
     if len(set(renames.values())) < len(renames):
         raise UsageError("two models are renamed to the same name; write each --rename OLD=NEW with a name of its own")
 
@@ -144,6 +154,13 @@ def environment_differences(
             words = [" / ".join(sorted(values)) for values in sides]
             differences.append(EnvironmentDifference(LABELS[field.name], *words))
     return tuple(differences)
+
+
+def _not_recorded(recordings: Sequence[Measurements]) -> tuple[str, ...]:
+    """What at least one recording does not tell of its environment."""
+    environments = [recording.environment for recording in recordings]
+    unknown = (name for name in LABELS if any(getattr(one, name) is None for one in environments))
+    return (*(LABELS[name] for name in unknown), *NEVER_RECORDED)
 
 
 def _order(model: ModelComparison) -> tuple[bool, float, str]:
@@ -183,6 +200,24 @@ def _notes(
 def _same(before: Sequence[Measurements], after: Sequence[Measurements]) -> bool:
     """Whether any recording of one side is one of the other, too."""
     return bool(set(filter(None, map(_content, before))) & set(map(_content, after)))
+
+
+def typical(side: Sequence[Measurements]) -> int:
+    """Position of the recording whose latencies are nearest to those of its side: the sum of the distances of its
+    medians from the middle of each model, as logarithms. The first of several; 0 for one without latencies."""
+    logs: dict[str, list[float | None]] = {}
+    for place, recording in enumerate(side):
+        for model in recording.models:
+            values = model.warm_ns if model.warm.any() else model.latencies_ns
+            if len(values):
+                logs.setdefault(model.name, [None] * len(side))[place] = math.log(max(float(np.median(values)), 1.0))
+    middles = {name: float(np.median([one for one in of_model if one is not None])) for name, of_model in logs.items()}
+
+    def distance(place: int) -> tuple[int, float]:
+        held = [abs(one - middles[name]) for name, of_model in logs.items() if (one := of_model[place]) is not None]
+        return -len(held), sum(held)
+
+    return min(range(len(side)), key=distance)
 
 
 def same_content(one: Measurements, other: Measurements) -> bool:

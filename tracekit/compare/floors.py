@@ -12,13 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tracekit.compare.latency import Floor
 from tracekit.detectors.options import matches
 from tracekit.errors import UsageError
 from tracekit.units import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tracekit.compare.latency import Floor
 
 KEYS = ("min-change", "min-change-time")
 
@@ -32,6 +33,8 @@ class Floors:
 
     def of(self, model: str) -> Floor:
         """The floor of a model by its name."""
+        from tracekit.compare.latency import Floor
+
         floor = Floor()
         for pattern, values in self.settings:
             if matches(model, pattern):

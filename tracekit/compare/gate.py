@@ -13,6 +13,7 @@ from tracekit.compare.against_baseline import (
     new_finding_items,
 )
 from tracekit.compare.against_settings import finding_items, limit_items, suppression_items
+from tracekit.compare.comparison import check_repeats
 from tracekit.compare.figures import ModelFigures, figures_of
 from tracekit.compare.floors import Floors
 from tracekit.compare.verdict import Item, Verdict
@@ -71,9 +72,10 @@ def check(
     """Check recordings of one build. `renames` maps names of models in the baseline to those in the recordings;
     `problems` are items about recordings and a baseline that could not be read.
 
-    Raises `UsageError` where `compare` does.
+    Raises `UsageError` for a recording that is given twice, and where `compare` does.
     """
     allowed, floors = allowed or Allowed(), floors or Floors()
+    check_repeats(recordings)
     models = figures_of(recordings)
     items = list(problems)
     if not recordings and not problems:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tracekit.analysis.latency import change_point_segments, modes
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
-from tracekit.compare.student import half_width, t_quantile
+from tracekit.compare.student import half_width, welch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +95,8 @@ class LatencyChange:
     """Independent predictions that those of each side are worth; None where the recordings are the sample."""
     wanted: int | None
     """Predictions a side that would settle it, where more of them would."""
+    floor: float | None
+    """Share of the latency by which it must change to count; None where there is no latency to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,28 +125,35 @@ def compare_latency(
         return _nothing(before, after, Reason.FEW if any_values else Reason.MISSING)
     if max(map(len, sides)) == 1:
         return _of_two(sides[0][0], sides[1][0], floor, confidence)
-    centers = [np.array([math.log(max(np.median(values), 1.0)) for values in side]) for side in sides]
-    change, width = _welch(centers[0], centers[1], confidence)
-    medians = [math.exp(float(side.mean())) for side in centers]
-    answer, reason = _judge(change, width, floor.log(*medians))
-    counts = (len(sides[0]), len(sides[1]))
-    return _change(answer, reason, medians, change, width, counts, None, None)
+    return _of_recordings(sides, 0.5, floor, confidence)
 
 
-def compare_p95(before: IntArray, after: IntArray, *, floor: Floor | None = None) -> LatencyChange:
-    """Compare the 95th percentile of warm latencies in ns of two recordings, in order of time."""
+def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None) -> LatencyChange:
+    """Compare the 95th percentile of warm latencies in ns, an array in order of time for each recording of a side.
+
+    Only recordings with at least `MIN_P95` predictions count. O(n log n).
+    """
     floor = floor or Floor()
-    if min(len(before), len(after)) < MIN_P95:
-        why = Reason.FEW if min(len(before), len(after)) else Reason.MISSING
+    sides = [[values for values in side if len(values) >= MIN_P95] for side in (before, after)]
+    if not all(sides):
+        counts = tuple(max(map(len, side), default=0) for side in (before, after))
+        why = Reason.FEW if all(counts) else Reason.MISSING
         return LatencyChange(
-            Answer.NOT_ENOUGH_DATA, why, None, None, None, None, None, (len(before), len(after)), None, MIN_P95
+            Answer.NOT_ENOUGH_DATA, why, None, None, None, None, None, (counts[0], counts[1]), None, MIN_P95, None
         )
-    estimates = [_estimate(_logs(values), 0.95) for values in (before, after)]
-    values = [math.exp(estimate.center) for estimate in estimates]
+    if max(map(len, sides)) > 1:
+        return _of_recordings(sides, 0.95, floor, 0.95)
+    logs = _logs(sides[0][0]), _logs(sides[1][0])
+    estimates = [_estimate(values, 0.95) for values in logs]
     change, width = _interval(estimates[0], estimates[1], 0.95)
-    answer, reason = _judge(change, width, floor.log(*values))
-    effective = (effective_size(_logs(before)), effective_size(_logs(after)))
-    return _change(answer, reason, values, change, width, (len(before), len(after)), effective, None)
+    values = [math.exp(estimate.center) for estimate in estimates]
+    limit = floor.log(*values)
+    answer, reason = _judge(change, width, limit)
+    counts = len(logs[0]), len(logs[1])
+    effective = effective_size(logs[0]), effective_size(logs[1])
+    if min(effective) < MIN_EFFECTIVE:
+        answer, reason = Answer.NOT_ENOUGH_DATA, Reason.FEW
+    return _change(answer, reason, values, (change, width, limit), counts, effective)
 
 
 def median_interval(values: IntArray) -> tuple[float, float]:
@@ -165,7 +174,7 @@ def _of_two(before: IntArray, after: IntArray, floor: Floor, confidence: float) 
     effective = effective_size(logs[0]), effective_size(logs[1])
     medians = [float(np.median(values)) for values in (before, after)]
     if min(counts) < 4:
-        return _change(Answer.NOT_ENOUGH_DATA, Reason.FEW, medians, None, None, counts, effective, MIN_PREDICTIONS)
+        return _change(Answer.NOT_ENOUGH_DATA, Reason.FEW, medians, None, counts, effective, MIN_PREDICTIONS)
     change, width = _interval(_estimate(logs[0], 0.5), _estimate(logs[1], 0.5), confidence)
     limit = floor.log(*medians)
     answer, reason = _judge(change, width, limit)
@@ -176,7 +185,18 @@ def _of_two(before: IntArray, after: IntArray, floor: Floor, confidence: float) 
         if doubt is not None:
             answer, reason = Answer.NOT_ENOUGH_DATA, doubt
     wanted = _wanted(counts, effective, width, limit) if reason in (Reason.FEW, Reason.WIDE) else None
-    return _change(answer, reason, medians, change, width, counts, effective, wanted)
+    return _change(answer, reason, medians, (change, width, limit), counts, effective, wanted)
+
+
+def _of_recordings(
+    sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor, confidence: float
+) -> LatencyChange:
+    """Recordings are the sample, each with the logarithm of its own quantile."""
+    centers = [np.array([math.log(max(np.quantile(values, quantile), 1.0)) for values in side]) for side in sides]
+    change, width = welch(centers[0], centers[1], confidence)
+    values = [math.exp(float(side.mean())) for side in centers]
+    limit = floor.log(*values)
+    return _change(*_judge(change, width, limit), values, (change, width, limit), (len(sides[0]), len(sides[1])))
 
 
 def _judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | None]:
@@ -224,39 +244,22 @@ def _interval(before: _Estimate, after: _Estimate, confidence: float) -> tuple[f
     return after.center - before.center, width
 
 
-def _welch(before: FloatArray, after: FloatArray, confidence: float) -> tuple[float, float]:
-    """Difference of the means of recordings, and half the width of its interval.
-
-    Where one side is a single recording, its spread is taken to be the other's: the prediction interval
-    t(k - 1) s sqrt(1 + 1/k).
-    """
-    estimates = []
-    for values, other in ((before, after), (after, before)):
-        sample = values if len(values) > 1 else other
-        error = float(sample.std(ddof=1)) / math.sqrt(len(values))
-        estimates.append(_Estimate(float(values.mean()), error, len(sample) - 1))
-    if min(len(before), len(after)) == 1:
-        shared = math.hypot(*(side.error for side in estimates))
-        degrees = max(len(before), len(after)) - 1
-        return float(after.mean() - before.mean()), t_quantile(0.5 + confidence / 2, degrees) * shared
-    return _interval(estimates[0], estimates[1], confidence)
-
-
 def _change(
     answer: Answer,
     reason: Reason | None,
     values: Sequence[float],
-    change: float | None,
-    width: float | None,
+    difference: tuple[float, float, float] | None,
     counts: tuple[int, int],
-    effective: tuple[float, float] | None,
-    wanted: int | None,
+    effective: tuple[float, float] | None = None,
+    wanted: int | None = None,
 ) -> LatencyChange:
-    low = high = None
-    if change is not None and width is not None:
-        low, high = math.exp(change - width), math.exp(change + width)
+    """`difference` is that of the logarithms, with half the width of its interval and its floor."""
+    low = high = floor = None
+    if difference is not None:
+        change, width, limit = difference
+        low, high, floor = math.exp(change - width), math.exp(change + width), math.expm1(limit)
     ratio = values[1] / values[0] if values[0] else None
-    return LatencyChange(answer, reason, values[0], values[1], ratio, low, high, counts, effective, wanted)
+    return LatencyChange(answer, reason, values[0], values[1], ratio, low, high, counts, effective, wanted, floor)
 
 
 def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reason) -> LatencyChange:
@@ -264,7 +267,9 @@ def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reas
     medians = [_median_of(side) for side in (before, after)]
     counts = (sum(map(len, before)), sum(map(len, after)))
     ratio = medians[1] / medians[0] if medians[0] and medians[1] is not None else None
-    return LatencyChange(Answer.NOT_ENOUGH_DATA, reason, medians[0], medians[1], ratio, None, None, counts, None, None)
+    return LatencyChange(
+        Answer.NOT_ENOUGH_DATA, reason, medians[0], medians[1], ratio, None, None, counts, None, None, None
+    )
 
 
 def _median_of(side: Sequence[IntArray]) -> float | None:

@@ -95,7 +95,7 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     limits = [
         _limit(pattern, name, value)
         for pattern, entries in _table(settings.get("limits", {}), "check.limits").items()
-        for name, value in _table(entries, f'check.limits."{pattern}"').items()
+        for name, value in _limits(entries, pattern).items()
     ]
     suppressed = settings.get("suppress", [])
     if not isinstance(suppressed, list):
@@ -106,6 +106,12 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
         tuple(limits),
         tuple(_suppression(entry, checks) for entry in suppressed),
     )
+
+
+def _limits(entries: object, pattern: str) -> dict[str, Any]:
+    if not isinstance(entries, dict):
+        raise UsageError(f"'check.limits.{pattern}': write limits below a pattern of models, as [check.limits.\"*\"]")
+    return entries
 
 
 def _limit(pattern: str, name: str, value: object) -> Limit:

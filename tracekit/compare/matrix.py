@@ -5,6 +5,7 @@ A row does not know what its figures were measured from, so that other sources t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import numpy as np
 
 from tracekit.compare.figures import MIN_COUNTS
 from tracekit.compare.latency import MIN_PREDICTIONS
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, unknown
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
 
@@ -147,10 +148,10 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
             "recording",
             recording.environment.device,
             recording.environment.system,
-            tuple(_figures(model, model.latencies_ns if model.name in every else model.warm_ns) for model in found),
+            tuple(_figures(model, model.latencies_ns if model.name in every else model.warm_ns) for model in models),
         )
         for recording in recordings
-        for found in [recording.models]
+        for models in [recording.models]
     ]
 
 
@@ -221,13 +222,13 @@ def _row(name: str, figure: str, groups: Iterable[Sequence[Source]]) -> Row:
     if wants_most is None or len(known) < 2:
         return Row(name, figure, values, ())
     wanted = max(known) if wants_most else min(known)
-    best = [place for place, value in enumerate(values) if value is not None and abs(value - wanted) <= TIE * wanted]
+    best = [column for column, value in enumerate(values) if value is not None and abs(value - wanted) <= TIE * wanted]
     return Row(name, figure, values, tuple(best) if len(best) < len(values) - values.count(None) else ())
 
 
 def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
-    found = [getattr(model, figure) for source in group for model in source.models if model.model == name]
-    known = [value for value in found if value is not None]
+    values = [getattr(model, figure) for source in group for model in source.models if model.model == name]
+    known = [value for value in values if value is not None]
     if not known:
         return None
     return float(sum(known) if figure == "predictions" else np.median(known))
@@ -240,13 +241,13 @@ def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[st
     more than once get a number.
     """
     facts = [(source.device, source.system, ", ".join(source.units) or None) for source in sources]
-    differing = [place for place in range(3) if len({fact[place] for fact in facts}) > 1]
-    words = [" · ".join(fact[place] or "not recorded" for place in differing) for fact in facts]
+    differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
+    words = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
     if not differing or len(set(words)) < len(words):
         words = _numbered([source.name for source in sources])
     return [
-        own if label is None else _filled(label, source)
-        for source, label, own in zip(sources, given, words, strict=True)
+        differences if label is None else _filled(label, source)
+        for source, label, differences in zip(sources, given, words, strict=True)
     ]
 
 
@@ -269,15 +270,19 @@ def _filled(label: str, source: Source) -> str:
 def expanded_labels(labels: Sequence[str], counts: Sequence[int]) -> list[str | None]:
     """The label of each recording, of labels for each path and the recordings that it means.
 
-    One label counts for all paths. Raises `UsageError` for any other number than that of the paths.
+    One label counts for all paths. Raises `UsageError` for any other number than that of the paths, and for a
+    placeholder that does not exist.
     """
+    for placeholder in (found for label in labels for found in re.findall(r"\{\w*\}", label)):
+        if placeholder not in PLACEHOLDERS:
+            raise unknown("placeholder in --label", placeholder, PLACEHOLDERS)
     if not labels:
         return [None] * sum(counts)
     if len(labels) == 1:
         return [labels[0]] * sum(counts)
     if len(labels) != len(counts):
         raise UsageError(
-            f"{format_count(len(labels), '--label')} for {format_count(len(counts), 'path')}; give one for each, or "
+            f"--label is given {len(labels)} times for {format_count(len(counts), 'path')}; give one for each, or "
             "one for all, such as '{device}'"
         )
     return [label for label, count in zip(labels, counts, strict=True) for _ in range(count)]

@@ -176,10 +176,10 @@ def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurement
     names = {model.name for model in recording.models}
     chosen: set[str] = set()
     for pattern in patterns:
-        found = matching(names, pattern)
-        if not found:
+        matches = matching(names, pattern)
+        if not matches:
             raise unknown("model", pattern, sorted(names))
-        chosen |= found
+        chosen |= matches
     return replace(
         recording,
         models=tuple(model for model in recording.models if model.name in chosen),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Floor, compare_latency, compare_p95
-from tracekit.compare.student import half_width
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, compare_latency, compare_p95
+from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:
@@ -52,11 +52,13 @@ class PartChange:
     part: str
     before_ns: float
     after_ns: float
-    low_ns: float | None
-    """Ends of the 95% interval of the difference; None with several recordings on a side."""
-    high_ns: float | None
+    low_ns: float
+    """Ends of the 95% interval of the difference."""
+    high_ns: float
     complete: bool
     """Whether all of it is known on both sides; else the numbers are lower bounds."""
+    answer: Answer
+    """By the floor of the whole latency."""
 
     @property
     def difference_ns(self) -> float:
@@ -66,7 +68,7 @@ class PartChange:
     @property
     def differs(self) -> bool:
         """Whether the interval excludes 0."""
-        return self.low_ns is not None and self.high_ns is not None and (self.low_ns > 0 or self.high_ns < 0)
+        return self.low_ns > 0 or self.high_ns < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,7 @@ class ModelComparison:
     presence: Presence
     basis: Basis
     latency: LatencyChange
-    p95: LatencyChange | None
-    """None unless one recording is compared with one."""
+    p95: LatencyChange
     first: Pair
     """Median latency of the first prediction after a load, in ns."""
     parts: tuple[PartChange, ...]
@@ -91,9 +92,9 @@ class ModelComparison:
     """Loads per recording."""
     load_ns: Pair
     """Their summed time."""
-    cold_load_ns: Pair
-    """Median cold load; None where there is none, or where the recording does not tell."""
-    cached_load_ns: Pair
+    cold_load: LatencyChange
+    """Cold loads are compared with cold ones alone."""
+    cached_load: LatencyChange
     copies: Pair
     """Copies and conversions per prediction."""
     in_flight: Pair
@@ -109,7 +110,6 @@ def compare_model(
     sides = (before, after)
     basis = _basis(before, after)
     values = [[_latencies(entry, basis) for entry in side] for side in sides]
-    single = len(before) == len(after) == 1
     units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
 
     def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
@@ -121,14 +121,14 @@ def compare_model(
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
         latency=compare_latency(*values, floor=floor, confidence=confidence),
-        p95=compare_p95(values[0][0], values[1][0], floor=floor) if single else None,
+        p95=compare_p95(*values, floor=floor),
         first=pair(lambda entry: _median(entry.first_ns)),
-        parts=_parts(before, after, basis),
+        parts=_parts(before, after, basis, floor),
         predictions=pair(lambda entry: entry.predictions),
         loads=pair(lambda entry: entry.loads),
         load_ns=pair(lambda entry: entry.load_ns),
-        cold_load_ns=pair(lambda entry: _median(entry.cold_loads_ns)),
-        cached_load_ns=pair(lambda entry: _median(entry.cached_loads_ns)),
+        cold_load=_loads(before, after, lambda entry: entry.cold_loads_ns, floor),
+        cached_load=_loads(before, after, lambda entry: entry.cached_loads_ns, floor),
         copies=pair(_copies),
         in_flight=pair(lambda entry: entry.max_in_flight),
         units=tuple((name, pair(_share(name))) for name in units),
@@ -149,14 +149,25 @@ def _latencies(entry: ModelMeasurements, basis: Basis) -> IntArray:
     return entry.latencies_ns if basis is Basis.ALL else entry.warm_ns
 
 
+def _loads(
+    before: Sequence[ModelMeasurements],
+    after: Sequence[ModelMeasurements],
+    loads_of: Callable[[ModelMeasurements], IntArray],
+    floor: Floor,
+) -> LatencyChange:
+    return compare_latency([loads_of(one) for one in before], [loads_of(one) for one in after], floor=floor)
+
+
 def _parts(
-    before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements], basis: Basis
+    before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements], basis: Basis, floor: Floor
 ) -> tuple[PartChange, ...]:
     sides = [[_of_basis(entry, basis) for entry in side] for side in (before, after)]
     known = [[entry for entry in side if entry is not None] for side in sides]
     if not all(known):
         return ()
-    changes = (_part(index, *known) for index in range(len(GROUPS)))
+    totals = [np.mean([sum(part.mean_ns for part in entry.means) for entry in side]) for side in known]
+    limit_ns = max(floor.ratio * float(min(totals)), floor.absolute_ns)
+    changes = (_part(index, known[0], known[1], limit_ns) for index in range(len(GROUPS)))
     return tuple(change for change in changes if change.before_ns or change.after_ns)
 
 
@@ -164,20 +175,26 @@ def _of_basis(entry: ModelMeasurements, basis: Basis) -> Parts | None:
     return entry.parts if basis is Basis.ALL else entry.warm_parts
 
 
-def _part(index: int, before: Sequence[Parts], after: Sequence[Parts]) -> PartChange:
-    means_of_sides = [[entry.means[index] for entry in side] for side in (before, after)]
-    means = [float(np.mean([part.mean_ns for part in side])) for side in means_of_sides]
-    low = high = None
+def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns: float) -> PartChange:
+    sides = [[entry.means[index] for entry in side] for side in (before, after)]
+    means = [np.array([part.mean_ns for part in side]) for side in sides]
     if len(before) == len(after) == 1:
-        width = _width(means_of_sides[0][0], means_of_sides[1][0], before[0].degrees, after[0].degrees)
-        low, high = means[1] - means[0] - width, means[1] - means[0] + width
-    complete = all(part.complete for side in means_of_sides for part in side)
-    return PartChange(means_of_sides[0][0].part, means[0], means[1], low, high, complete)
+        difference, width = float(means[1][0] - means[0][0]), _width(sides, before[0].degrees, after[0].degrees)
+    else:
+        difference, width = welch(means[0], means[1], 0.95)
+    answer = Answer.NOT_ENOUGH_DATA
+    if abs(difference) > width and abs(difference) >= limit_ns:
+        answer = Answer.REGRESSED if difference > 0 else Answer.IMPROVED
+    elif abs(difference) + width < limit_ns:
+        answer = Answer.UNCHANGED
+    complete = all(part.complete for side in sides for part in side)
+    before_ns, after_ns = (float(values.mean()) for values in means)
+    return PartChange(sides[0][0].part, before_ns, after_ns, difference - width, difference + width, complete, answer)
 
 
-def _width(before: PartMean, after: PartMean, *degrees: float) -> float:
-    """Half the width of the 95% interval of the difference of two means (Welch and Satterthwaite)."""
-    return half_width((before.error_ns, after.error_ns), degrees, 0.95)
+def _width(sides: Sequence[Sequence[PartMean]], *degrees: float) -> float:
+    """Half the width of the 95% interval of the difference of the means of two recordings."""
+    return half_width([side[0].error_ns for side in sides], degrees, 0.95)
 
 
 def _median(values: IntArray) -> float | None:

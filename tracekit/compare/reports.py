@@ -59,7 +59,7 @@ def load_report(path: Path) -> Measurements:
 
 def _measurements(report: dict[str, Any]) -> Measurements:
     """Of the whole report, with the names that `from_plain` knows."""
-    facts, own = report["recording"], report["measurements"]
+    facts, measured = report["recording"], report["measurements"]
     system = " ".join(part for part in (facts["platform"], facts["os_version"]) if part) or None
     return from_plain(
         {
@@ -69,11 +69,11 @@ def _measurements(report: dict[str, Any]) -> Measurements:
                 "system": system,
                 "instruments": facts["instruments_version"],
                 "template": facts["template"],
-                "thermal": own["thermal"],
+                "thermal": measured["thermal"],
                 "input_type": facts["input_type"],
             },
-            "core_ml": own["core_ml"],
-            "models": own["models"],
+            "core_ml": measured["core_ml"],
+            "models": measured["models"],
             "checks": [
                 {key: check[key] for key in ("id", "title", "model", "outcome", "severity")}
                 | {"savings_ns": None if check["cost"] is None else check["cost"]["ns"]}

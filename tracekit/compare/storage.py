@@ -23,7 +23,9 @@ from tracekit.compare.measurements import (
     PartMean,
     Parts,
 )
+from tracekit.report.formatting import OUTCOMES
 from tracekit.report.time_breakdown import GROUPS
+from tracekit.report.totals import SEVERITIES
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -63,7 +65,7 @@ def from_plain(plain: object) -> Measurements:
             }
         ),
         core_ml=_bool(given, "core_ml"),
-        models=tuple(_model_from_plain(entry) for entry in _list(given, "models")),
+        models=_models_from_plain(given),
         checks=tuple(_check_from_plain(entry) for entry in _list(given, "checks")),
     )
 
@@ -105,6 +107,13 @@ def _packed(values: IntArray, listed: int) -> list[int] | str:
     if len(values) <= listed:
         return [int(value) for value in values]
     return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
+
+
+def _models_from_plain(given: dict[str, Any]) -> tuple[ModelMeasurements, ...]:
+    models = tuple(_model_from_plain(entry) for entry in _list(given, "models"))
+    if len({model.name for model in models}) < len(models):
+        raise MalformedError("models")
+    return models
 
 
 def _model_from_plain(plain: object) -> ModelMeasurements:
@@ -151,12 +160,17 @@ def _part(name: str, plain: object) -> PartMean:
 
 def _check_from_plain(plain: object) -> CheckResult:
     given = _dict(plain, "checks")
+    outcome, severity = _text(given, "outcome"), _optional_text(given, "severity")
+    if outcome not in OUTCOMES:
+        raise MalformedError("outcome")
+    if severity not in SEVERITIES and (severity is not None or outcome == "finding"):
+        raise MalformedError("severity")
     return CheckResult(
         id=_text(given, "id"),
         title=_text(given, "title"),
         model=_optional_text(given, "model"),
-        outcome=_text(given, "outcome"),
-        severity=_optional_text(given, "severity"),
+        outcome=outcome,
+        severity=severity,
         savings_ns=_optional_count(given, "savings_ns"),
     )
 

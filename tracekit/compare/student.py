@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tracekit.arrays import FloatArray
+
 _TINY = 1e-300
 _STEPS = 500
 
@@ -40,6 +42,23 @@ def half_width(errors: Sequence[float], degrees: Sequence[float], confidence: fl
         return 0.0
     joint = sum(squares) ** 2 / sum(square**2 / degree for square, degree in zip(squares, degrees, strict=True))
     return t_quantile(0.5 + confidence / 2, joint) * math.sqrt(sum(squares))
+
+
+def welch(before: FloatArray, after: FloatArray, confidence: float) -> tuple[float, float]:
+    """Difference of the means of two samples, after less before, and half the width of its interval.
+
+    Where one side is a single value, its spread is taken to be the other's: the prediction interval
+    t(k - 1) s sqrt(1 + 1/k). One of the sides must have two values.
+    """
+    samples = [values if len(values) > 1 else other for values, other in ((before, after), (after, before))]
+    errors = [
+        float(sample.std(ddof=1)) / math.sqrt(len(values))
+        for values, sample in zip((before, after), samples, strict=True)
+    ]
+    difference = float(after.mean() - before.mean())
+    if min(len(before), len(after)) == 1:
+        return difference, t_quantile(0.5 + confidence / 2, len(samples[0]) - 1) * math.hypot(*errors)
+    return difference, half_width(errors, [len(sample) - 1 for sample in samples], confidence)
 
 
 def t_distribution(value: float, degrees: float) -> float:

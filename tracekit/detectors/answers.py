@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors.outcomes import Cost, Evidence, Finding, InsufficientData, NotApplicable
+from tracekit.detectors.outcomes import Cost, Evidence, EvidenceColumns, Finding, InsufficientData, NotApplicable
 from tracekit.intervals import Intervals
 from tracekit.units import format_count
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.analysis.code import CallSite
-    from tracekit.arrays import IntArray
     from tracekit.detectors.outcomes import Metric
 
 MAX_EVIDENCE = 50
@@ -45,7 +44,6 @@ def finding(
     """
     if affected is None:
         affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
-    numbers, marked = row_numbers(rows), Intervals.from_rows(rows)
     return Finding(
         model,
         summary,
@@ -55,18 +53,17 @@ def finding(
         len(rows),
         affected,
         call_sites,
-        rows=numbers,
         fix=fix,
-        marked=marked,
+        all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
     )
 
 
-def row_numbers(rows: pd.DataFrame) -> dict[str, IntArray]:
-    """Row numbers of rows of an event frame, by table. O(n)."""
+def evidence_columns(rows: pd.DataFrame, times: Intervals) -> EvidenceColumns:
+    """Rows of an event frame as evidence, and the time that each stands for. O(n)."""
     # Rows that a check put together need not have categories.
-    table, numbers = rows["table"].astype("category").cat, rows["row"].to_numpy(dtype=np.int64)
-    codes = table.codes.to_numpy()
-    return {str(table.categories[code]): numbers[codes == code] for code in np.unique(codes).tolist()}
+    table = rows["table"].astype("category").cat.remove_unused_categories().cat
+    codes, numbers = table.codes.to_numpy(), rows["row"].to_numpy(dtype=np.int64)
+    return EvidenceColumns(times, codes, numbers, tuple(map(str, table.categories)))
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:

@@ -16,6 +16,7 @@ from tracekit.detectors.outcomes import (
     Cost,
     Direction,
     Evidence,
+    EvidenceColumns,
     Finding,
     Metric,
     Outcome,
@@ -105,20 +106,34 @@ def _check_evidence(finding: Finding) -> None:
             _check_whole(getattr(entry, name), f"{name} of evidence")
     if any(entry.end_ns < entry.start_ns for entry in finding.evidence):
         raise ValueError("evidence ends before it starts")
-    starts, ends = _intervals(finding.marked, "marked")
+    if finding.all_evidence is not None:
+        _check_columns(finding.all_evidence)
+
+
+def _check_columns(columns: EvidenceColumns) -> None:
+    if type(columns) is not EvidenceColumns:
+        raise TypeError(f"all_evidence is of type {type(columns).__name__}, not EvidenceColumns")
+    starts, ends = _intervals(columns.times, "evidence")
     if (starts > ends).any():
-        raise ValueError("marked intervals end before they start")
+        raise ValueError("evidence ends before it starts")
+    if not all(_is_whole_column(column, len(starts)) for column in (columns.table, columns.row)):
+        raise TypeError("columns of evidence must be int64 arrays of the same length")
+    tables = _tuple_of(str, columns.tables, "tables of evidence")
+    if ((columns.table < 0) | (columns.table >= len(tables))).any():
+        raise ValueError("evidence is in a table without name")
 
 
 def _intervals(value: object, name: str) -> tuple[IntArray, IntArray]:
     if type(value) is not Intervals:
         raise TypeError(f"{name} is of type {type(value).__name__}, not Intervals")
     starts, ends = value.starts, value.ends
-    if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu" for part in (starts, ends)):
-        raise TypeError(f"{name} intervals must be two int64 arrays of the same length")
-    if starts.shape != ends.shape:
+    if not isinstance(starts, np.ndarray) or not all(_is_whole_column(part, starts.size) for part in (starts, ends)):
         raise TypeError(f"{name} intervals must be two int64 arrays of the same length")
     return starts, ends
+
+
+def _is_whole_column(value: object, length: int) -> bool:
+    return isinstance(value, np.ndarray) and value.shape == (length,) and value.dtype.kind in "iu"
 
 
 def _check_cost(finding: Finding) -> None:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.errors import words_of
-from tracekit.trace.model_file import JoinedFile
+from tracekit.trace.model_file import JoinedFile, JoinedReport
 from tracekit.trace.samples import SampleSource
 
 if TYPE_CHECKING:
@@ -91,25 +91,25 @@ def copy_of(trace: Trace) -> Trace:
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out what needs no copy: where samples are read from, again for each trace, and facts of model files, which
+    """Leaves out what needs no copy: where samples are read from, again for each trace, and facts of files, which
     nobody can change."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
-        self.shared: list[SampleSource | JoinedFile] = []
+        self.shared: list[SampleSource | JoinedFile | JoinedReport] = []
 
     def persistent_id(self, obj: object) -> int | None:
-        if not isinstance(obj, SampleSource | JoinedFile):
+        if not isinstance(obj, SampleSource | JoinedFile | JoinedReport):
             return None
         self.shared.append(obj)
         return len(self.shared) - 1
 
 
 class _Unpickler(pickle.Unpickler):
-    shared: Sequence[SampleSource | JoinedFile] = ()
+    shared: Sequence[SampleSource | JoinedFile | JoinedReport] = ()
 
-    def persistent_load(self, pid: Any) -> SampleSource | JoinedFile:
-        shared: SampleSource | JoinedFile = self.shared[pid]
+    def persistent_load(self, pid: Any) -> SampleSource | JoinedFile | JoinedReport:
+        shared: SampleSource | JoinedFile | JoinedReport = self.shared[pid]
         return shared
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.patterns import Pattern
     from tracekit.model_files import ModelFile, Target
+    from tracekit.model_files.performance import PerformanceReport
     from tracekit.trace.trace import Trace
 
 Options = TypeVar("Options")
@@ -68,6 +69,11 @@ class ModelView:
     def model_file(self) -> ModelFile | None:
         """Facts of the model's file; None without one. The outcome must not depend on it, only what is said."""
         return self.trace.model_file(self.name)
+
+    @property
+    def performance_report(self) -> PerformanceReport | None:
+        """The model's performance report; None without one. The outcome must not depend on it, only what is said."""
+        return self.trace.performance_report(self.name)
 
     @cached_property
     def breakdown(self) -> Breakdown:

@@ -11,10 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tracekit.analysis.code import CallSite
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import CodeArray, IntArray
     from tracekit.intervals import Intervals
 
 
@@ -90,6 +88,21 @@ class Evidence:
     row: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EvidenceColumns:
+    """All evidence of a finding in columns, shape (n,) each: when, and which row of which table."""
+
+    times: Intervals
+    table: CodeArray
+    """Position in `tables`."""
+    row: IntArray
+    tables: tuple[str, ...]
+
+    def rows_by_table(self) -> dict[str, IntArray]:
+        """Row numbers by table. O(n) for each table."""
+        return {name: self.row[self.table == code] for code, name in enumerate(self.tables)}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The antipattern is there."""
@@ -110,12 +123,10 @@ class Finding:
     may be longer than the cost: then the cost is spread evenly over it. Needed wherever there is a cost."""
     call_sites: tuple[CallSite, ...] = ()
     """Code of the app that is behind it (`tracekit.analysis.code.sites_of`)."""
-    rows: Mapping[str, IntArray] = field(default_factory=dict, compare=False)
-    """Row numbers of all of its evidence, by table; empty where no more is known than `evidence`."""
     fix: str = ""
     """Markdown: how exactly this one is fixed, where that can be said; else what the detector says in general."""
-    marked: Intervals = field(default_factory=_no_time)
-    """The times of all its evidence, where `evidence` is a selection: for those who draw it. Empty where unknown."""
+    all_evidence: EvidenceColumns | None = field(default=None, compare=False)
+    """For those who draw all of it; None where no more is known than `evidence`."""
 
     @property
     def models(self) -> frozenset[str] | None:

@@ -90,13 +90,13 @@ def _settled(detector: AnyDetector, package: str) -> AnyDetector:
     """The detector with what it says of itself as plain texts and tuples, which no code of its package can change any
     more. Raises TypeError or ValueError for one that could not be listed, configured or run."""
     check_texts(detector, _TEXTS)
-    said: dict[str, Any] = {name: str.__str__(getattr(detector, name)) for name in _TEXTS}
+    texts: dict[str, Any] = {name: str.__str__(getattr(detector, name)) for name in _TEXTS}
     for name in _LISTS:
-        said[name] = tuple(map(_text, getattr(detector, name)))
+        texts[name] = tuple(map(_text, getattr(detector, name)))
     references = tuple(Reference(_text(entry.title), _text(entry.url)) for entry in detector.references)
     kind: Any = RecordingDetector if isinstance(detector, RecordingDetector) else Detector
     copied: AnyDetector = kind(
-        **said,
+        **texts,
         references=references,
         pattern=detector.pattern,
         on_inferred=bool(detector.on_inferred),

@@ -91,10 +91,10 @@ def savings(findings: Sequence[Finding]) -> list[int]:
     edges, taken = np.zeros(1, np.int64), np.zeros(1)
     saved = []
     for first in range(0, len(findings), batch):
-        own = range(first, min(first + batch, len(findings)))
-        edges, taken = _cut(edges, taken, [bound for index in own for bound in _bounds(affected[index])])
+        batch_range = range(first, min(first + batch, len(findings)))
+        edges, taken = _cut(edges, taken, [bound for index in batch_range for bound in _bounds(affected[index])])
         lengths = np.diff(edges, append=edges[-1])
-        for index in own:
+        for index in batch_range:
             if not shares[index]:
                 saved.append(costs[index])
                 continue
@@ -103,7 +103,7 @@ def savings(findings: Sequence[Finding]) -> list[int]:
             taken[pieces] = after = np.maximum(before, shares[index])
             saved.append(min(round(float(((after - before) * lengths[pieces]).sum())), costs[index]))
         # No later finding claims more than this.
-        taken = np.minimum(taken, max_later[own.stop])
+        taken = np.minimum(taken, max_later[batch_range.stop])
         differs = np.append(True, taken[1:] != taken[:-1])
         edges, taken = edges[differs], taken[differs]
     return saved
@@ -117,8 +117,8 @@ def _cut(edges: IntArray, taken: FloatArray, bounds: Sequence[IntArray]) -> tupl
     """Pieces of time, each from its edge to the next one, and what is claimed of them, cut at more edges. Nothing is
     claimed before the first edge; nothing may be behind the last one."""
     cut = np.union1d(edges, np.concatenate(bounds))
-    place = np.searchsorted(edges, cut, side="right") - 1
-    return cut, np.where(place < 0, 0.0, taken[place])
+    index = np.searchsorted(edges, cut, side="right") - 1
+    return cut, np.where(index < 0, 0.0, taken[index])
 
 
 def _finding(judgment: Judgment) -> Finding:

@@ -125,8 +125,8 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
 
     engine = np.flatnonzero(is_any(frame["lane"], Lane.NEURAL_ENGINE))
     yield instrument("neural engine", "Neural Engine", NEURAL_ENGINE, engine, Reason.NONE_SHOWN)
-    own, app, foreign = _gpu_parts(frame, is_any(frame["lane"], Lane.GPU))
-    yield instrument("gpu", "GPU · Core ML", GPU, own, Reason.NO_MODEL)
+    core_ml, app, foreign = _gpu_parts(frame, is_any(frame["lane"], Lane.GPU))
+    yield instrument("gpu", "GPU · Core ML", GPU, core_ml, Reason.NO_MODEL)
     if app.size:
         yield _hardware_lane("gpu app", "GPU · app", intervals, app)
     if grouping is Grouping.EVENTS:
@@ -147,8 +147,8 @@ def _gpu_parts(frame: pd.DataFrame, on_gpu: BoolArray) -> tuple[IntArray, IntArr
     """Places of GPU rows that name a model, of other rows that may be the target's, and of other processes."""
     foreign = is_any(frame["attribution"], Attribution.FOREIGN)
     named = frame["model"].notna().to_numpy(dtype=bool)
-    own = on_gpu & named & ~foreign
-    return np.flatnonzero(own), np.flatnonzero(on_gpu & ~named & ~foreign), np.flatnonzero(on_gpu & foreign)
+    core_ml = on_gpu & named & ~foreign
+    return np.flatnonzero(core_ml), np.flatnonzero(on_gpu & ~named & ~foreign), np.flatnonzero(on_gpu & foreign)
 
 
 def _processes(frame: pd.DataFrame, intervals: FrameIntervals, foreign: IntArray) -> Iterator[LaneRows]:

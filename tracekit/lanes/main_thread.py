@@ -18,7 +18,7 @@ FRAME = "main thread"
 SAMPLE_NS = 1_000_000
 """What a sample stands for where its table does not tell: Instruments takes one of each running thread every ms."""
 _APART = 1.5
-"""Samples no further apart than so many of what they stand for are one stretch: distances vary by some percent."""
+"""Samples no further apart than so many of what they stand for are one period: distances vary by some percent."""
 
 
 @cached_by_trace
@@ -30,17 +30,17 @@ def main_thread_frame(trace: Trace) -> pd.DataFrame:
     exact to that distance. Reads the samples. O(samples log samples).
     """
     samples = trace.samples
-    stretches = Intervals.none() if samples is None else _stretches(trace, samples)
+    periods = Intervals.none() if samples is None else _periods(trace, samples)
     return pd.DataFrame(
         {
-            "start_ns": stretches.starts,
-            "duration_ns": stretches.durations,
-            "state": pd.Categorical(["running"] * len(stretches), ["running"]),
+            "start_ns": periods.starts,
+            "duration_ns": periods.durations,
+            "state": pd.Categorical(["running"] * len(periods), ["running"]),
         }
     )
 
 
-def _stretches(trace: Trace, samples: pd.DataFrame) -> Intervals:
+def _periods(trace: Trace, samples: pd.DataFrame) -> Intervals:
     chosen = samples["main_thread"].fillna(value=False).to_numpy(dtype=bool)
     target = trace.run.target.process
     if target is not None and target.pid is not None:
@@ -51,5 +51,5 @@ def _stretches(trace: Trace, samples: pd.DataFrame) -> Intervals:
     weights = samples["weight_ns"].fillna(SAMPLE_NS).to_numpy(dtype=np.int64)[chosen]
     usual = int(np.median(weights)) or SAMPLE_NS
     joined = Intervals(starts, starts + int(usual * _APART)).union()
-    # Bridged, a stretch is too long by half a sample.
+    # Bridged, a period is too long by half a sample.
     return Intervals(joined.starts, joined.ends - int(usual * _APART) + usual)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 METADATA = "metadata.json"
 PROGRAM = "model.mil"
 NETWORK = "model.espresso.net"
+DATA = "coremldata.bin"
+"""The compiler writes it into every compiled model, whatever its kind."""
 _STAGE = re.compile(r"model(\d{1,4})")
 _KIND = re.compile(r"MLModelType_(\w+)")
 _WORDS = re.compile(r"\w+")
@@ -45,8 +47,8 @@ _DEEPEST = 4
 def read_compiled(folder: Path, depth: int = 0) -> ModelFile:
     """Facts of a `.mlmodelc` folder. Raises `UnreadableModel`."""
     if not (folder / METADATA).is_file() and not (folder / PROGRAM).is_file():
-        found = NETWORK if (folder / NETWORK).is_file() else ""
-        if found:
+        network = NETWORK if (folder / NETWORK).is_file() else ""
+        if network:
             raise UnreadableModel(
                 f"{shown(folder)} is a compiled neural network without 'metadata.json'; inspect the .mlmodel it was "
                 "compiled from, or the output of `xcrun coremlcompiler metadata`"
@@ -55,7 +57,8 @@ def read_compiled(folder: Path, depth: int = 0) -> ModelFile:
     document: Mapping[str, Any] = {}
     if (folder / METADATA).is_file():
         document = _first(read_bytes(folder / METADATA, MAX_TEXT_BYTES), folder / METADATA)
-    model = model_of(document, folder.stem, folder.name, Form.COMPILED)
+    absent = () if (folder / DATA).is_file() else (DATA,)
+    model = replace(model_of(document, folder.stem, folder.name, Form.COMPILED), absent=absent)
     if (folder / PROGRAM).is_file():
         model = _with_program(model, read_bytes(folder / PROGRAM, MAX_TEXT_BYTES), folder)
     stages = sorted((int(match[1]), entry) for entry in folder.iterdir() if (match := _STAGE.fullmatch(entry.name)))
@@ -191,11 +194,13 @@ def _with_program(model: ModelFile, data: bytes, folder: Path) -> ModelFile:
         raise UnreadableModel(f"{shown(folder / PROGRAM)} is damaged: it is not text") from None
     described = {function.name: function for function in model.functions}
     functions = []
-    for found in functions_of(source):
-        known = described.get(found.name, Function(found.name, (), (), ()))
+    for function in functions_of(source):
+        known = described.get(function.name, Function(function.name, (), (), ()))
         interface = (known.inputs, known.outputs, known.states)
         functions.append(
-            program_function(found.name, interface, known.opset or found.opset, found.parameters, found.operations)
+            program_function(
+                function.name, interface, known.opset or function.opset, function.parameters, function.operations
+            )
         )
     functions.sort(key=lambda each: each.name != model.main.name)
     weights = replace(weights_of_all(functions, folder), precision=model.weights.precision)

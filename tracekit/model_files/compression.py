@@ -59,13 +59,13 @@ def savings_of(weights: Sequence[Weight], *, network: bool = False) -> tuple[Sav
     """What each technique would still save, those that save nothing left out. `network`: in an old network."""
     open_ = compressible(weights)
     total = sum(weight.bytes for weight in weights)
-    found = []
+    savings = []
     for technique in TECHNIQUES:
         needs = technique.network_version if network else technique.version
         saved = sum(weight.bytes - _bytes_with(technique, weight) for weight in open_)
         if saved > 0 and needs is not None:
-            found.append(Saving(technique.name, saved, total - saved, needs))
-    return tuple(found)
+            savings.append(Saving(technique.name, saved, total - saved, needs))
+    return tuple(savings)
 
 
 def _bytes_with(technique: Technique, weight: Weight) -> int:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 PASSED_BY = frozenset({"mul", "add", "sub", "transpose", "expand_dims", "squeeze", "reshape"})
 """Operations that may stand between an input or output and its cast."""
 
-_NOT_COMPUTING = frozenset({"cast", "read_state", "write_state", "coreml_update_state", "identity"})
+_NOT_COMPUTING = frozenset(
+    {"cast", "read_state", "write_state", "coreml_update_state", "identity", "cond", "while_loop"}
+)
+"""What only passes values on, converts them, or stands for the operations of its blocks."""
 
 
 def precision_of(operations: Sequence[Operation], inputs: Iterable[str], outputs: Iterable[str]) -> tuple[str, ...]:
@@ -56,9 +59,9 @@ def conversions_of(
     users = _users(operations)
     producers = {value.name: entry for entry in operations for value in entry.outputs}
     declared = {value.name: value.element for value in parameters}
-    found = [_at_input(feature, operations, users, producers, declared.get(feature.name)) for feature in inputs]
-    found += [_at_output(feature, operations, users, producers) for feature in outputs]
-    return tuple(entry for entry in found if entry is not None)
+    conversions = [_at_input(feature, operations, users, producers, declared.get(feature.name)) for feature in inputs]
+    conversions += [_at_output(feature, operations, users, producers) for feature in outputs]
+    return tuple(entry for entry in conversions if entry is not None)
 
 
 def told_by_precision(features: Sequence[Feature], direction: str, precision: Sequence[str]) -> tuple[Conversion, ...]:

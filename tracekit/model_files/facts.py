@@ -235,6 +235,7 @@ class WeightState(StrEnum):
     POINTER = "a Git LFS pointer"
     DAMAGED = "damaged"
     UNKNOWN = "not told"
+    """The file does not list them, or their kind is none that can be counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +257,8 @@ class Weight:
     """Bits of one stored element."""
     granularity: str | None = None
     """What shares a scale or a palette: `per tensor`, `per channel`, `per block`, `per group`."""
+    vector: int = 1
+    """Elements that one index of a palette stands for."""
     offset: int | None = None
     """Where the weight file describes its values; None where they stand in the specification."""
 
@@ -311,6 +314,8 @@ class ModelFile:
     """Size of all files together."""
     availability: tuple[tuple[str, str], ...] = ()
     """Systems and first versions that the compiler wrote into the file."""
+    absent: tuple[str, ...] = ()
+    """Files that belong to every model of this form, and that are not there."""
 
     @property
     def main(self) -> Function:

@@ -38,7 +38,7 @@ def model_of(message: Any, name: str, source: str, form: Form, folder: Path | No
     for a single file. Raises `UnreadableModel`."""
     kind = message.WhichOneof("Type")
     functions = _functions(message, kind)
-    weights = Weights(WeightState.NONE, 0, ())
+    weights = Weights(WeightState.UNKNOWN, None, reason=_elsewhere(kind))
     classes: tuple[str, ...] = ()
     stages: tuple[ModelFile, ...] = ()
     if kind == "mlProgram":
@@ -71,6 +71,12 @@ def model_of(message: Any, name: str, source: str, form: Form, folder: Path | No
         custom_layers=classes,
         updatable=bool(message.isUpdatable),
     )
+
+
+def _elsewhere(kind: str) -> str:
+    """Why the parameters of a model that is neither program, network nor pipeline are not counted."""
+    where = "the model that it names" if kind == "linkedModel" else "the specification"
+    return f"parameters of a {kind_words(kind)} lie in {where} and are not counted"
 
 
 def kind_words(kind: str) -> str:
@@ -139,8 +145,10 @@ def _stage_name(names: Any, index: int) -> str:
 
 
 def together(parts: Sequence[Weights]) -> Weights:
-    """Weights of all stages of a pipeline; what is wrong with one is wrong with all."""
+    """Weights of all stages of a pipeline; what is wrong with one is wrong with all. Stages of which they cannot be
+    counted are left out, unless there is no other."""
     held = [part for part in parts if part.state is not WeightState.NONE]
+    held = [part for part in held if not part.reason or part.state is not WeightState.UNKNOWN] or held
     if not held:
         return Weights(WeightState.NONE, 0, ())
     usual = (WeightState.FILE, WeightState.INSIDE)

@@ -61,7 +61,7 @@ def functions_of(text: str) -> tuple[TextFunction, ...]:
     """The functions of a `model.mil`. Raises `UnreadableModel` where there is none. O(characters)."""
     if not text.lstrip().startswith("program("):
         raise UnreadableModel("'model.mil' is damaged: it does not begin with a program")
-    found: list[TextFunction] = []
+    functions: list[TextFunction] = []
     head: re.Match[str] | None = None
     operations: list[Operation] = []
     depth = 0
@@ -72,7 +72,7 @@ def functions_of(text: str) -> tuple[TextFunction, ...]:
         elif head is None:
             continue
         elif _END.fullmatch(line) and depth == 0:
-            found.append(TextFunction(head[1], head[2], tuple(_values(head[3])), tuple(operations)))
+            functions.append(TextFunction(head[1], head[2], tuple(_values(head[3])), tuple(operations)))
             head = None
         else:
             if line.lstrip().startswith("}"):
@@ -83,9 +83,9 @@ def functions_of(text: str) -> tuple[TextFunction, ...]:
                     raise UnreadableModel(f"'model.mil' has more than {MAX_OPERATIONS:,} operations; it is damaged")
             if line.rstrip().endswith("{"):
                 depth += 1
-    if not found or head is not None:
+    if not functions or head is not None:
         raise UnreadableModel("'model.mil' is truncated: no function in it is complete")
-    return tuple(found)
+    return tuple(functions)
 
 
 def _operation(line: str, depth: int) -> Operation | None:
@@ -141,5 +141,5 @@ def _stored(text: str) -> Iterator[Stored]:
         dimensions = tuple(int(part) for part in sizes.split(",") if part.strip().isdecimal() and len(part) < 19)
         if parameter == "name" or TYPES.get(element) in (None, "String"):
             continue
-        place = (int(offset), path) if path else (None, None)
-        yield Stored(parameter, TYPES[element], dimensions, *place)
+        location = (int(offset), path) if path else (None, None)
+        yield Stored(parameter, TYPES[element], dimensions, *location)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.facts import Operation, Value, Weight, by_count
 from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
 from tracekit.model_files.words import snake
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _DEEPEST = 16
 """Levels of loops and branches in each other."""
@@ -48,13 +51,22 @@ def _collect(network: Any, depth: int, operations: list[Operation], weights: lis
             classes.append(parameters.className)
         for field, value in parameters.ListFields():
             inner = field.message_type
-            if inner is None or isinstance(value, (bytes, str)):
-                continue
-            if inner.name == "WeightParams":
-                values = value if field.is_repeated else (value,)
-                weights += [found for each in values if (found := _weight(layer.name, field.name, each)) is not None]
-            elif inner.name == "NeuralNetwork" and depth < _DEEPEST:
+            if inner is not None and inner.name == "NeuralNetwork" and depth < _DEEPEST:
                 _collect(value, depth + 1, operations, weights, classes)
+        weights += _weights_in(layer.name, parameters)
+
+
+def _weights_in(layer: str, message: Any) -> Iterator[Weight]:
+    """Weights of a layer. Those of an LSTM and of some activations lie in messages within its own."""
+    for field, value in message.ListFields():
+        inner = field.message_type
+        if inner is None or inner.name == "NeuralNetwork" or inner.GetOptions().map_entry:
+            continue
+        for each in value if field.is_repeated else (value,):
+            if inner.name != "WeightParams":
+                yield from _weights_in(layer, each)
+            elif (weight := _weight(layer, field.name, each)) is not None:
+                yield weight
 
 
 def _weight(layer: str, name: str, message: Any) -> Weight | None:

@@ -39,23 +39,23 @@ def read_model(path: Path | str) -> ModelFile:
 
 def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
     """The model or the performance report at a path. Raises `UnreadableModel`. O(size)."""
-    place = Path(path)
+    file = Path(path)
     try:
-        if place.name in ("", ".."):
+        if file.name in ("", ".."):
             # A folder may be given as `.`, and its name is what the model is called.
-            place = place.resolve()
-        if place.is_dir():
-            return _read_folder(place)
-        if not place.exists():
+            file = file.resolve()
+        if file.is_dir():
+            return _read_folder(file)
+        if not file.exists():
             raise UnreadableModel(f"no such file or folder: {shown(str(path))}; expected {EXPECTED}")
-        if not place.is_file():
-            raise UnreadableModel(f"{shown(place)} is neither a file nor a folder; expected {EXPECTED}")
-        return _read_data(read_bytes(place, MAX_SPECIFICATION_BYTES), place)
+        if not file.is_file():
+            raise UnreadableModel(f"{shown(file)} is neither a file nor a folder; expected {EXPECTED}")
+        return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file)
     except OSError as error:
-        raise UnreadableModel(f"cannot read {shown(place)}: {error.strerror or error}") from None
+        raise UnreadableModel(f"cannot read {shown(file)}: {error.strerror or error}") from None
     except ValueError:
         # For example a path with a zero byte.
-        raise UnreadableModel(f"cannot read {shown(place)}: it is not a path") from None
+        raise UnreadableModel(f"cannot read {shown(file)}: it is not a path") from None
 
 
 def read_piped(stream: BinaryIO) -> ModelFile | PerformanceReport:

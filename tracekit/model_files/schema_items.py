@@ -91,8 +91,8 @@ def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
         return None
     # Sizes of images are written as width and height.
     choices = tuple((row[1], row[0]) for row in _rows(entry.get("enumeratedSizes")) if len(row) == 2)
-    found = [SizeRange(*_bounds(row)) for row in _rows(entry.get("sizeRange")) if len(row) == 2]
-    return Shape((height, width), choices, tuple(reversed(found)))
+    ranges = [SizeRange(*_bounds(row)) for row in _rows(entry.get("sizeRange")) if len(row) == 2]
+    return Shape((height, width), choices, tuple(reversed(ranges)))
 
 
 def _bounds(row: list[int]) -> tuple[int, int | None]:
@@ -113,8 +113,8 @@ def _numbers(value: object) -> list[int]:
     parsed = _parsed(value)
     if not isinstance(parsed, list):
         return []
-    found = [whole(entry) for entry in parsed]
-    return [entry for entry in found if entry is not None] if None not in found else []
+    numbers = [whole(entry) for entry in parsed]
+    return [entry for entry in numbers if entry is not None] if None not in numbers else []
 
 
 def _rows(value: object) -> list[list[int]]:

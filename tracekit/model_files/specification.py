@@ -37,13 +37,13 @@ def message_types() -> Any:
     if "coremltools.proto" in sys.modules:
         return importlib.import_module("coremltools.proto.Model_pb2")
     # Finds the package without importing it.
-    found = importlib.util.find_spec("coremltools")
-    if found is None or not found.submodule_search_locations:
+    installed = importlib.util.find_spec("coremltools")
+    if installed is None or not installed.submodule_search_locations:
         raise UnreadableModel(
             "reading specifications needs coremltools, which is not available for this platform and Python; inspect "
             "the compiled model (.mlmodelc) or the output of `xcrun coremlcompiler metadata` instead"
         )
-    folder = f"{found.submodule_search_locations[0]}/proto"
+    folder = f"{installed.submodule_search_locations[0]}/proto"
     spec = importlib.util.spec_from_file_location(_TYPES, f"{folder}/__init__.py", submodule_search_locations=[folder])
     if spec is None or spec.loader is None:
         raise UnreadableModel("this version of coremltools has no message types; install coremltools 9 or newer")

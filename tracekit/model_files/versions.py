@@ -78,11 +78,11 @@ def parse_target(text: str) -> Target:
         names = ", ".join(name for name, _ in _SYSTEMS.values())
         raise UsageError(f"--target {text[:60]}: expected a system and its version, such as iOS16 (systems: {names})")
     system, field = _SYSTEMS[match[1].lower()]
-    asked = _number(match[2])
+    requested = _number(match[2])
     version = 0
     for release in RELEASES:
         first: str | None = getattr(release, field)
-        if first is not None and _number(first) <= asked:
+        if first is not None and _number(first) <= requested:
             version = release.version
     return Target(system, match[2], version)
 

@@ -11,14 +11,14 @@ import struct
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from tracekit.model_files.facts import BITS, COMPRESSED, CONSTANTS, Weight, Weights, WeightState, is_constant
+from tracekit.model_files.facts import BITS, COMPRESSED, CONSTANTS, Stored, Weight, Weights, WeightState, is_constant
 from tracekit.model_files.failures import POINTER, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from tracekit.model_files.facts import Function, Operation, Stored, Value
+    from tracekit.model_files.facts import Function, Operation, Value
 
 TECHNIQUES = {
     "constexpr_lut_to_dense": ("palettized",),
@@ -79,12 +79,12 @@ def weights_of(operations: Sequence[Operation]) -> tuple[Weight, ...]:
     """Tensors of weights of one function, in the order of the program. O(operations)."""
     makers = {value.name: entry for entry in operations if is_constant(entry) for value in entry.outputs}
     inner = {name for entry in operations if entry.type.startswith(COMPRESSED) for name in entry.inputs}
-    found = (
+    weights = (
         _weight(entry, entry.outputs[0], makers)
         for entry in operations
         if is_constant(entry) and entry.outputs and not any(value.name in inner for value in entry.outputs)
     )
-    return tuple(weight for weight in found if weight is not None)
+    return tuple(weight for weight in weights if weight is not None)
 
 
 def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation]) -> Weight | None:
@@ -116,6 +116,7 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
         technique=tuple(sorted(set(techniques), key=_ORDER.index)),
         bits=_bits(named, main),
         granularity=_granularity(chain, named, value),
+        vector=_vector(named),
         offset=main.offset if main else None,
     )
 
@@ -127,14 +128,14 @@ def _is_data(stored: Stored) -> bool:
 
 def _chain(operation: Operation, makers: Mapping[str, Operation]) -> list[Operation]:
     """The operation, and all that make what it takes, each once, its own first."""
-    found: dict[int, Operation] = {}
+    chain: dict[int, Operation] = {}
     pending = [operation]
     while pending:
         entry = pending.pop(0)
-        if id(entry) not in found:
-            found[id(entry)] = entry
+        if id(entry) not in chain:
+            chain[id(entry)] = entry
             pending += [makers[name] for name in entry.inputs if name in makers]
-    return list(found.values())
+    return list(chain.values())
 
 
 def _named(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, Stored]:
@@ -146,6 +147,12 @@ def _named(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, S
         maker = makers.get(names[0]) if names else None
         if maker is not None and maker.type == CONSTANTS and maker.stored:
             named.setdefault(parameter, maker.stored[0])
+        elif maker is not None and parameter == "lut" and maker.outputs:
+            # A palette may itself be compressed; its shape still says what shares it.
+            made = maker.outputs[0]
+            named.setdefault(
+                parameter, Stored(parameter, made.element, tuple(size or 0 for size in made.dimensions or ()))
+            )
     return named
 
 
@@ -161,17 +168,27 @@ def _granularity(chain: Sequence[Operation], named: Mapping[str, Stored], value:
     palette = named.get("lut")
     if palette is not None:
         # iOS 18: one dimension for each of the weight, then entries of the palette and length of a vector.
-        groups = [size for size in palette.dimensions[:-2] if size > 1]
-        return "per group" if groups else "per tensor"
+        return _shared(palette.dimensions[:-2], value, "per group")
     scale = named.get("scale")
     if scale is None:
         return None
     if any(entry.type == "constexpr_affine_dequantize" for entry in chain):
         return "per channel" if scale.count > 1 else "per tensor"
-    divided = [size == whole for size, whole in zip(scale.dimensions, value.dimensions or (), strict=False) if size > 1]
+    return _shared(scale.dimensions, value, "per block")
+
+
+def _shared(sizes: Sequence[int], value: Value, several: str) -> str:
+    """What shares a scale or a palette, of which there are `sizes` along the dimensions of the weight."""
+    divided = [size == length for size, length in zip(sizes, value.dimensions or (), strict=False) if size > 1]
     if not divided:
         return "per tensor"
-    return "per channel" if divided == [True] else "per block"
+    return "per channel" if divided == [True] else several
+
+
+def _vector(named: Mapping[str, Stored]) -> int:
+    """Elements that one index stands for: the last size of a palette of iOS 18."""
+    palette = named.get("lut")
+    return max(palette.dimensions[-1], 1) if palette is not None and len(palette.dimensions) > 2 else 1
 
 
 def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tuple[WeightState, str]:

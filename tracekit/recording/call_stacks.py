@@ -104,7 +104,9 @@ def is_system_path(path: str) -> bool:
 
 def owners(thread: CodedCells) -> CodedCells:
     """The processes of threads."""
-    found = [each.process if isinstance(each, Thread) else None for each in thread.values]
-    known = {process: code for code, process in enumerate(dict.fromkeys(each for each in found if each is not None))}
-    target = np.array([*(-1 if each is None else known[each] for each in found), -1], np.int32)
+    processes = [each.process if isinstance(each, Thread) else None for each in thread.values]
+    known = {
+        process: code for code, process in enumerate(dict.fromkeys(each for each in processes if each is not None))
+    }
+    target = np.array([*(-1 if each is None else known[each] for each in processes), -1], np.int32)
     return CodedCells(target[thread.codes], tuple(known))

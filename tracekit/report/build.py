@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
 from tracekit.analysis.models import summarize_models
+from tracekit.detectors.shared.suggested import of_models
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import lowered
@@ -19,6 +20,7 @@ from tracekit.report.report import (
     CoverageInfo,
     FindingInfo,
     ModelFileInfo,
+    PerformanceReportInfo,
     RecordingInfo,
     Report,
     TableInfo,
@@ -30,6 +32,8 @@ from tracekit.trace.instruments.catalogue import CALL_STACKS
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.detectors.model_checks import ModelChecks
     from tracekit.recording.contents import Run, TableEntry
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.groups import Group
@@ -51,17 +55,20 @@ def build_report(
     functions: bool = True,
     config: str | None = None,
     notes: Sequence[str] = (),
+    model_checks: ModelChecks | None = None,
 ) -> Report:
     """The report of one run, with checks in the order of `checks_from`. `shown` is what of the trace counts (None:
     all), and the checks are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
     people; without `functions`, names of the app's functions and source files are left out; `config` is the name of the
-    settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each.
+    settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each;
+    `model_checks` is what the project sets for the checks of model files.
 
     Raises `UsageError` for an unknown sort column.
     """
     counted = None if shown is None else shown.rows
     all_notes = notes if shown is None else (*shown.notes, *notes)
     code, models = code_info(trace, shown), summarize_models(trace, shown)
+    all_notes = (*all_notes, *of_models(trace, (model.name for model in models)))
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
@@ -74,14 +81,15 @@ def build_report(
         checks=tuple(checks),
         code=code,
         summary=summarize(checks),
-        model_files=_model_files(trace, {model.name for model in models}),
+        model_files=_model_files(trace, {model.name for model in models}, model_checks),
+        performance_reports=_performance_reports(trace, models),
     )
     if not functions:
         report = without_functions(report)
     return redact_report(report, private_facts(trace)) if redact else report
 
 
-def _model_files(trace: Trace, models: Collection[str]) -> tuple[ModelFileInfo, ...]:
+def _model_files(trace: Trace, models: Collection[str], checks: ModelChecks | None) -> tuple[ModelFileInfo, ...]:
     """The files of the models that are shown, and those that are not used."""
     entries = [entry for entry in trace.model_files if entry.model is None or entry.model in models]
     if not entries:
@@ -90,7 +98,19 @@ def _model_files(trace: Trace, models: Collection[str]) -> tuple[ModelFileInfo, 
     from tracekit.report.model_file import model_file_info
 
     system = " ".join(filter(None, (trace.run.device.platform, trace.run.device.os_version)))
-    return tuple(model_file_info(entry, system) for entry in entries)
+    return tuple(model_file_info(entry, system, checks) for entry in entries)
+
+
+def _performance_reports(trace: Trace, models: Sequence[ModelSummary]) -> tuple[PerformanceReportInfo, ...]:
+    """The reports of the models that are shown, and those that are not used."""
+    from tracekit.report.performance_info import performance_report_info
+
+    by_name = {model.name: model for model in models}
+    return tuple(
+        performance_report_info(entry, by_name.get(entry.model or ""), trace.run.device)
+        for entry in trace.performance_reports
+        if entry.model is None or entry.model in by_name
+    )
 
 
 def check_sort(column: str) -> None:
@@ -126,6 +146,11 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
             *(f"Instruments reported: {issue}" for issue in run.issues or ()),
             *trace.notes,
             *(f"Model file {entry.source}: {lowered(entry.problem)}" for entry in trace.model_files if entry.problem),
+            *(
+                f"Performance report {entry.source}: {lowered(entry.problem)}"
+                for entry in trace.performance_reports
+                if entry.problem
+            ),
             *notes,
         ),
         redacted=False,

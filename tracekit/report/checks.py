@@ -62,7 +62,7 @@ def check_of(judgment: Judgment, extra_savings_ns: int | None = None, related: t
         evidence_total=max(finding.evidence_total, len(finding.evidence)) if finding else 0,
         call_sites=finding.call_sites if finding else (),
         references=detector.references,
-        marked=finding.marked if finding else Intervals.none(),
+        marked=finding.all_evidence.times if finding and finding.all_evidence else Intervals.none(),
     )
 
 

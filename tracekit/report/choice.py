@@ -103,10 +103,10 @@ def ranges_of(trace: Trace, part: Part) -> Intervals:
         raise UsageError("the recording has no signpost intervals; record with --instrument os_signpost")
     if target is not None:
         signposts = signposts[(signposts["pid"] == target.pid).fillna(value=False).to_numpy(dtype=bool)]
-    found = signposts[(signposts["name"] == part.signpost).to_numpy(dtype=bool)]
-    if found.empty:
+    rows = signposts[(signposts["name"] == part.signpost).to_numpy(dtype=bool)]
+    if rows.empty:
         raise unknown("signpost", visible(part.signpost), sorted({visible(str(name)) for name in signposts["name"]}))
-    return Intervals.from_rows(found).clipped(low, high).union()
+    return Intervals.from_rows(rows).clipped(low, high).union()
 
 
 def unknown_model(trace: Trace, wanted: str, *, redact: bool) -> UsageError:

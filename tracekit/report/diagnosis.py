@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import ended, lowered
-from tracekit.report.model_file_answers import said_by_files
+from tracekit.report.model_file_answers import answer_from_files
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
@@ -195,6 +195,11 @@ def diagnose(report: Report) -> Diagnosis:
                 if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
             ),
             *(f"Model file {file.source}: {lowered(file.problem)}" for file in report.model_files if file.problem),
+            *(
+                f"Performance report {entry.source}: {lowered(entry.problem)}"
+                for entry in report.performance_reports
+                if entry.problem
+            ),
         ),
         branches=tuple(
             BranchAnswer(branch.title, facts_of(report), tuple(_joined(leaf, report) for leaf in branch.leaves))
@@ -205,13 +210,13 @@ def diagnose(report: Report) -> Diagnosis:
 
 def _joined(leaf: Leaf, report: Report) -> LeafAnswer:
     """What the recording answers, or where no recording could, what model files do."""
-    answer, said = _answer(leaf, report.checks), said_by_files(leaf.pattern, report)
-    if said is None:
+    answer, from_files = _answer(leaf, report.checks), answer_from_files(leaf.pattern, report)
+    if from_files is None:
         return answer
     if leaf.shows:
-        return replace(answer, evidence=(*answer.evidence, *said.evidence))
-    by_files = {True: Answer.SEEN, False: Answer.NOT_SEEN, None: Answer.UNKNOWN}[said.there]
-    return LeafAnswer(str(leaf.pattern), by_files, said.evidence, said.checks, leaf.ask)
+        return replace(answer, evidence=(*answer.evidence, *from_files.evidence))
+    by_files = {True: Answer.SEEN, False: Answer.NOT_SEEN, None: Answer.UNKNOWN}[from_files.there]
+    return LeafAnswer(str(leaf.pattern), by_files, from_files.evidence, from_files.checks, leaf.ask)
 
 
 def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:

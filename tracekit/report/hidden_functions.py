@@ -18,9 +18,9 @@ def without_functions(report: Report) -> Report:
     code = report.code
     sites = [site for check in report.checks for site in check.call_sites]
     sites += code.call_sites if code is not None else ()
-    places: list[CallSite | Place] = [*sites, *(place for site in sites for place in site.called_by)]
-    aliases = alias_names({place.function for place in places if place.function}, "function")
-    files = alias_names({place.file for place in places if place.file}, "file")
+    named: list[CallSite | Place] = [*sites, *(entry for site in sites for entry in site.called_by)]
+    aliases = alias_names({entry.function for entry in named if entry.function}, "function")
+    files = alias_names({entry.file for entry in named if entry.file}, "file")
 
     def change(field: str, text: str) -> str:
         return (aliases if field == "function" else files if field == "file" else {}).get(text, text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.model_checks import ModelChecks
+from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.model_rules import deployment_target, interface_conversion
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.errors import UsageError
@@ -19,16 +21,16 @@ if TYPE_CHECKING:
     from tracekit.trace.model_file import JoinedFile
 
 
-def model_file_info(entry: JoinedFile, system: str) -> ModelFileInfo:
-    """The file with what its checks say; `system` is what the recording was made on, such as `iOS 18.5`."""
+def model_file_info(entry: JoinedFile, system: str, checks: ModelChecks | None = None) -> ModelFileInfo:
+    """The file with what its checks say; `system` is what the recording was made on, such as `iOS 18.5`, and `checks`
+    what the project sets for them."""
     model = entry.file
     if model is None or entry.model is None:
         return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, ())
     # Findings are about the model as the recording calls it.
     target, version = _target(system), model.specification_version
     # Which system the app supports is not known: only where it ran.
-    judgments = run_model_detectors(replace(model, name=entry.model), skip=(deployment_target.DETECTOR.id,))
-    checks = tuple(_check(check_of(judgment)) for judgment in judgments)
+    answers = _answers(replace(model, name=entry.model), checks or ModelChecks())
     return ModelFileInfo(
         model=entry.model,
         source=entry.source,
@@ -37,10 +39,19 @@ def model_file_info(entry: JoinedFile, system: str) -> ModelFileInfo:
         summary=context(model).removeprefix(f"{model.source} · "),
         systems=systems(model),
         loads=None if target is None or version is None else version <= target.version,
-        interface=next(check.summary for check in checks if check.id == interface_conversion.DETECTOR.id),
+        interface=next((check.summary for check in answers if check.id == interface_conversion.DETECTOR.id), ""),
         compression=_compression(model),
-        checks=checks,
+        checks=answers,
     )
+
+
+def _answers(model: ModelFile, checks: ModelChecks) -> tuple[ModelFileCheck, ...]:
+    """Every check that the project did not switch off, without the one that asks for the systems of the app."""
+    skip = (*checks.skipped(model.name), deployment_target.DETECTOR.id)
+    if all(detector.id in skip or (checks.only and detector.id not in checks.only) for detector in MODEL_DETECTORS):
+        return ()
+    judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
+    return tuple(_check(check_of(judgment)) for judgment in judgments)
 
 
 def _check(check: Check) -> ModelFileCheck:
@@ -58,9 +69,9 @@ def _target(system: str) -> Target | None:
 
 def _compression(model: ModelFile) -> tuple[str, ...] | None:
     """Techniques of any of its weights; None where one part does not list them."""
-    found: dict[str, None] = {}
+    techniques: dict[str, None] = {}
     for part in model.parts:
         if part.weights.tensors is None:
             return None
-        found |= dict.fromkeys(technique for weight in part.weights.tensors for technique in weight.technique)
-    return tuple(found)
+        techniques |= dict.fromkeys(technique for weight in part.weights.tensors for technique in weight.technique)
+    return tuple(techniques)

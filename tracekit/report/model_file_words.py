@@ -1,4 +1,4 @@
-"""The model files of a report in words, the same in every readable format.
+"""The model files and performance reports of a report in words, the same in every readable format.
 
 Files that are not used stand in the notes.
 """
@@ -12,7 +12,7 @@ from tracekit.report.formatting import listed
 if TYPE_CHECKING:
     from tracekit.report.report import ModelFileInfo, Report
 
-TITLE = "Model files"
+TITLE = "Model files and performance reports"
 
 
 class FileRow(NamedTuple):
@@ -22,16 +22,27 @@ class FileRow(NamedTuple):
     facts: str
     """Its name, what it is, its size, and the systems that load it."""
     sentences: tuple[str, ...]
-    """What it says of the interface, and what else a check found in it."""
+    """What it says of the interface, and what else a check found in it; for a report, planned and timed beside
+    recorded."""
 
 
 def file_rows(report: Report) -> tuple[FileRow, ...]:
-    """The files that are used, in the order in which they were given."""
-    return tuple(
+    """The files that are used, in the order in which they were given, then the performance reports."""
+    files = [
         FileRow(file.model, f"{file.source} · {file.summary}", tuple(filter(None, (file.interface, _found(file)))))
         for file in report.model_files
         if file.model is not None
-    )
+    ]
+    reports = [
+        FileRow(
+            entry.model,
+            f"{entry.source} · {entry.form}: {entry.made_on}",
+            tuple(filter(None, (entry.timed, entry.planned))),
+        )
+        for entry in report.performance_reports
+        if entry.model is not None
+    ]
+    return (*files, *reports)
 
 
 def _found(file: ModelFileInfo) -> str:

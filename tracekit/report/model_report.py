@@ -58,6 +58,8 @@ class WeightGroup:
     stored: str | None
     bits: int | None
     granularity: str | None
+    vector: int
+    """Elements that one index of a palette stands for; 1 without vectors."""
     tensors: int
     parameters: int
     bytes: int
@@ -175,9 +177,12 @@ def _without_attributes(report: ModelReport) -> ModelReport:
     """The report without values of the author's own metadata whose key says that they are private."""
     from dataclasses import replace
 
-    metadata = report.model.metadata
-    public = public_attributes(metadata.user_defined)
-    return replace(report, model=replace(report.model, metadata=replace(metadata, user_defined=public)))
+    def public(model: ModelInfo) -> ModelInfo:
+        attributes = public_attributes(model.metadata.user_defined)
+        metadata = replace(model.metadata, user_defined=attributes)
+        return replace(model, metadata=metadata, stages=tuple(map(public, model.stages)))
+
+    return replace(report, model=public(report.model))
 
 
 def _model(model: ModelFile) -> ModelInfo:
@@ -245,10 +250,10 @@ def _weights(model: ModelFile) -> WeightsInfo:
 
 def _groups(tensors: Sequence[Weight]) -> tuple[WeightGroup, ...]:
     """Tensors by how they are stored, the largest group first."""
-    counts: Counter[tuple[tuple[str, ...], str | None, int | None, str | None]] = Counter()
+    counts: Counter[tuple[tuple[str, ...], str | None, int | None, str | None, int]] = Counter()
     parameters, sizes = counts.copy(), counts.copy()
     for weight in tensors:
-        key = (weight.technique, weight.stored, weight.bits, weight.granularity)
+        key = (weight.technique, weight.stored, weight.bits, weight.granularity, weight.vector)
         counts[key] += 1
         parameters[key] += weight.count
         sizes[key] += weight.bytes

@@ -46,7 +46,7 @@ def context(model: ModelInfo | ModelFile) -> str:
 
 
 def feature_type(feature: Feature) -> str:
-    """`Float32`, `RGB image, 8-bit`, `Int64 number`, ..."""
+    """`Float32`, `RGB image, 8-bit`, `Int64`, `dictionary, String keys`, ..."""
     match feature.kind:
         case FeatureKind.IMAGE:
             depth = "Float16" if feature.element == "Float16" else "8-bit"
@@ -55,8 +55,12 @@ def feature_type(feature: Feature) -> str:
             return feature.element or "type not told"
         case FeatureKind.UNKNOWN:
             return "type not told"
+        case FeatureKind.DICTIONARY:
+            return f"dictionary, {feature.element} keys" if feature.element else "dictionary"
+        case FeatureKind.SEQUENCE:
+            return f"sequence of {feature.element}" if feature.element else "sequence"
         case _:
-            return f"{feature.element or ''} {feature.kind}".strip()
+            return feature.element or str(feature.kind)
 
 
 def feature_shape(feature: Feature) -> str:
@@ -117,8 +121,10 @@ def weight_size(weights: WeightsInfo) -> str:
         expected = f", {format_bytes(weights.bytes)} expected" if weights.bytes is not None else ""
         return f"{weights.state}{expected}: {weights.reason}"
     if weights.groups is None:
-        told = f"; stored as {weights.storage_precision}" if weights.storage_precision else ""
-        return f"not listed in this file{told}"
+        if weights.reason:
+            return weights.reason
+        precision = f"; stored as {weights.storage_precision}" if weights.storage_precision else ""
+        return f"not listed in this file{precision}"
     if not weights.groups:
         return "none"
     return f"{format_bytes(weights.bytes or 0)}, {format_count(weights.parameters or 0, 'parameter')}, {weights.state}"
@@ -129,8 +135,9 @@ def weight_group(group: WeightGroup) -> str:
     if not group.technique:
         return f"{group.stored or 'type not told'}, not compressed"
     bits = f"{group.bits}-bit " if group.bits else ""
+    vectors = f", vectors of {group.vector}" if group.vector > 1 else ""
     shared = f", {group.granularity}" if group.granularity else ""
-    return f"{bits}{' and '.join(group.technique)}{shared}"
+    return f"{bits}{' and '.join(group.technique)}{vectors}{shared}"
 
 
 def target_words(report: ModelReport) -> str:

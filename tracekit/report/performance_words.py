@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, Mark
+from tracekit.detectors.shared import planned
+from tracekit.model_files.performance.facts import ComputeUnit, Mark
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_duration, format_share, format_time
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
     from tracekit.model_files.performance import PerformanceReport, PlannedOperation, Timing
     from tracekit.report.performance import PerformanceDocument
-
-SHOWN = {ComputeUnit.NEURAL_ENGINE: "the Neural Engine", ComputeUnit.GPU: "the GPU", ComputeUnit.CPU: "the CPU"}
-"""Compute units in sentences, in the order of a result."""
 
 MARKS = {Mark.RAN: "runs", Mark.COULD_RUN: "can", Mark.INCOMPATIBLE: "cannot", Mark.NOT_TOLD: ABSENT}
 """Marks in a column."""
@@ -35,19 +33,10 @@ TIMES = (("median", "median_ns"), ("mean", "mean_ns"), ("min", "min_ns"), ("max"
 """Columns of times, and the statistics in them."""
 
 
-def asked(report: PerformanceReport) -> str:
-    """Compute units that the model was loaded for."""
-    if report.asked is None:
-        return "compute units not told"
-    if report.asked == ALL_UNITS:
-        return "all compute units"
-    return f"{report.asked[0]} only" if len(report.asked) == 1 else " and ".join(map(str, report.asked))
-
-
 def context(report: PerformanceReport) -> str:
     """One line: which model, on which device, with which units, and what was read."""
     device = ", ".join(filter(None, (report.device, report.system))) or "device not told"
-    return " · ".join((report.name, device, asked(report), str(report.form)))
+    return " · ".join((report.name, device, planned.asked(report), str(report.form)))
 
 
 def result(document: PerformanceDocument) -> str:
@@ -60,18 +49,7 @@ def result(document: PerformanceDocument) -> str:
         speed = f"{format_duration(median)} per prediction (median)"
         speed += f", {rate:,.0f} frames per second" if rate and rate >= 9.95 else ""
         speed += f", {rate:.2g} frames per second" if rate and rate < 9.95 else ""
-    return f"{speed[0].upper()}{speed[1:]} · {placed(document)}"
-
-
-def placed(document: PerformanceDocument) -> str:
-    """`764 operations: 740 on the Neural Engine, 21 on the GPU, 3 on the CPU`."""
-    summary = document.summary
-    if not summary.operations:
-        return "no operations listed"
-    known = [f"{summary.units[unit]:,} on {name}" for unit, name in SHOWN.items() if summary.units.get(unit)]
-    unknown = summary.operations - sum(summary.units.values())
-    known += [f"{unknown:,} not told"] if unknown else []
-    return f"{format_count(summary.operations, 'operation')}: {', '.join(known)}"
+    return f"{speed[0].upper()}{speed[1:]} · {planned.placed(report) or 'no operations listed'}"
 
 
 def timings(report: PerformanceReport) -> Iterator[tuple[str, Timing, str]]:
@@ -94,13 +72,13 @@ def first(timing: Timing, words: str) -> str:
 
 def hand_offs(document: PerformanceDocument) -> str:
     """Changes of the compute unit, the most frequent first; empty where no operation is placed."""
-    found = document.summary.hand_offs
+    transitions = document.summary.hand_offs
     if not document.summary.units:
         return ""
-    if not found:
+    if not transitions:
         return "no hand-offs: all operations run on one compute unit"
-    listed = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in found)
-    return f"{format_count(sum(entry.count for entry in found), 'hand-off')} in the order of the report: {listed}"
+    listed = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in transitions)
+    return f"{format_count(sum(entry.count for entry in transitions), 'hand-off')} in the order of the report: {listed}"
 
 
 def cost(operation: PlannedOperation) -> str:
@@ -127,10 +105,10 @@ def elsewhere(report: PerformanceReport) -> Sequence[tuple[str, tuple[PlannedOpe
     unit = ComputeUnit.NEURAL_ENGINE
     could = tuple(entry for entry in report.operations or () if report.mark(entry, unit) == Mark.COULD_RUN)
     groups = (("cannot run there", report.incompatible_with(unit)), ("can run there", could))
-    return [(words, found) for words, found in groups if found]
+    return [(words, operations) for words, operations in groups if operations]
 
 
 def reasons(operations: Iterable[PlannedOperation]) -> str:
     """Why operations cannot run on the Neural Engine, in the words of the report."""
-    found = (text for entry in operations for unit, text in entry.reasons if unit == ComputeUnit.NEURAL_ENGINE)
-    return "; ".join(dict.fromkeys(found))
+    texts = (text for entry in operations for unit, text in entry.reasons if unit == ComputeUnit.NEURAL_ENGINE)
+    return "; ".join(dict.fromkeys(texts))

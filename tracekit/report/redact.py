@@ -72,6 +72,7 @@ FIXED_FIELDS = frozenset(
         "input_type",
         "instrument",
         "api",
+        "form",
         "function",
         "file",
         "what",

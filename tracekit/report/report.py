@@ -221,6 +221,38 @@ class ModelFileInfo:
     """What `tracekit inspect` says of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class PerformanceReportInfo:
+    """A performance report that was given or found, beside what was recorded of its model. A plan is an intention."""
+
+    model: str | None
+    """The model that it is of; None where it is used for none."""
+    source: str
+    """Name of the file, without the way to it."""
+    match: str | None
+    """`as given`, `same name`, `similar name`; None where it is not used."""
+    problem: str
+    """Why it is not used, or why that is in doubt, in one sentence; else empty."""
+    form: str = ""
+    """What wrote it; this and what follows is empty or None where it is not used."""
+    made_on: str = ""
+    """Device, system and the compute units that it was made for, and whether that is the recorded device."""
+    same_device: bool | None = None
+    """Whether it was made on the recorded model of device; None where either is not known."""
+    median_ns: float | None = None
+    """Median prediction of the model alone."""
+    load_ns: float | None = None
+    """Median load, of a model that was cached where the report tells."""
+    operations: int | None = None
+    """Operations that it lists; None where it lists none."""
+    units: dict[str, int] = field(default_factory=dict)
+    """Operations planned on each compute unit; units without any are absent."""
+    timed: str = ""
+    """Time of a prediction alone and as recorded, in one sentence."""
+    planned: str = ""
+    """Where operations are planned, and where work was recorded, in one sentence."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """Everything that leaves the analysis."""
@@ -244,6 +276,8 @@ class Report:
     nobody asked for it."""
     model_files: tuple[ModelFileInfo, ...] = field(default=(), metadata=IF_ANY)
     """Files that were given or found beside the recording."""
+    performance_reports: tuple[PerformanceReportInfo, ...] = field(default=(), metadata=IF_ANY)
+    """Performance reports that were given or found, in the same way."""
 
     def __repr__(self) -> str:
         return f"<Report of {visible(self.recording.source)}: {visible(self.summary.verdict)}>"

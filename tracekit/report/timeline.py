@@ -236,7 +236,7 @@ def _marked(
     drawn: Sequence[DrawnLane],
 ) -> Iterator[Marked]:
     """All evidence of each check, on the lanes that those intervals of it are on whose row is known. O(n log n)."""
-    for check, places in zip(checks, _places(trace, checks, lanes, kept), strict=True):
+    for check, positions in zip(checks, _places(trace, checks, lanes, kept), strict=True):
         listed = np.array([(entry.start_ns, entry.end_ns) for entry in check.evidence], np.int64).reshape(-1, 2)
         known = len(check.marked) > len(listed)
         starts, ends = (check.marked.starts, check.marked.ends) if known else listed.T
@@ -244,10 +244,10 @@ def _marked(
         starts, ends = starts[order].astype(np.int64), ends[order].astype(np.int64)
         where = np.full(len(starts), -1, np.int64)
         rows = np.full(len(starts), -1, np.int64)
-        for number in sorted({lane for lane, _ in places if lane >= 0}):
-            found = _rows_at(drawn[number], starts, ends)
-            own = (where < 0) & (found >= 0)
-            where[own], rows[own] = number, found[own]
+        for number in sorted({lane for lane, _ in positions if lane >= 0}):
+            lane_rows = _rows_at(drawn[number], starts, ends)
+            on_lane = (where < 0) & (lane_rows >= 0)
+            where[on_lane], rows[on_lane] = number, lane_rows[on_lane]
         yield Marked(starts, ends, where, rows)
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from tracekit.testing.stacks import Frame
 
-__all__ = ["PLACES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]
+__all__ = ["MACHINES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]
 
 _Timed = CoreMLRow | NeuralEngineRow | GpuRow | HangRow
 
@@ -223,7 +223,7 @@ class App:
             rows.extend([row for row in rows if self.draws.chance(25)])
 
 
-PLACES: tuple[tuple[str, Machine, Machine | None], ...] = (
+MACHINES: tuple[tuple[str, Machine, Machine | None], ...] = (
     ("16.4", IPHONE, MAC),
     ("16.4", MAC, None),
     ("26.3", IPHONE, MAC),
@@ -243,16 +243,16 @@ def start_recording(
     jitter: int = 60,
     noise: bool = True,
     attached: bool | None = None,
-    place: int | None = None,
+    machine: int | None = None,
     generic_labels: bool = False,
     code: bool = False,
 ) -> App:
     """A recording that has just begun; app, device and version of Xcode are drawn.
 
-    `place` chooses from `PLACES`; `attached` whether the app ran before (None: drawn; either way loads are seen). With
-    `code`, call stacks are recorded.
+    `machine` chooses from `MACHINES`; `attached` whether the app ran before (None: drawn; either way loads are seen).
+    With `code`, call stacks are recorded.
     """
-    version, device, host = draws.choice(PLACES) if place is None else PLACES[place]
+    version, device, host = draws.choice(MACHINES) if machine is None else MACHINES[machine]
     scenario = Scenario(
         Process(draws.choice(_APP_NAMES), draws.integer(400, 32_000)),
         duration_ns=_OPEN_END_NS,

@@ -1,7 +1,8 @@
-"""Joins a recording with model files: which file describes which of its models.
+"""Joins a recording with model files and performance reports: which of them is of which of its models.
 
-A recording calls a model by the name of its compiled folder, without the ending. A file is therefore matched by its own
-name. Where that leaves a doubt, the doubt is told, and a file is used only where one model and one file are left.
+A recording calls a model by the name of its compiled folder, without the ending. A model file is therefore matched by
+its own name, and a report by the model that it names. Where that leaves a doubt, the doubt is told, and a file is used
+only where one model and one file are left.
 """
 
 from __future__ import annotations
@@ -9,24 +10,35 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tracekit.errors import TracekitError, UsageError, words_of
-from tracekit.trace.model_file import JoinedFile, Match
+from tracekit.trace.model_file import JoinedFile, JoinedReport, Match
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
+    from tracekit.model_files.performance import PerformanceReport
     from tracekit.recording.open import Paths
     from tracekit.trace.trace import Trace
 
+MODEL_FILE, PERF_REPORT = "--model-file", "--perf-report"
+
 ENDINGS = (".mlpackage", ".mlmodel", ".mlmodelc")
-"""Of files that are looked for beside a recording. A source says more than what is compiled from it."""
+"""Of model files that are looked for beside a recording. A source says more than what is compiled from it."""
+
+REPORT_ENDINGS = (".json", "-all.json")
+"""Of reports that are looked for beside a recording. `tracekit profile` writes one for each choice of compute units,
+of which `all` is what apps get that choose none."""
 
 LISTED = 3
 """Names that a sentence lists."""
+
+Text = Sequence[str]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,73 +46,96 @@ class _Given:
     path: Path
     model: str | None
     """The model that it was given for; None: by name."""
+    name: str
+    """The name that is compared with those of models."""
 
 
-def joined(trace: Trace, recording: Paths, *given: Sequence[str]) -> Trace:
-    """The trace with the model files that describe its models; the same trace where there are none.
+class _Matched(NamedTuple):
+    """A file, and the model that it is used for, if any."""
 
-    Each of `given` holds paths, or `MODEL=PATH`; what stands in an earlier one goes before. A file beside the recording
-    with the very name of a model is used where no other one is. Files are read where they are used. No file makes this
-    fail: what is wrong with one is its `problem`.
+    path: Path
+    model: str | None
+    match: Match | None
+    problem: str
+
+
+def joined(
+    trace: Trace, recording: Paths, files: tuple[Text, Text] = ((), ()), reports: tuple[Text, Text] = ((), ())
+) -> Trace:
+    """The trace with the model files and performance reports that are of its models; the same trace where there are
+    none.
+
+    `files` and `reports` each hold what the user gave now, and what the settings name: paths, or `MODEL=PATH`. What is
+    given goes before the settings, and both before what lies beside the recording with the name of a model. Model files
+    are read where they are used. Raises `TracekitError` for one that is given and cannot be read; what is wrong with
+    others is their `problem`.
     """
     names = sorted(map(str, trace.models["name"]))
-    files: list[JoinedFile] = []
-    for texts in given:
-        open_names = _without_file(names, files)
-        files += _matched([_given(text) for text in dict.fromkeys(texts)], names, open_names)
-    files += [_read(path, name, Match.NAME) for name, path in _beside(recording, _without_file(names, files))]
-    return replace(trace, model_files=tuple(files)) if files else trace
+    model_files: list[JoinedFile] = []
+    for strict, texts in zip((True, False), files, strict=True):
+        entries = [_given(text) for text in dict.fromkeys(texts)]
+        matched = _matched(entries, names, _without(names, model_files))
+        model_files += [_joined_file(entry, strict=strict) for entry in matched]
+    beside = _beside(recording, _without(names, model_files), ENDINGS)
+    model_files += [_joined_file(_Matched(path, name, Match.NAME, ""), strict=False) for name, path in beside]
+    joined_reports = _joined_reports(recording, names, reports)
+    if not model_files and not joined_reports:
+        return trace
+    return replace(trace, model_files=tuple(model_files), performance_reports=tuple(joined_reports))
 
 
-def check_given(texts: Iterable[str]) -> None:
-    """Raise `UsageError` for a path that leads nowhere."""
-    for text in texts:
-        path = _given(text).path
-        if not os.path.exists(path):  # noqa: PTH110 - also for what is no path
-            raise UsageError(f"--model-file {text}: no such file or folder")
+def check_given(files: Iterable[str], reports: Iterable[str] = ()) -> None:
+    """Raise `UsageError` for a path that leads nowhere, and `UnreadableModel` for what is no performance report: these
+    are read quickly, so that a long read of the recording comes after."""
+    for flag, texts in ((MODEL_FILE, files), (PERF_REPORT, reports)):
+        for text in texts:
+            path = _given(text).path
+            if not os.path.exists(path):  # noqa: PTH110 - also for what is no path
+                raise UsageError(f"{flag} {text}: no such file or folder")
+            if flag == PERF_REPORT:
+                _load_report(path)
 
 
 def _given(text: str) -> _Given:
     """A path, or a model and a path. A path that is there is one, whatever is in its name."""
     model, equals, path = text.partition("=")
     if equals and model and path and not os.path.exists(text):  # noqa: PTH110 - also for what is no path
-        return _Given(Path(path), model)
-    return _Given(Path(text), None)
+        return _Given(Path(path), model, Path(path).stem)
+    return _Given(Path(text), None, Path(_name(Path(text))).stem)
 
 
-def _without_file(names: Sequence[str], files: Iterable[JoinedFile]) -> list[str]:
+def _without(names: Sequence[str], files: Iterable[JoinedFile | JoinedReport]) -> list[str]:
     taken = {entry.model for entry in files}
     return [name for name in names if name not in taken]
 
 
-def _matched(entries: Sequence[_Given], names: Sequence[str], open_names: Sequence[str]) -> list[JoinedFile]:
+def _matched(entries: Sequence[_Given], names: Sequence[str], open_names: Sequence[str]) -> list[_Matched]:
     """Each file with its model, in their order; without those for models that have a file from elsewhere."""
     matches = [_match(entry, names) for entry in entries]
     by_model: defaultdict[str, list[int]] = defaultdict(list)
     for index, (model, _, _) in enumerate(matches):
         if model is not None:
             by_model[model].append(index)
-    files = []
+    matched = []
     for index, (entry, (model, match, problem)) in enumerate(zip(entries, matches, strict=True)):
         if model is None or match is None:
-            files.append(_unused(entry.path, problem))
+            matched.append(_Matched(entry.path, None, None, problem))
             continue
         best = [other for other in by_model[model] if matches[other][1] is _best(matches, by_model[model])]
         if index not in best:
             other = _name(entries[best[0]].path)
-            files.append(_unused(entry.path, f"Not used: {other} describes {model} by a closer name."))
+            matched.append(_Matched(entry.path, None, None, f"Not used: {other} describes {model} by a closer name."))
         elif len(best) > 1:
-            files.append(
-                _unused(entry.path, f"Not used: {len(best)} files could describe {model}; choose one as {model}=PATH.")
-            )
+            several = f"Not used: {len(best)} files could describe {model}; choose one as {model}=PATH."
+            matched.append(_Matched(entry.path, None, None, several))
         elif model in open_names:
-            files.append(_read(entry.path, model, match, problem))
-    return files
+            matched.append(_Matched(entry.path, model, match, problem))
+    return matched
 
 
 def _best(matches: Sequence[tuple[str | None, Match | None, str]], indices: Iterable[int]) -> Match:
-    found = {matches[index][1] for index in indices}
-    return next(match for match in Match if match in found)
+    ways = {matches[index][1] for index in indices}
+    return next(match for match in Match if match in ways)
 
 
 def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | None, str]:
@@ -110,10 +145,9 @@ def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | Non
         if entry.model in names:
             return entry.model, Match.GIVEN, ""
         return None, None, f"Not used: no model is called {entry.model}; {recorded}."
-    stem = Path(_name(entry.path)).stem
-    if stem in names:
-        return stem, Match.NAME, ""
-    alike = [name for name in names if _plain(name) and _plain(name) == _plain(stem)]
+    if entry.name in names:
+        return entry.name, Match.NAME, ""
+    alike = [name for name in names if _plain(name) and _plain(name) == _plain(entry.name)]
     if len(alike) == 1:
         return alike[0], Match.SIMILAR, f"Used for {alike[0]}, whose name is only similar: check that it is this model."
     if alike:
@@ -136,37 +170,97 @@ def _name(path: Path) -> str:
     return path.name if path.name not in ("", "..") else path.resolve().name
 
 
-def _read(path: Path, model: str, match: Match, problem: str = "") -> JoinedFile:
-    """The facts of a file. It must not end the analysis, whatever is in it."""
+def _joined_file(matched: _Matched, *, strict: bool) -> JoinedFile:
+    """A model file with its facts, if it is used."""
+    source, model = _name(matched.path), matched.model
+    if model is None:
+        return JoinedFile(source, None, None, None, matched.problem)
     # It takes a second, and most recordings come alone.
     from tracekit.model_files import read_model
 
-    if not os.path.exists(path):  # noqa: PTH110 - also for what is no path
-        return _unused(path, f"Not used for {model}: no such file or folder.")
+    facts, reason = _read(matched.path, read_model, strict=strict)
+    if facts is None:
+        return JoinedFile(source, None, None, None, f"Not used for {model}: {reason}.")
+    return JoinedFile(source, model, matched.match, facts, matched.problem)
+
+
+def _joined_reports(recording: Paths, names: Sequence[str], texts: tuple[Text, Text]) -> list[JoinedReport]:
+    """Performance reports with their models, if they are used. Those that are given and cannot be read raise."""
+    reports: list[JoinedReport] = []
+    for strict, group in zip((True, False), texts, strict=True):
+        read: dict[Path, PerformanceReport] = {}
+        entries = []
+        for given in map(_given, dict.fromkeys(group)):
+            report, reason = _read(given.path, _load_report, strict=strict)
+            if report is None:
+                reports.append(JoinedReport(_name(given.path), None, None, None, f"Not used: {reason}."))
+                continue
+            read[given.path] = report
+            entries.append(replace(given, name=report.name))
+        for path, model, match, problem in _matched(entries, names, _without(names, reports)):
+            report = read[path] if model else None
+            doubt = _other_model(report, path, model) if match is Match.GIVEN else ""
+            reports.append(JoinedReport(_name(path), model, match, report, problem or doubt))
+    for name, path in _beside(recording, _without(names, reports), REPORT_ENDINGS):
+        reports += _found_report(name, path)
+    return reports
+
+
+def _found_report(name: str, path: Path) -> list[JoinedReport]:
+    """A report beside the recording. Other JSON of that name, which nobody called a report, is none."""
+    from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
+    from tracekit.model_files.performance import report_in
+
     try:
-        return JoinedFile(_name(path), model, match, read_model(path), problem)
+        report = report_in(read_bytes(path, MAX_TEXT_BYTES), path) if path.is_file() else None
     except TracekitError as error:
-        reason = str(error)
+        return [JoinedReport(path.name, None, None, None, f"Not used for {name}: {error}.")]
+    if report is None:
+        return []
+    problem = _other_model(report, path, name)
+    return [JoinedReport(path.name, name, Match.SIMILAR if problem else Match.NAME, report, problem)]
+
+
+def _other_model(report: PerformanceReport | None, path: Path, model: str | None) -> str:
+    """What to say where a report names another model than it is used for; empty where it does not."""
+    # One that names no model goes by the name of its file.
+    if report is None or model is None or report.name in (model, path.stem):
+        return ""
+    return f"Used for {model}, although it names {report.name}: check that it is this model."
+
+
+def _load_report(path: Path) -> PerformanceReport:
+    from tracekit.model_files.performance import load_performance_report
+
+    return load_performance_report(path)
+
+
+def _read(path: Path, read: Callable[[Path], Result], *, strict: bool) -> tuple[Result | None, str]:
+    """What is in a file, or why that is not known. It must not end the analysis, whatever is in it, unless `strict`:
+    then it raises `TracekitError`."""
+    if not os.path.exists(path):  # noqa: PTH110 - also for what is no path
+        return None, "no such file or folder"
+    try:
+        return read(path), ""
+    except TracekitError as error:
+        if strict:
+            raise
+        return None, str(error)
     except Exception as error:  # a model that breaks tracekit must not cost the recording
-        reason = f"internal error ({words_of(error).splitlines()[0]})"
-    return _unused(path, f"Not used for {model}: {reason}.")
+        return None, f"internal error ({words_of(error).splitlines()[0]})"
 
 
-def _unused(path: Path, problem: str) -> JoinedFile:
-    return JoinedFile(_name(path), None, None, None, problem)
-
-
-def _beside(recording: Paths, names: Sequence[str]) -> list[tuple[str, Path]]:
-    """Model files in the folder of the recording that have the name of a model."""
+def _beside(recording: Paths, names: Sequence[str], endings: Sequence[str]) -> list[tuple[str, Path]]:
+    """Files in the folder of the recording that have the name of a model."""
     paths = [recording] if isinstance(recording, str | Path) else list(recording)
     folders = dict.fromkeys(Path(path).absolute().parent for path in paths if str(path) != "-")
-    found = []
+    files = []
     for name in names:
         # The name of a model comes from the recording, and must not lead elsewhere.
         if Path(name).name != name or "\\" in name:
             continue
-        candidates = (folder / f"{name}{ending}" for folder in folders for ending in ENDINGS)
+        candidates = (folder / f"{name}{ending}" for folder in folders for ending in endings)
         path = next((path for path in candidates if os.path.exists(path)), None)  # noqa: PTH110 - also for long names
         if path is not None:
-            found.append((name, path))
-    return found
+            files.append((name, path))
+    return files

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.function_names import is_core_ml_overlay
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, mapped, nullable, recode, text
 
@@ -142,6 +141,8 @@ def _empty(types: Mapping[str, str]) -> pd.DataFrame:
 
 def _stack_frame(table: CallStacks) -> pd.DataFrame:
     """All frames of all stacks. Codes are taken from the distinct frames, so that no frame costs a step of Python."""
+    from tracekit.recording.function_names import is_core_ml_overlay
+
     frames, order = table.frames, table.order
     image, function = frames.image, frames.function
     lengths = np.diff(table.starts)

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.model_files import ModelFile
+    from tracekit.model_files.performance import PerformanceReport
     from tracekit.recording.contents import Contents, Run
     from tracekit.recording.table import TableState
-    from tracekit.trace.model_file import JoinedFile
+    from tracekit.trace.model_file import JoinedFile, JoinedReport
     from tracekit.trace.samples import Samples
 
 
@@ -74,6 +75,8 @@ class Trace:
     """Whether other processes used the Neural Engine too."""
     model_files: tuple[JoinedFile, ...] = ()
     """Model files that were given or found, with the models that they describe (`tracekit.trace.joined`)."""
+    performance_reports: tuple[JoinedReport, ...] = ()
+    """Performance reports that were given or found, in the same way."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
     cache: TraceCache = field(default_factory=TraceCache, init=False, repr=False)
@@ -112,6 +115,10 @@ class Trace:
     def model_file(self, model: str) -> ModelFile | None:
         """Facts of the file of a model, by base name; None where there is none."""
         return next((entry.file for entry in self.model_files if entry.model == model), None)
+
+    def performance_report(self, model: str) -> PerformanceReport | None:
+        """The performance report of a model, by base name; None where there is none."""
+        return next((entry.report for entry in self.performance_reports if entry.model == model), None)
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""

@@ -50,11 +50,12 @@ def _rows(check: Check, finding: Finding | None, frames: Mapping[str, Sequence[_
     wanted: dict[str, list[int]] = {}
     for entry in check.evidence:
         wanted.setdefault(entry.table, []).append(entry.row)
-    known = finding.rows if finding is not None and finding.rows else wanted
+    columns = None if finding is None else finding.all_evidence
+    known = wanted if columns is None else columns.rows_by_table()
     rows = {}
     for name, tables in frames.items():
-        found = [index[np.isin(numbers, known[table])] for table, numbers, index in tables if table in known]
-        indices = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        parts = [index[np.isin(numbers, known[table])] for table, numbers, index in tables if table in known]
+        indices = np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
         if indices.size:
             rows[name] = indices
     return rows

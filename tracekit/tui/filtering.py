@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.aggregation import hardware_titles
+from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,8 +58,7 @@ def _holding(trace: Trace, name: str, wanted: str) -> BoolArray:
     return holds
 
 
-_titles = lru_cache(maxsize=2)(hardware_titles)
-"""Kept for the recordings that are open."""
+_titles = cached_by_trace(hardware_titles)
 
 
 def _where(column: pd.Series, holds: Callable[[str], bool]) -> BoolArray:

@@ -1,17 +1,18 @@
 // The call tree of a part of the samples, as boxes.
 
 import type { Flame } from "./columns";
-import { upperBound } from "./intervals";
-import type { View } from "./view";
+import { type Covered, upperBound } from "./intervals";
 
-/** Samples in each node, however deep they end, of those that lie in one of the spans and, where a library is named, are
- * in a function of it. O(samples + nodes). */
-export function weights(flame: Flame, spans: readonly View[], library = ""): Float64Array {
+/** Samples in each node, however deep they end, of those in covered time that, where a library is named, are in a function
+ * of it. O(pieces log samples + samples + nodes). */
+export function weights(flame: Flame, covered: Covered, library = ""): Float64Array {
   const inside = new Float64Array(flame.parents.length);
   const counts = within(flame, library);
-  for (const { start, end } of merged(spans)) {
-    const high = upperBound(flame.times, end - 0.5);
-    for (let i = upperBound(flame.times, start - 0.5); i < high; i++) inside[flame.leaves[i]] += counts[flame.leaves[i]];
+  for (let piece = 0; piece < covered.starts.length; piece++) {
+    const high = upperBound(flame.times, covered.end(piece) - 0.5);
+    for (let i = upperBound(flame.times, covered.starts[piece] - 0.5); i < high; i++) {
+      inside[flame.leaves[i]] += counts[flame.leaves[i]];
+    }
   }
   for (let node = inside.length - 1; node >= 0; node--) {
     if (flame.parents[node] >= 0) inside[flame.parents[node]] += inside[node];
@@ -26,17 +27,6 @@ function within(flame: Flame, library: string): Uint8Array {
     const parent = flame.parents[node];
     const isOwn = !library || flame.functions[flame.names[node]][1] === library;
     found[node] = isOwn || (parent >= 0 && found[parent]) ? 1 : 0;
-  }
-  return found;
-}
-
-/** The same time without overlaps, sorted. */
-function merged(spans: readonly View[]): View[] {
-  const found: { start: number; end: number }[] = [];
-  for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
-    const last = found.at(-1);
-    if (last && start <= last.end) last.end = Math.max(last.end, end);
-    else found.push({ start, end });
   }
   return found;
 }

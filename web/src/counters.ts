@@ -11,12 +11,9 @@ export interface Calls {
 }
 
 export function callsOf(rows: Rows | undefined): Calls {
-  const at: number[] = [];
-  if (rows) for (let i = 0; i < rows.flags.length; i++) if (rows.flags[i] & CALL) at.push(i);
-  return {
-    starts: Float64Array.from(at, (i) => rows!.starts[i]),
-    ends: Float64Array.from(at, (i) => rows!.ends[i]),
-  };
+  if (!rows) return { starts: new Float64Array(0), ends: new Float64Array(0) };
+  const isCall = (_: number, i: number): boolean => (rows.flags[i] & CALL) > 0;
+  return { starts: rows.starts.filter(isCall), ends: rows.ends.filter(isCall) };
 }
 
 /** A number that changes at some times and holds between them. */
@@ -29,10 +26,8 @@ export interface Steps {
 /** How many calls are in flight from each time on. Where one ends as another starts, they are not in flight together. */
 export function inFlight(calls: Calls): Steps {
   const ends = calls.ends.slice().sort();
-  const times: number[] = [];
-  const values: number[] = [];
-  let most = 0;
-  let depth = 0;
+  const [times, values] = [new Float64Array(2 * ends.length), new Float64Array(2 * ends.length)];
+  let [size, most, depth] = [0, 0, 0];
   for (let i = 0, j = 0; j < ends.length; ) {
     const time = i < calls.starts.length && calls.starts[i] < ends[j] ? calls.starts[i] : ends[j];
     while (j < ends.length && ends[j] === time) {
@@ -43,11 +38,11 @@ export function inFlight(calls: Calls): Steps {
       depth++;
       i++;
     }
-    times.push(time);
-    values.push(depth);
+    times[size] = time;
+    values[size++] = depth;
     most = Math.max(most, depth);
   }
-  return { times: Float64Array.from(times), values: Float64Array.from(values), most };
+  return { times: times.slice(0, size), values: values.slice(0, size), most };
 }
 
 /** The largest value of each column of one pixel, 0 to the most. O(columns + steps in view). */

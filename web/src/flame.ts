@@ -4,22 +4,21 @@ import { type Box, boxes, holds, samplesIn, weights } from "./calltree";
 import { context, sized } from "./canvas";
 import type { Flame } from "./columns";
 import { button, el } from "./dom";
+import { Covered } from "./intervals";
 import { fitted } from "./painter";
 import { inkOn, type Theme, themeOf } from "./theme";
 import { count, counted } from "./units";
-import type { View } from "./view";
 
 /** Times, and what they are in words. */
 export interface Part {
   words: string;
-  spans: View[];
+  covered: Covered;
   /** Counts only what is in functions of this library. */
   library?: string;
 }
 
 function isSame(a: Part, b: Part): boolean {
-  const [first, second] = [a.spans[0], b.spans[0]];
-  return a.words === b.words && first?.start === second?.start && first?.end === second?.end;
+  return a.words === b.words && a.covered.starts[0] === b.covered.starts[0] && a.covered.end(0) === b.covered.end(0);
 }
 
 const ROW = 17;
@@ -38,7 +37,7 @@ export class FlameGraph {
   private readonly choice = el("select", { "aria-label": "Samples in the flame graph" });
   private readonly query = el("input", { type: "search", placeholder: "Find functions", "aria-label": "Find functions" });
   private readonly found = el("span", { class: "dim", role: "status" });
-  private chosen: Part = { words: "", spans: [] };
+  private chosen: Part = { words: "", covered: Covered.of(new Float64Array(0), new Float64Array(0)) };
   private part = this.chosen;
   private inside: Float64Array = new Float64Array(0);
   private drawn: Box[] = [];
@@ -81,7 +80,7 @@ export class FlameGraph {
 
   private count(part: Part): void {
     this.part = part;
-    this.inside = weights(this.flame, part.spans, part.library);
+    this.inside = weights(this.flame, part.covered, part.library);
     this.enter(-1);
   }
 

@@ -16,32 +16,38 @@ export function upperBound(values: ArrayLike<number>, value: number, low = 0, hi
 export class Covered {
   private constructor(
     readonly starts: Float64Array,
-    readonly ends: Float64Array,
+    /** One value more than there are pieces: the last one is all covered time. */
     private readonly before: Float64Array,
   ) {}
 
-  /** Of intervals that are sorted by start; an instant covers nothing. */
-  static of(starts: ArrayLike<number>, ends: ArrayLike<number>): Covered {
-    const from = new Float64Array(starts.length);
-    const to = new Float64Array(starts.length);
-    let size = 0;
-    for (let i = 0; i < starts.length; i++) {
-      if (size && starts[i] <= to[size - 1]) {
-        if (ends[i] > to[size - 1]) to[size - 1] = ends[i];
-      } else {
-        from[size] = starts[i];
-        to[size++] = ends[i];
+  /** Of intervals that are sorted by start, or of those at some positions; an instant covers nothing. */
+  static of(starts: Float64Array, ends: Float64Array, positions?: Int32Array): Covered {
+    const most = positions ? positions.length : starts.length;
+    const [from, before] = [new Float64Array(most), new Float64Array(most + 1)];
+    let [size, end] = [0, 0];
+    for (let i = 0; i < most; i++) {
+      const at = positions ? positions[i] : i;
+      if (!size || starts[at] > end) {
+        from[size++] = starts[at];
+        end = starts[at];
+        before[size] = before[size - 1];
+      }
+      if (ends[at] > end) {
+        before[size] += ends[at] - end;
+        end = ends[at];
       }
     }
-    const before = new Float64Array(size);
-    for (let i = 1; i < size; i++) before[i] = before[i - 1] + to[i - 1] - from[i - 1];
-    return new Covered(from.slice(0, size), to.slice(0, size), before);
+    return size < most ? new Covered(from.slice(0, size), before.slice(0, size + 1)) : new Covered(from, before);
+  }
+
+  end(piece: number): number {
+    return this.starts[piece] + this.before[piece + 1] - this.before[piece];
   }
 
   /** The time that is covered before `time`. O(log n). */
   until(time: number): number {
     const at = upperBound(this.starts, time) - 1;
-    return at < 0 ? 0 : this.before[at] + Math.min(time, this.ends[at]) - this.starts[at];
+    return at < 0 ? 0 : Math.min(this.before[at] + time - this.starts[at], this.before[at + 1]);
   }
 }
 
@@ -92,21 +98,15 @@ function isDisjoint(rows: Rows, positions: Int32Array): boolean {
 
 /** The time that each category covers, in the order of the categories. */
 function parts(rows: Rows, positions: Int32Array): Part[] {
-  const sizes = new Map<number, number>();
-  for (const at of positions) sizes.set(rows.categories[at], (sizes.get(rows.categories[at]) ?? 0) + 1);
-  return [...sizes.keys()]
-    .sort((a, b) => a - b)
-    .map((category) => {
-      const starts = new Float64Array(sizes.get(category)!);
-      const ends = new Float64Array(starts.length);
-      let size = 0;
-      for (const at of positions) {
-        if (rows.categories[at] !== category) continue;
-        starts[size] = rows.starts[at];
-        ends[size++] = rows.ends[at];
-      }
-      return { category, covered: Covered.of(starts, ends) };
-    });
+  const sizes = new Uint32Array(256);
+  for (let i = 0; i < positions.length; i++) sizes[rows.categories[positions[i]]]++;
+  const found: Part[] = [];
+  for (let category = 0; category < sizes.length; category++) {
+    if (!sizes[category]) continue;
+    const own = sizes[category] < positions.length ? positions.filter((at) => rows.categories[at] === category) : positions;
+    found.push({ category, covered: Covered.of(rows.starts, rows.ends, own) });
+  }
+  return found;
 }
 
 /** Indices into `row.positions` of what may be seen in `[start, end)`. O(log n) where nothing overlaps. */

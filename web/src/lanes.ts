@@ -76,7 +76,7 @@ function everything(count: number): Int32Array {
 }
 
 /** Positions by code, in the order of their first appearance. */
-function grouped(codes: Int32Array): Map<number, Int32Array> {
+export function grouped(codes: Int32Array): Map<number, Int32Array> {
   const sizes = new Map<number, number>();
   for (const code of codes) sizes.set(code, (sizes.get(code) ?? 0) + 1);
   const groups = new Map<number, Int32Array>();

@@ -5,6 +5,8 @@ import { button, el } from "./dom";
 import { written } from "./fragment";
 import { prepare } from "./tables";
 import { FlameGraph, type Part } from "./flame";
+import { Covered } from "./intervals";
+import { grouped } from "./lanes";
 import { Timeline } from "./timeline";
 
 /** Width of the lanes on paper, in pixels of the page. */
@@ -65,14 +67,14 @@ function printing(): void {
 function partsOfModels(meta: Meta, all: Rows[]): Part[] {
   const rows = all[meta.lanes.findIndex((lane) => lane.id === "activity")];
   if (!rows) return [];
-  const parts = new Map<number, Part>();
-  rows.models.forEach((model, i) => {
-    if (model < 0) return;
-    const part = parts.get(model) ?? { words: `in Core ML, for ${meta.texts[model]}`, spans: [], library: "CoreML" };
-    parts.set(model, part);
-    part.spans.push({ start: rows.starts[i], end: rows.ends[i] });
-  });
-  return [...parts.values()].sort((a, b) => (a.words < b.words ? -1 : 1));
+  return [...grouped(rows.models)]
+    .filter(([model]) => model >= 0)
+    .map(([model, positions]) => ({
+      words: `in Core ML, for ${meta.texts[model]}`,
+      covered: Covered.of(rows.starts, rows.ends, positions),
+      library: "CoreML",
+    }))
+    .sort((a, b) => (a.words < b.words ? -1 : 1));
 }
 
 /** The lanes of one recording; null where the page has none of that name. */

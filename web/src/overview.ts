@@ -2,6 +2,7 @@
 
 import type { Rows } from "./columns";
 import type { Scene } from "./painter";
+import { bands } from "./raster";
 import { type View, within, xOf } from "./view";
 
 export const HEIGHT = 44;
@@ -21,9 +22,10 @@ export class Density {
     this.shares = new Float32Array(columns);
     const each = (bounds.end - bounds.start) / columns;
     for (const rows of all) {
-      for (let i = 0; i < rows.starts.length; i++) {
-        const from = (rows.starts[i] - bounds.start) / each;
-        const to = (rows.ends[i] - bounds.start) / each;
+      const { starts, ends } = rows;
+      for (let i = 0; i < starts.length; i++) {
+        const from = (starts[i] - bounds.start) / each;
+        const to = (ends[i] - bounds.start) / each;
         const [first, last] = [Math.floor(from), Math.min(Math.floor(to), columns - 1)];
         if (first === last) this.shares[first] += to - from;
         else {
@@ -59,15 +61,8 @@ export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, d
   }
   context.globalAlpha = 1;
   context.fillStyle = theme.mark;
-  const marks = [
-    ...scene.matches.slice(0, 5_000).map((match) => scene.all[match.lane].starts[match.row]),
-  ];
-  for (const time of marks) context.fillRect(xOf(bounds, width, time), 2, 2, 7);
-  let last = -1;
-  for (const time of scene.finding?.starts ?? []) {
-    const x = Math.round(xOf(bounds, width, time));
-    if (x !== last) context.fillRect(x, 2, 2, 7);
-    last = x;
+  for (const marked of [scene.matches, scene.finding]) {
+    if (marked) for (const [from, to] of bands(marked.covered, bounds, width)) context.fillRect(from, 2, to - from, 7);
   }
   const [left, right] = [xOf(bounds, width, scene.view.start), xOf(bounds, width, scene.view.end)];
   context.fillStyle = theme.ground;

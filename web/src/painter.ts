@@ -1,14 +1,24 @@
 // Draws the lanes of a scene on a canvas.
 
-import type { Finding, Meta, Rows } from "./columns";
+import type { Finding, Marks, Meta, Rows } from "./columns";
 import { type Calls, largest, latencies, type Steps } from "./counters";
+import { Covered, upperBound } from "./intervals";
 import type { Lane, Places } from "./lanes";
 import { COUNTER, type Line, PAD, ROW, RULER } from "./layout";
-import { bars, columns } from "./raster";
+import { bands, bars, columns } from "./raster";
 import type { Match } from "./search";
 import type { Theme } from "./theme";
 import { axis, duration } from "./units";
 import { ticks, type View, xOf } from "./view";
+
+/** The time that marks cover. */
+export interface Covering {
+  covered: Covered;
+}
+
+export function covering<T extends Marks>(marks: T): T & Covering {
+  return { ...marks, covered: Covered.of(marks.starts, marks.ends) };
+}
 
 export interface Scene {
   meta: Meta;
@@ -23,8 +33,8 @@ export interface Scene {
   view: View;
   selected: Match | null;
   range: View | null;
-  finding: Finding | null;
-  matches: Match[];
+  finding: (Finding & Covering) | null;
+  matches: Marks & Covering;
   theme: Theme;
   /** Pixels of titles at the left. */
   gutter: number;
@@ -34,8 +44,8 @@ export interface Scene {
 }
 
 const FONT = "11px system-ui, sans-serif";
-/** Most matches that are outlined. */
-const OUTLINED = 5_000;
+/** Most marks in view that are outlined each; of more, lanes are nothing but outlines. */
+const OUTLINED = 2_000;
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene): void {
   const { theme, gutter, width, height } = scene;
@@ -55,8 +65,8 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene): void {
     if (line.kind === "counter") counter(context, scene, line.counter, y);
   }
   range(context, scene);
-  matches(context, scene);
-  evidence(context, scene);
+  marks(context, scene, scene.matches, 0, 1);
+  if (scene.finding) marks(context, scene, scene.finding, 0.12, 2);
   if (scene.selected) outline(context, scene, scene.selected, theme.text, 2);
   context.restore();
   titles(context, scene);
@@ -87,12 +97,17 @@ function lane(context: CanvasRenderingContext2D, scene: Scene, drawn: Lane, top:
       for (const bar of single) box(context, scene, rows, bar.at, bar.left, bar.right, y);
       return;
     }
-    let last = -1;
-    columns(row, scene.view, width, (column, category, below, share) => {
-      if (category !== last) context.fillStyle = scene.theme.categories[(last = category)];
-      const bottom = y + ROW - 1 - below * (ROW - 2);
-      const size = Math.max(share * (ROW - 2), 0.6);
-      context.fillRect(column, bottom - size, 1, size);
+    const shares = columns(row, scene.view, width);
+    const bottoms = new Float64Array(width).fill(y + ROW - 1);
+    row.parts.forEach(({ category }, part) => {
+      context.fillStyle = scene.theme.categories[category];
+      for (let column = 0; column < width; column++) {
+        const share = shares[part * width + column];
+        if (!share) continue;
+        const size = Math.max(share * (ROW - 2), 0.6);
+        context.fillRect(column, bottoms[column] - size, 1, size);
+        bottoms[column] -= share * (ROW - 2);
+      }
     });
   });
 }
@@ -184,47 +199,29 @@ function range(context: CanvasRenderingContext2D, scene: Scene): void {
   context.fillRect(right, 0, 1, scene.height);
 }
 
-function matches(context: CanvasRenderingContext2D, scene: Scene): void {
-  const starts = (match: Match): number => scene.all[match.lane].starts[match.row];
-  let drawn = 0;
-  for (const match of scene.matches) {
-    if (starts(match) >= scene.view.end || drawn > OUTLINED) break;
-    if (scene.all[match.lane].ends[match.row] < scene.view.start) continue;
-    outline(context, scene, match, scene.theme.mark, 1);
-    drawn++;
-  }
-}
-
-/** Bands over all lanes where evidence lies, those on neighboring pixels as one, and its own bars outlined. */
-function evidence(context: CanvasRenderingContext2D, scene: Scene): void {
-  const { finding, view } = scene;
-  if (!finding) return;
-  const width = scene.width - scene.gutter;
-  const { starts, ends, lanes, rows } = finding;
-  const band = (left: number, right: number): void => {
-    context.globalAlpha = 0.12;
+/** Marks below the axis, bands of some opacity over all lanes, and outlines of the bars themselves. */
+function marks(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  marked: Marks & Covering,
+  opacity: number,
+  thick: number,
+): void {
+  const { view, theme } = scene;
+  context.fillStyle = theme.mark;
+  for (const [left, right] of bands(marked.covered, view, scene.width - scene.gutter)) {
+    context.globalAlpha = opacity;
     context.fillRect(left, RULER, right - left, scene.height);
     context.globalAlpha = 1;
     context.fillRect(left, RULER - 4, right - left, 4);
-  };
-  context.fillStyle = scene.theme.mark;
-  const seen: number[] = [];
-  let [left, right] = [NaN, NaN];
-  for (let i = 0; i < starts.length && starts[i] <= view.end; i++) {
-    if (ends[i] < view.start) continue;
-    seen.push(i);
-    const from = Math.max(xOf(view, width, starts[i]), -4);
-    const to = Math.min(Math.max(xOf(view, width, ends[i]), from + 2), width + 4);
-    if (from <= right + 1) right = Math.max(right, to);
-    else {
-      if (left < right) band(left, right);
-      [left, right] = [from, to];
-    }
   }
-  if (left < right) band(left, right);
-  if (seen.length > OUTLINED) return;
-  for (const i of seen) {
-    if (lanes[i] >= 0) outline(context, scene, { lane: lanes[i], row: rows[i] }, scene.theme.mark, 2);
+  const { starts, ends, lanes, rows, covered } = marked;
+  // What is seen stands in pieces that are seen, and starts no earlier than the first of them.
+  const first = covered.starts[Math.max(upperBound(covered.starts, view.start) - 1, 0)];
+  const [low, high] = [upperBound(starts, first - 1), upperBound(starts, view.end)];
+  if (high - low > OUTLINED) return;
+  for (let i = low; i < high; i++) {
+    if (lanes[i] >= 0 && ends[i] >= view.start) outline(context, scene, { lane: lanes[i], row: rows[i] }, theme.mark, thick);
   }
 }
 
@@ -269,7 +266,7 @@ function titles(context: CanvasRenderingContext2D, scene: Scene): void {
       const title = line.counter === "flight" ? "In flight" : "Latency";
       context.fillText(fitted(context, title, gutter - 12), 8, y + 11);
       context.fillStyle = theme.dim;
-      context.fillText(fitted(context, `up to ${most}`, gutter - 12), 8, y + 25);
+      context.fillText(fitted(context, `max ${most}`, gutter - 12), 8, y + 25);
     }
   }
   context.fillStyle = theme.line;

@@ -95,28 +95,31 @@ export function describeRange(data: Data, range: View): HTMLElement {
 
 /** The longest rows in view as a table: what a screen reader gets of the drawing. O(rows in view). */
 export function describeView(data: Data, view: View, most = 50): HTMLElement {
-  const found: { head: LaneHead; rows: Rows; at: number }[] = [];
+  let [longest, total]: [{ head: LaneHead; rows: Rows; at: number; length: number }[], number] = [[], 0];
+  let least = -1;
+  const shorten = (): void => {
+    longest = longest.sort((a, b) => b.length - a.length).slice(0, most);
+    least = longest.length < most ? -1 : longest[most - 1].length;
+  };
   data.meta.lanes.forEach((head, lane) => {
     const rows = data.all[lane];
-    for (let at = 0; at < rows.starts.length && rows.starts[at] < view.end; at++) {
-      if (rows.ends[at] >= view.start) found.push({ head, rows, at });
+    const { starts, ends } = rows;
+    for (let at = 0; at < starts.length && starts[at] < view.end; at++) {
+      if (ends[at] < view.start) continue;
+      total++;
+      if (ends[at] - starts[at] <= least) continue;
+      longest.push({ head, rows, at, length: ends[at] - starts[at] });
+      if (longest.length > 20 * most) shorten();
     }
   });
-  const longest = found
-    .sort((a, b) => b.rows.ends[b.at] - b.rows.starts[b.at] - (a.rows.ends[a.at] - a.rows.starts[a.at]))
-    .slice(0, most);
+  shorten();
   return el(
     "div",
     {},
-    el("p", { class: "dim" }, `${counted(found.length, "event")} in view; the ${Math.min(most, found.length)} longest`),
+    el("p", { class: "dim" }, `${counted(total, "event")} in view; the ${longest.length} longest`),
     table(
       ["event", "lane", "start", "duration"],
-      longest.map(({ head, rows, at }) => [
-        labelOf(data, rows, at),
-        head.title,
-        moment(rows.starts[at], 1e3),
-        duration(rows.ends[at] - rows.starts[at]),
-      ]),
+      longest.map(({ head, rows, at, length }) => [labelOf(data, rows, at), head.title, moment(rows.starts[at], 1e3), duration(length)]),
       "Longest events in view",
       2,
     ),

@@ -1,8 +1,8 @@
 // What to draw of a row: each interval where they are wide enough, else the exact busy share of each column.
 
 import type { Rows } from "./columns";
-import { type Row, visible } from "./intervals";
-import { span, type View, xOf } from "./view";
+import { type Covered, type Row, upperBound, visible } from "./intervals";
+import { span, timeAt, type View, xOf } from "./view";
 
 /** An interval that is drawn by itself. */
 export interface Bar {
@@ -10,9 +10,6 @@ export interface Bar {
   left: number;
   right: number;
 }
-
-/** The share of a column, 0 to 1, in which a category is on. */
-export type Paint = (column: number, category: number, below: number, share: number) => void;
 
 /** Least pixels for an interval on average: below it, columns say more than bars that cover one another. */
 const WIDE = 3;
@@ -32,20 +29,44 @@ export function bars(rows: Rows, row: Row, view: View, width: number): Bar[] | n
   return drawn;
 }
 
-/** The busy share of each column of one pixel, category by category, each on top of those before it. Exact at every
- * zoom. O(categories * columns * log n). */
-export function columns(row: Row, view: View, width: number, paint: Paint): void {
-  const below = new Float64Array(width);
-  const each = span(view) / width;
-  for (const part of row.parts) {
-    let before = part.covered.until(view.start);
-    for (let column = 0; column < width; column++) {
-      const after = part.covered.until(view.start + (column + 1) * each);
-      const share = Math.min((after - before) / each, 1 - below[column]);
-      before = after;
-      if (share <= 0) continue;
-      paint(column, part.category, below[column], share);
-      below[column] += share;
-    }
+/** Where covered time lies, as pixels from and to; two at least, and one band of what is on neighboring ones.
+ * O(pixels log n). */
+export function bands(covered: Covered, view: View, width: number): [number, number][] {
+  const { starts } = covered;
+  const found: [number, number][] = [];
+  let at = Math.max(upperBound(starts, view.start) - 1, 0);
+  while (at < starts.length && starts[at] <= view.end) {
+    const left = Math.max(xOf(view, width, starts[at]), -4);
+    let [right, last] = [left, at];
+    do {
+      at = last;
+      right = Math.min(Math.max(xOf(view, width, covered.end(at)), xOf(view, width, starts[at]) + 2), width + 4);
+      last = upperBound(starts, timeAt(view, width, right + 1), at) - 1;
+    } while (last > at);
+    if (right > left) found.push([left, right]);
+    at++;
   }
+  return found;
+}
+
+let shares = new Float64Array(0);
+
+/** The busy share of each column of one pixel, part by part: shape (parts, columns), at most 1 together. Exact at every
+ * zoom. The array is used again by the next call. O(parts * columns * log n). */
+export function columns(row: Row, view: View, width: number): Float64Array {
+  const size = row.parts.length * width;
+  if (shares.length < size) shares = new Float64Array(size);
+  const each = span(view) / width;
+  const room = new Float64Array(width).fill(1);
+  row.parts.forEach(({ covered }, part) => {
+    let before = covered.until(view.start);
+    for (let column = 0; column < width; column++) {
+      const after = covered.until(view.start + (column + 1) * each);
+      const share = Math.max(Math.min((after - before) / each, room[column]), 0);
+      shares[part * width + column] = share;
+      room[column] -= share;
+      before = after;
+    }
+  });
+  return shares;
 }

@@ -17,6 +17,8 @@ export interface Line {
   max: number;
 }
 
+/** More than a page has texts. */
+const TEXTS = 2 ** 26;
 /** Fewest values for the 95th percentile. */
 const P95_MINIMUM = 20;
 
@@ -27,9 +29,9 @@ export function inRange(heads: readonly LaneHead[], all: readonly Rows[], range:
     const rows = all[place];
     const low = upperBound(rows.starts, range.start - 0.5);
     const high = upperBound(rows.starts, range.end - 0.5);
-    const groups = new Map<string, number[]>();
+    const groups = new Map<number, number[]>();
     for (let i = low; i < high; i++) {
-      const key = `${rows.labels[i]},${rows.models[i]}`;
+      const key = rows.labels[i] * TEXTS + rows.models[i];
       const group = groups.get(key);
       if (group) group.push(i);
       else groups.set(key, [i]);

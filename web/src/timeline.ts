@@ -6,11 +6,11 @@ import { context, sized } from "./canvas";
 import { button, el } from "./dom";
 import { parsed, written } from "./fragment";
 import { listen } from "./gestures";
-import { hit, upperBound } from "./intervals";
+import { Covered, hit, upperBound } from "./intervals";
 import { type Grouping, lanesOf } from "./lanes";
 import { layoutOf, rowAt, RULER } from "./layout";
 import { brushed, Density, HEIGHT, paintOverview } from "./overview";
-import { labelOf, paint, type Scene } from "./painter";
+import { covering, labelOf, paint, type Scene } from "./painter";
 import { describeRange, describeRow, describeView } from "./panel";
 import { type Match, search } from "./search";
 import type { Part } from "./flame";
@@ -71,7 +71,7 @@ export class Timeline {
       selected: null,
       range: null,
       finding: null,
-      matches: [],
+      matches: covering(search([], [], "")),
       theme: themeOf(meta.categories.map(([name]) => name)),
       gutter: 150,
       width: 0,
@@ -146,7 +146,7 @@ export class Timeline {
   /** What the colors on the lanes mean. */
   private legend(): HTMLElement {
     const used = new Set<number>();
-    for (const rows of this.all) for (const category of rows.categories) used.add(category);
+    for (const lane of this.scene.lanes) for (const row of lane.rows) for (const part of row.parts) used.add(part.category);
     const entries = [...used].sort((a, b) => a - b).map((category) => {
       const [name, title] = this.meta.categories[category];
       return el("li", {}, el("i", { class: `c-${name.replaceAll("_", "-")}`, "aria-hidden": "true" }), title);
@@ -434,11 +434,10 @@ export class Timeline {
 
   private tell(): void {
     const { range, finding } = this.scene;
-    if (range) this.chosen({ words: "the range", spans: [range] });
-    else if (finding) {
-      const spans = Array.from(finding.starts, (start, i) => ({ start, end: finding.ends[i] }));
-      this.chosen({ words: `the evidence of ${finding.id}`, spans });
-    } else this.chosen({ words: "the whole recording", spans: [this.bounds] });
+    const only = ({ start, end }: View): Covered => Covered.of(Float64Array.of(start), Float64Array.of(end));
+    if (range) this.chosen({ words: "the range", covered: only(range) });
+    else if (finding) this.chosen({ words: `the evidence of ${finding.id}`, covered: finding.covered });
+    else this.chosen({ words: "the whole recording", covered: only(this.bounds) });
   }
 
   private rangeOf(match: Match): void {
@@ -482,7 +481,7 @@ export class Timeline {
   /** Marks all evidence of a finding and shows the interval that weighs most. */
   private mark(id: string, isShown: boolean): void {
     const finding = this.findings.find((each) => each.id === id) ?? null;
-    this.scene.finding = finding;
+    this.scene.finding = finding && covering(finding);
     this.finding.value = finding?.id ?? "";
     this.evidenceAt = 0;
     this.order = finding ? byLength(finding) : new Uint32Array(0);
@@ -520,19 +519,20 @@ export class Timeline {
   }
 
   private find(query: string): void {
-    this.scene.matches = search(this.all, this.meta.texts, query);
-    this.matches.textContent = query.trim() ? counted(this.scene.matches.length, "match") : "";
+    this.scene.matches = covering(search(this.all, this.meta.texts, query));
+    this.matches.textContent = query.trim() ? counted(this.scene.matches.starts.length, "match") : "";
     this.draw();
   }
 
   private stepMatch(by: number): void {
     const { matches, selected, view } = this.scene;
-    if (!matches.length) return;
+    const { starts, lanes, rows } = matches;
+    if (!starts.length) return;
     const time = selected ? this.all[selected.lane].starts[selected.row] : view.start;
-    const starts = matches.map((match) => this.all[match.lane].starts[match.row]);
-    const at = selected ? matches.findIndex((each) => each.lane === selected.lane && each.row === selected.row) : -1;
+    const at = selected ? rows.findIndex((row, i) => row === selected.row && lanes[i] === selected.lane) : -1;
     const next = at >= 0 ? at + by : by > 0 ? upperBound(starts, time - 1) : upperBound(starts, time - 1) - 1;
-    this.select(matches[(next + matches.length) % matches.length], true);
+    const place = (next + starts.length) % starts.length;
+    this.select({ lane: lanes[place], row: rows[place] }, true);
   }
 
   /** Does what the end of the address says. */

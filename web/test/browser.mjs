@@ -59,7 +59,7 @@ async function paired(page) {
   });
   await page.keyboard.press("w");
   steps.push(await views());
-  return { steps, axe: await serious(page) };
+  return { steps };
 }
 
 for (const file of [driven, ...others]) {
@@ -70,6 +70,9 @@ for (const file of [driven, ...others]) {
     await page.setViewportSize({ width, height: 900 });
     noted.overflow[width] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   }
+  noted.canvases = await page.evaluate(() =>
+    [...document.querySelectorAll("canvas")].map((each) => [each.width, each.height].map((n) => n / devicePixelRatio)),
+  );
   await page.click("text=Events in view as a table");
   await page.waitForSelector(".in-view table");
   noted.elements = await page.evaluate(() => document.querySelectorAll("img, b, script:not([type])").length);
@@ -80,6 +83,7 @@ for (const file of [driven, ...others]) {
     for (let i = 0; i < data.length; i += 4) colors.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
     return colors.size;
   });
+  noted.axe = await serious(page);
   if (await page.locator("#lanes-after").count()) noted.pair = await paired(page);
   seen.files.push(noted);
   await page.context().close();

@@ -4,6 +4,7 @@ import { boxes, samplesIn, weights } from "../src/calltree";
 import { byLength, CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
 import { callsOf, inFlight, largest, latencies } from "../src/counters";
 import { parsed, written } from "../src/fragment";
+import { Covered } from "../src/intervals";
 import { lanesOf } from "../src/lanes";
 import { layoutOf, rowAt } from "../src/layout";
 import { brushed, Density } from "../src/overview";
@@ -11,7 +12,7 @@ import { search } from "../src/search";
 import { inRange, quantile } from "../src/statistics";
 import { compare } from "../src/tables";
 import { inkOn } from "../src/theme";
-import { axis, duration, moment } from "../src/units";
+import { axis, count, duration, moment } from "../src/units";
 
 const HEAD: LaneHead = { id: "activity", title: "Activity", section: "Core ML", words: "", strip: false, count: 3 };
 const TEXTS = ["Prediction", "Load", "A", "B"];
@@ -105,9 +106,15 @@ test("statistics are of what starts in the range, the most time first", () => {
 });
 
 test("a search finds events and models, whatever their case", () => {
-  assert.deepEqual(search([rows()], TEXTS, " load "), [{ lane: 0, row: 2 }]);
-  assert.deepEqual(search([rows()], TEXTS, "b"), [{ lane: 0, row: 1 }]);
-  assert.deepEqual(search([rows()], TEXTS, "  "), []);
+  const nothing = { ...rows(), labels: Int32Array.of(-1, -1, -1), models: Int32Array.of(-1, -1, -1) };
+  const found = (query: string): number[][] => {
+    const { starts, lanes, rows: places } = search([nothing, rows(), rows()], TEXTS, query);
+    return [...starts].map((start, i) => [start, lanes[i], places[i]]);
+  };
+  assert.deepEqual(found(" load "), [[6_000, 1, 2], [6_000, 2, 2]]);
+  assert.deepEqual(found("b"), [[5_000, 1, 1], [5_000, 2, 1]]);
+  assert.deepEqual(found("PRED").map(([start]) => start), [1_000, 1_000, 5_000, 5_000]);
+  assert.deepEqual([found("  "), found("x")], [[], []]);
 });
 
 test("the end of an address says what to show, and nonsense says nothing", () => {
@@ -139,6 +146,8 @@ test("numbers read as in the report", () => {
   assert.deepEqual([999, 1_234, 12_345_678, 1_740_000_000].map(duration), ["999 ns", "1.23 \u00b5s", "12.3 ms", "1.74 s"]);
   assert.equal(moment(62_003_456_789), "01:02.003");
   assert.equal(moment(62_003_456_789, 1e3), "01:02.003456");
+  assert.deepEqual([999, 1_000, 1_234_567].map(count), ["999", "1,000", "1,234,567"]);
+  assert.equal(duration(123_456e9), "123,456 s");
   assert.equal(axis(1.5e9, 5e8), "1.5 s");
   assert.equal(axis(2e9, 1e9), "2 s");
 });
@@ -157,19 +166,21 @@ test("the call tree counts the samples of some times, each once", () => {
     names: Int32Array.of(0, 1, 2, 3),
     functions: [] as [string, string, number][],
   };
-  assert.deepEqual([...weights(flame, [{ start: 0, end: 100 }])], [4, 1, 2, 1]);
-  const inside = weights(flame, [{ start: 15, end: 41 }, { start: 20, end: 30 }]);
+  const time = (...pieces: [number, number][]): Covered =>
+    Covered.of(Float64Array.from(pieces, ([start]) => start), Float64Array.from(pieces, ([, end]) => end));
+  assert.deepEqual([...weights(flame, time([0, 100]))], [4, 1, 2, 1]);
+  const inside = weights(flame, time([15, 41], [20, 30]));
   assert.deepEqual([...inside], [3, 0, 2, 0]);
   assert.deepEqual(boxes(flame, inside, -1, 0.01), [
     { node: 0, level: 0, left: 0, right: 1 },
     { node: 2, level: 1, left: 0, right: 2 / 3 },
   ]);
   assert.deepEqual(boxes(flame, inside, 2, 0.01).map(({ node, right }) => [node, right]), [[2, 1]]);
-  assert.deepEqual(boxes(flame, weights(flame, []), -1, 0.01), []);
+  assert.deepEqual(boxes(flame, weights(flame, time()), -1, 0.01), []);
   const named = { ...flame, functions: ["App", "CoreML", "App", "App"].map((name) => ["f", name, 0] as [string, string, number]) };
-  const all = weights(named, [{ start: 0, end: 100 }]);
+  const all = weights(named, time([0, 100]));
   assert.deepEqual(["coreml", "f [app]", "none"].map((text) => samplesIn(named, all, text)), [1, 5, 0]);
-  assert.deepEqual([...weights(named, [{ start: 0, end: 100 }], "CoreML")], [1, 1, 0, 0]);
+  assert.deepEqual([...weights(named, time([0, 100]), "CoreML")], [1, 1, 0, 0]);
 });
 
 test("text on a color is black or white, whichever is read more easily", () => {

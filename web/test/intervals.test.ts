@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Rows } from "../src/columns";
 import { arranged, Covered, hit, stacked, upperBound, visible } from "../src/intervals";
-import { bars, columns } from "../src/raster";
+import { bands, bars, columns } from "../src/raster";
 
 function rowsOf(...intervals: [number, number, number?][]): Rows {
   return {
@@ -23,8 +23,12 @@ test("binary search counts what is at or below a value", () => {
 });
 
 test("covered time counts overlaps once, and instants not at all", () => {
-  const covered = Covered.of([0, 5, 20, 30], [10, 8, 25, 30]);
+  const [starts, ends] = [Float64Array.of(0, 5, 20, 30), Float64Array.of(10, 8, 25, 30)];
+  const covered = Covered.of(starts, ends);
   assert.deepEqual([0, 4, 10, 15, 22, 40].map((time) => covered.until(time)), [0, 4, 10, 10, 12, 15]);
+  assert.deepEqual([0, 1, 2].map((piece) => [covered.starts[piece], covered.end(piece)]), [[0, 10], [20, 25], [30, 30]]);
+  const some = Covered.of(starts, ends, Int32Array.of(1, 2));
+  assert.deepEqual([6, 40].map((time) => some.until(time)), [1, 8]);
 });
 
 test("each interval takes the first row that is free, and the last row takes the rest", () => {
@@ -54,14 +58,10 @@ test("a click finds the interval that covers most of its pixels", () => {
 test("columns have the exact busy share of each category, at most 1 together", () => {
   const rows = rowsOf([0, 50, 1], [50, 75, 2], [120, 180, 1], [300, 400, 2]);
   const [row] = arranged(rows, all(rows), stacked(rows, all(rows), 1));
-  const painted: [number, number, number, number][] = [];
-  columns(row, { start: 0, end: 400 }, 4, (...column) => painted.push(column));
-  assert.deepEqual(painted, [
-    [0, 1, 0, 0.5],
-    [1, 1, 0, 0.6],
-    [0, 2, 0.5, 0.25],
-    [3, 2, 0, 1],
-  ]);
+  const shares = (width: number): number[] => [...columns(row, { start: 0, end: 400 }, width)].slice(0, 2 * width);
+  assert.deepEqual(row.parts.map(({ category }) => category), [1, 2]);
+  assert.deepEqual(shares(4), [0.5, 0.6, 0, 0, 0.25, 0, 0, 1]);
+  assert.deepEqual(shares(2), [0.55, 0, 0.125, 0.5]);
 });
 
 test("intervals are drawn one by one only where they are wide enough and do not overlap", () => {
@@ -71,4 +71,22 @@ test("intervals are drawn one by one only where they are wide enough and do not 
   assert.deepEqual(drawn.map(({ at, left, right }) => [at, left, right]), [[0, 0, 10], [1, 20, 30], [2, 90, 91]]);
   assert.equal(bars(rows, row, { start: 0, end: 100 }, 8), null);
   assert.equal(bars(rows, { ...row, disjoint: false }, { start: 0, end: 100 }, 100), null);
+});
+
+test("bands join what is on neighboring pixels, and nothing else", () => {
+  const found = (view: { start: number; end: number }, ...intervals: [number, number][]): number[][] =>
+    bands(
+      Covered.of(Float64Array.from(intervals, ([start]) => start), Float64Array.from(intervals, ([, end]) => end)),
+      view,
+      100,
+    ).map((band) => band.map(Math.round));
+  const view = { start: 0, end: 1_000 };
+  // Ten to a pixel: two pixels at least; 100 to 120 and 125 to 150 are less than a pixel apart, 200 is not.
+  assert.deepEqual(found(view, [0, 1], [100, 120], [125, 150], [200, 230]), [[0, 2], [10, 15], [20, 23]]);
+  // What began before and goes on is seen; what is over, or comes later, is not.
+  assert.deepEqual(found({ start: 500, end: 1_500 }, [0, 100], [200, 600], [1_600, 1_700]), [[-4, 10]]);
+  assert.deepEqual(found({ start: 500, end: 600 }, [0, 5_000]), [[-4, 104]]);
+  assert.deepEqual(found(view), []);
+  const dense = Array.from({ length: 1_000 }, (_, i): [number, number] => [i, i]);
+  assert.deepEqual(found(view, ...dense), [[0, 102]]);
 });

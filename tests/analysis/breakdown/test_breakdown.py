@@ -49,7 +49,7 @@ KINDS = {
 
 def frames_of(frame, rows):
     """The rows as frames of a trace."""
-    found = {}
+    frames = {}
     for name, lanes in (
         ("hardware", ("neural engine", "gpu")),
         ("data", ("data",)),
@@ -57,7 +57,7 @@ def frames_of(frame, rows):
         ("other", ("unknown",)),
     ):
         chosen = [row for row in rows if KINDS[row.what][0] in lanes]
-        found[name] = frame(
+        frames[name] = frame(
             *[(EVERY * row.owner + row.at, EVERY * row.owner + row.at + row.length) for row in chosen],
             lane=[KINDS[row.what][0] for row in chosen],
             kind=[KINDS[row.what][1] for row in chosen],
@@ -65,7 +65,7 @@ def frames_of(frame, rows):
             prediction=[row.owner for row in chosen],
             attribution="contained",
         )
-    return found
+    return frames
 
 
 def predictions_of(frame):
@@ -96,11 +96,11 @@ def counted(rows, owner):
 @settings(deadline=None, max_examples=80)
 @given(DRAWN)
 def test_counting_every_nanosecond_gives_the_same_parts(frame, trace_of, drawn):
-    found = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn))).frame
+    parts = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn))).frame
     for owner in range(4):
         expected = counted(drawn, owner)
         for part in Part:
-            value = found.loc[owner, part.column]
+            value = parts.loc[owner, part.column]
             assert (0 if pd.isna(value) else value) == expected[str(part)], part
             assert not (pd.isna(value) and expected[str(part)])
 
@@ -201,13 +201,13 @@ def test_the_decode_calls_of_the_speech_app_come_out_as_published(frame, trace_o
         *[row[2:] for row in DECODE], lane="neural engine", kind="ane_exec", device="ane", prediction=[0, 1, 2, 3]
     )
     rows = breakdown(trace_of(frame(*[row[:2] for row in DECODE]), BOTH, hardware=engine))
-    found = rows.frame
+    parts = rows.frame
     # Reference 4.1: lead 0.90 to 1.30 ms, tail 0.07 to 0.18 ms.
-    assert found["lead_ns"].tolist() == [1304292, 901208, 941750, 1080375]
-    assert found["tail_ns"].tolist() == [111958, 97917, 177500, 73750]
-    assert found["ane_ns"].tolist() == [11981125, 11931250, 12149583, 12073167]
+    assert parts["lead_ns"].tolist() == [1304292, 901208, 941750, 1080375]
+    assert parts["tail_ns"].tolist() == [111958, 97917, 177500, 73750]
+    assert parts["ane_ns"].tolist() == [11981125, 11931250, 12149583, 12073167]
     # No request rows: waiting cannot be told from the rest.
-    assert found["ane_queue_ns"].isna().all()
+    assert parts["ane_queue_ns"].isna().all()
     (queue,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE_QUEUE]
     assert queue.unknown == (Unknown.NO_REQUESTS,)
 
@@ -271,8 +271,8 @@ def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, tr
     frames["other"] = pd.concat([frames["other"], extra], ignore_index=True)
     for name in ("lane", "kind", "attribution", "model", "parent_model", "device"):
         frames["other"][name] = frames["other"][name].astype("category")
-    found = breakdown(trace_of(predictions, BOTH, **frames)).frame
-    assert (found[PARTS].sum(axis=1) == WHOLE).all()
+    parts = breakdown(trace_of(predictions, BOTH, **frames)).frame
+    assert (parts[PARTS].sum(axis=1) == WHOLE).all()
     for owner, model in enumerate("ABAB"):
         free = counted(drawn, owner)["unaccounted"]
         sure = [any(row.owner == owner and row.at <= t < row.at + row.length for row in drawn) for t in range(WHOLE)]
@@ -280,8 +280,8 @@ def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, tr
             not sure[t] and any(start <= EVERY * owner + t < end and model == name for start, end, name in rows)
             for t in range(WHOLE)
         )
-        assert found.loc[owner, "ambiguous_ns"] == expected
-        assert found.loc[owner, "unaccounted_ns"] == free - expected
+        assert parts.loc[owner, "ambiguous_ns"] == expected
+        assert parts.loc[owner, "unaccounted_ns"] == free - expected
 
 
 def test_loads_and_compilations_of_the_neural_engine_are_no_execution(frame, trace_of):
@@ -299,18 +299,18 @@ def test_hand_offs_are_changes_of_the_unit_in_order_of_time(frame, trace_of):
     row = breakdown(trace_of(frame((0, 100)), (), compute=compute)).frame.loc[0]
     # The GPU was neither recorded nor asked, so units may be hidden.
     assert pd.isna(row["handoffs"])
-    found = breakdown(trace_of(frame((0, 100)), ("GPU",), compute=compute))
-    row = found.frame.loc[0]
+    split = breakdown(trace_of(frame((0, 100)), ("GPU",), compute=compute))
+    row = split.frame.loc[0]
     assert (row["handoffs"], row["handoff_gap_ns"]) == (3, 2 + 5)
-    assert [UNITS[unit] for unit in found.handoffs.source] == ["cpu", "ane", "cpu"]
-    assert [UNITS[unit] for unit in found.handoffs.target] == ["ane", "cpu", "ane"]
+    assert [UNITS[unit] for unit in split.handoffs.source] == ["cpu", "ane", "cpu"]
+    assert [UNITS[unit] for unit in split.handoffs.target] == ["ane", "cpu", "ane"]
 
 
 def test_hand_offs_of_some_predictions_are_those_of_each():
-    whole = Handoffs(np.array([0, 0, 2, 5]), np.array([0, 1, 1, 2], np.int8), np.array([1, 0, 2, 0], np.int8))
-    some = whole.of(np.array([5, 1, 0]))
+    handoffs = Handoffs(np.array([0, 0, 2, 5]), np.array([0, 1, 1, 2], np.int8), np.array([1, 0, 2, 0], np.int8))
+    some = handoffs.of(np.array([5, 1, 0]))
     assert [some.window.tolist(), some.source.tolist(), some.target.tolist()] == [[0, 2, 2], [2, 0, 1], [0, 1, 0]]
-    assert len(whole.of(np.zeros(0, np.int64)).window) == 0
+    assert len(handoffs.of(np.zeros(0, np.int64)).window) == 0
 
 
 def test_preparing_a_request_while_another_unit_works_is_no_hand_off(frame, trace_of):
@@ -334,11 +334,11 @@ def test_segments_are_distinct_operations_and_unknown_where_a_label_names_none(f
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 12), st.sampled_from("ABC")), min_size=1, max_size=9))
 def test_time_shared_with_other_models_is_counted_instant_by_instant(frame, trace_of, drawn):
     rows = sorted((start, start + length, name) for start, length, name in drawn)
-    found = breakdown(trace_of(frame(*[row[:2] for row in rows], model=[row[2] for row in rows])))
-    for place, (start, end, name) in enumerate(rows):
+    split = breakdown(trace_of(frame(*[row[:2] for row in rows], model=[row[2] for row in rows])))
+    for index, (start, end, name) in enumerate(rows):
         others = [(s, e) for s, e, other in rows if other != name]
         expected = sum(any(s <= t < e for s, e in others) for t in range(start, end))
-        assert found.frame["other_models_ns"].iloc[place] == expected
+        assert split.frame["other_models_ns"].iloc[index] == expected
 
 
 def test_predictions_inferred_from_hardware_know_only_hardware(frame, trace_of):

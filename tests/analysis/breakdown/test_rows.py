@@ -28,10 +28,10 @@ def test_an_instant_counts_once_for_each_window_whose_model_a_row_could_have_wor
             any(
                 start <= instant < start + length
                 for start, length, layer, model in rows
-                if layer in layers and model in (-1, own)
+                if layer in layers and model in (-1, group)
             )
             for instant in range(first, first + wide)
         )
-        for first, wide, own in windows
+        for first, wide, group in windows
     ]
     assert shared.time(wanted, Intervals(low, low + width), sorted(layers)).tolist() == expected

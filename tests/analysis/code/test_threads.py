@@ -47,10 +47,10 @@ def test_loads_on_the_main_thread_that_follow_at_once_are_one_period(app: App) -
     app.load(Model("Fourth"), 900 * MS)
     trace = traced(app)
     assert runs_interface(trace) is True
-    found = main_thread_loads(trace, 250 * MS)
-    assert found.periods.durations.tolist() == [300 * MS + 60_000]
-    assert found.calls["model"].tolist() == ["Net", "Other"]
-    assert found.known == 4
+    on_main = main_thread_loads(trace, 250 * MS)
+    assert on_main.periods.durations.tolist() == [300 * MS + 60_000]
+    assert on_main.calls["model"].tolist() == ["Net", "Other"]
+    assert on_main.known == 4
     assert len(main_thread_loads(trace, 301 * MS).periods) == 0
 
 
@@ -59,10 +59,10 @@ def test_without_rows_of_core_ml_a_load_reaches_from_sample_to_sample(app: App) 
     app.load(NET, 300 * MS)
     app.scenario.emptied.add(CORE_ML)
     trace = traced(app)
-    found = main_thread_loads(trace, 250 * MS)
-    assert found.periods.durations.tolist() == [299 * MS]
+    on_main = main_thread_loads(trace, 250 * MS)
+    assert on_main.periods.durations.tolist() == [299 * MS]
     assert core_ml_time(trace) == 299 * MS
-    assert found.calls["table"].tolist() == ["time-profile"]
+    assert on_main.calls["table"].tolist() == ["time-profile"]
 
 
 def test_a_thread_without_a_loop_of_an_interface_has_none(app: App) -> None:
@@ -83,8 +83,8 @@ def test_calls_while_another_thread_calls_too_do_not_count(app: App) -> None:
     assert len(main_thread_predictions(traced(app), 100 * MS).periods) == 1
     app.code.on_main = False
     app.code.predict(row.start_ns, row.duration_ns, [cpu(200 * MS)])
-    found = main_thread_predictions(trace_of(app.scenario), 100 * MS)
-    assert (len(found.periods), found.known) == (0, 0)
+    on_main = main_thread_predictions(trace_of(app.scenario), 100 * MS)
+    assert (len(on_main.periods), on_main.known) == (0, 0)
 
 
 def test_what_runs_between_calls_is_named_with_its_share(app: App) -> None:
@@ -92,9 +92,9 @@ def test_what_runs_between_calls_is_named_with_its_share(app: App) -> None:
     app.busy(30 * MS, PACK)
     app.busy(10 * MS, SHOW)
     gaps = Intervals(np.array([start]), np.array([start + 80 * MS]))
-    found = work_between(traced(app), gaps)
-    assert found.running == pytest.approx(0.5, abs=0.02)
-    assert [(site.function, site.samples, site.of) for site in found.sites] == [
+    work = work_between(traced(app), gaps)
+    assert work.running == pytest.approx(0.5, abs=0.02)
+    assert [(site.function, site.samples, site.of) for site in work.sites] == [
         ("App.pack", 30, 40),
         ("App.show", 10, 40),
     ]
@@ -107,11 +107,11 @@ def test_element_access_is_a_share_of_its_threads_outside_of_loads(app: App) -> 
     app.predict(NET, cpu(20 * MS), inputs=0)
     before = len(app.scenario.samples) - 50
     app.busy(10 * MS, READ_ELEMENT, PACK)
-    found = element_access(traced(app))
-    assert (found.samples, found.of) == (10, before + 10)
-    assert found.time.covered_ns == 10 * MS
-    assert found.pieces["duration_ns"].tolist() == [10 * MS]
-    (site,) = found.sites
+    work = element_access(traced(app))
+    assert (work.samples, work.of) == (10, before + 10)
+    assert work.time.covered_ns == 10 * MS
+    assert work.pieces["duration_ns"].tolist() == [10 * MS]
+    (site,) = work.sites
     assert (site.function, site.line, site.share) == ("App.pack", 61, 1.0)
 
 

@@ -25,9 +25,9 @@ SAMPLES = [
 
 
 def read(*samples: object) -> Samples:
-    found = source(*samples).read()  # type: ignore[arg-type]
-    assert found is not None
-    return found
+    stacks = source(*samples).read()  # type: ignore[arg-type]
+    assert stacks is not None
+    return stacks
 
 
 def tree_of(sampled: Samples, **options: bool) -> CallTree:
@@ -101,11 +101,11 @@ def test_a_tree_is_its_stacks(stacks: list[list[Call]], invert: bool) -> None:
     named = [[frame.function for frame in (stack if invert else stack[::-1])] for stack in stacks]
     assert paths(tree) == Counter(";".join(map(str, stack)) for stack in named)
     prefixes = Counter(tuple(stack[: length + 1]) for stack in named for length in range(len(stack)))
-    found = {}
+    counted = {}
     for node in range(len(tree.name)):
         path, at = [], node
         while at >= 0:
             path.append(tree.names[tree.name[at]])
             at = int(tree.parent[at])
-        found[tuple(path[::-1])] = int(tree.samples[node])
-    assert found == prefixes
+        counted[tuple(path[::-1])] = int(tree.samples[node])
+    assert counted == prefixes

@@ -41,11 +41,39 @@ def test_every_answer_is_text(measured):
     (model,) = comparison.models
     for part in (words.summary(comparison), words.parts(model), words.facts(model), words.measured(model.latency)):
         assert part in text
-    cells = page.xpath("//section[@id='models']//td[@class='n']")
+    cells = page.xpath("//section[@id='models']/div//td[@class='n']")
     assert [cell.text_content() for cell in cells] == ["12.44 ms", "8.68 ms", "0.70", "−31% to −29%"]
     assert all(change.id in text for change in comparison.findings)
     assert all(note in text for note in comparison.notes)
-    assert "each side is one recording" in text
+    assert "each side has a recording" in text
+
+
+def test_every_figure_is_there_with_its_answer(measured):
+    page = html.fromstring(render_comparison(compare([measured("sharpen_8bit")], [measured("sharpen_float16")]), None))
+    rows = [
+        [cell.text_content() for cell in row.xpath("td")]
+        for row in page.xpath("//section[@id='models']/details//tr[td]")
+    ]
+    found = {row[0]: row[1:] for row in rows}
+    assert found["median latency, warm predictions"] == ["improved", "12.44 ms", "8.68 ms", "0.70", "−31% to −29%"]
+    assert found["p95 latency, warm predictions"][0] == "not enough data (139 and 139 predictions, 300 needed)"
+    assert found["data, mean"][0] == "improved"
+    assert found["cached load, median"][0] == "not enough data (1 and 1 loads)"
+    assert found["copies per prediction"] == ["improved", "5", "2", "0.40", "exact"]
+    assert found["share of the Neural Engine"] == ["unchanged", "100%", "100%", "1.00", "exact"]
+    assert "cold load, median" not in found
+
+
+def test_of_several_recordings_the_drawn_one_is_named(analyses):
+    before, after = (measure(each.trace, each.report) for each in analyses)
+    sides = [Drawing(each.report, each.timeline()) for each in analyses]
+    comparison = compare([before, replace(before, models=())], [after])
+    page = html.fromstring(render_comparison(comparison, (sides[0], sides[1])))
+    assert [title.text_content() for title in page.xpath("//h3[@class='side']")] == [
+        "before: captions_concurrent.trace, the most typical of 2 recordings",
+        "after: sharpen_8bit.trace",
+    ]
+    assert "Welch" in text_of(page)
 
 
 def test_what_is_unfair_is_said_first(measured):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from rich.cells import cell_len
 
+from support.synthetic_measurements import model, of_models, recording
 from tracekit.compare.comparison import compare
 from tracekit.compare.renderers.markdown import render_markdown
 from tracekit.compare.renderers.text import render_comparison
@@ -30,13 +34,15 @@ def test_the_summary_is_last_and_says_what_improved(measured):
     assert text.splitlines()[-1] == "improved: SharpenFilter −30% · 2 findings fixed"
     assert "SharpenFilter  improved by 30%" in text
     assert "data −3.61 ms" in text
+    assert "not recorded: thermal state, low power mode; a difference would not be seen" in text
 
 
 def test_loads_of_all_models_are_added_up(measured):
     pair = compare([measured("style_transfer_reload")], [measured("style_transfer_fixed")])
     text = render_comparison(pair, width=100, color=False)
     assert "all models  loads 373 → 5, load time 6.41 s →" in text
-    assert text.splitlines()[-1] == "5 models unchanged · 1 finding fixed"
+    assert text.splitlines()[-1] == "5 models unchanged · loads 373 → 5 · 1 finding fixed"
+    assert text.count("unchanged within ±5%") == 5
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
@@ -57,3 +63,34 @@ def test_markdown_begins_with_the_summary(measured):
     text = render_markdown(compare([measured("sharpen_8bit")], [measured("sharpen_float16")]))
     assert text.startswith("**improved: SharpenFilter −30% · 2 findings fixed**\n")
     assert "| SharpenFilter | improved | 12.44 ms → 8.68 ms | −30% |" in text
+
+
+def test_a_slower_tail_is_in_the_summary_even_if_the_median_is_unchanged():
+    values = np.full(400, 10_000_000)
+    slow = values.copy()
+    slow[::10] *= 2
+    comparison = compare([of_models(model("Net", values))], [of_models(model("Net", slow))])
+    text = render_comparison(comparison, width=100, color=False)
+    assert text.splitlines()[-1] == "regressed: Net p95 +100%"
+    assert "p95    regressed by 100%, 10.00 ms → 20.00 ms" in text
+    assert "p95 regressed by 100%" in render_markdown(comparison)
+
+
+def test_without_a_common_model_the_summary_says_so(measured):
+    comparison = compare([measured("sharpen_8bit")], [measured("style_transfer_fixed")])
+    assert render_markdown(comparison).startswith("**no model in common · 2 findings not comparable**")
+
+
+def test_a_model_of_which_all_predictions_were_compared_is_marked_beside_others(measured):
+    reload, fixed = measured("style_transfer_reload"), measured("style_transfer_fixed")
+    # A model with many warm predictions beside one without.
+    mixed = [replace(side, models=(side.models[0], measured("sharpen_8bit").models[0])) for side in (reload, fixed)]
+    text = render_comparison(compare(mixed[:1], mixed[1:]), width=120, color=False)
+    (line,) = [line for line in text.splitlines() if "also those after a load" in line and "from" in line]
+    assert f"{reload.models[0].predictions} and" in line
+
+
+def test_of_many_recordings_the_first_are_named():
+    sides = [[recording(seed) for seed in range(first, first + 100)] for first in (0, 100)]
+    text = render_comparison(compare(*sides), width=100, color=False)
+    assert text.splitlines()[0] == "before  run 0, run 1, run 2, run 3, run 4 and 95 more"

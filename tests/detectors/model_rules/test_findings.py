@@ -14,10 +14,21 @@ from tracekit.detectors.outcomes import DetectorFailed, Finding, InsufficientDat
 from tracekit.detectors.page import page_markdown
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
-from tracekit.model_files import WeightState, parse_target
+from tracekit.model_files import Form, SizeRange, WeightState, parse_target
 
 FOUND = {
     "float16_interface": set(),
+    "palettized_vectors": set(),
+    "palettized_quantized": set(),
+    "pruned_palettized": set(),
+    "quantized_channels": set(),
+    "programs_in_a_row": set(),
+    "classifying_pipeline": set(),
+    "network_quantized": set(),
+    "updatable": set(),
+    "linear": set(),
+    "trees": set(),
+    "neighbors": set(),
     "stateful": set(),
     "palettized_4bit": set(),
     "palettized_groups": set(),
@@ -38,6 +49,18 @@ FOUND = {
     "passed_state": {"interface-conversion", "state-in-interface"},
     "quantized_blocks": {"per-block-weights"},
     "custom_layer": {"custom-layers"},
+    "custom_model": {"custom-layers"},
+    "lstm": {"sequential-operations"},
+    "lstm_both_ways": {"sequential-operations"},
+    "network_loop": {"sequential-operations"},
+    "condition": {"interface-conversion", "sequential-operations"},
+    "unbounded": {"flexible-shapes"},
+    "image_range": {"interface-conversion", "flexible-shapes"},
+    "image_sizes": {"interface-conversion"},
+    "image_to_image": {"interface-conversion"},
+    "int8_both_ways": {"interface-conversion"},
+    "channels_last": {"interface-conversion"},
+    "cast_weights": {"float32-compute"},
 }
 """By model: what is wrong with it."""
 
@@ -92,6 +115,37 @@ def test_gray_images_become_float16_and_color_ones_cannot(inspected) -> None:
     assert "input `picture` (8-bit image to Float16)" in color.summary
     assert "8-bit color images (`picture`) have no Float16 form" in color.fix
     assert "GRAYSCALE_FLOAT16" not in color.fix
+
+
+def test_8_bit_integers_become_float16(inspected) -> None:
+    finding = answer(inspected("int8_both_ways"), "interface-conversion")
+    assert "input `x` (Int8 to Float16), output `y` (Float16 to Int8)" in finding.summary
+    assert 'inputs=[ct.TensorType(name="x", shape=(1, 4), dtype=np.float16)],' in finding.fix
+    assert 'outputs=[ct.TensorType(name="y", dtype=np.float16)],' in finding.fix
+
+
+def test_the_upper_bound_of_a_range_counts(inspected) -> None:
+    model = inspected("ranged")
+    shape = model.main.inputs[0].shape
+    long = replace(shape, ranges=(SizeRange(1, 20_000), shape.ranges[1]))
+    function = replace(model.main, inputs=(replace(model.main.inputs[0], shape=long),))
+    finding = answer(replace(model, functions=(function,)), "unsupported-dimensions")
+    assert "`x` (20000 × 4)" in finding.summary
+    assert isinstance(answer(model, "unsupported-dimensions"), Passed)
+
+
+def test_a_compiled_model_without_the_file_that_all_have_is_incomplete(inspected) -> None:
+    model = replace(inspected("float16_interface"), form=Form.COMPILED)
+    assert isinstance(answer(model, "load-failure"), Passed)
+    broken = answer(replace(model, absent=("coremldata.bin",)), "load-failure")
+    assert broken.summary == "Incomplete: `coremldata.bin` is missing."
+
+
+def test_parameters_that_are_not_counted_are_no_weights(inspected) -> None:
+    for name in ("uncompressed-weights", "per-block-weights"):
+        outcome = answer(inspected("trees"), name)
+        assert isinstance(outcome, NotApplicable)
+        assert "Parameters of a tree ensemble classifier" in outcome.reason
 
 
 def test_the_fix_of_a_range_lists_shapes(inspected) -> None:

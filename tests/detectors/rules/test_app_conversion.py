@@ -38,10 +38,10 @@ def between(app: App, *frames) -> None:
 )
 def test_conversions_between_predictions_are_found_with_their_function(app: App, judge, function) -> None:
     between(app, function, PACK)
-    found = judge(app.finish(), ID)[None]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 30 * MS
-    (site,) = found.call_sites
+    finding = judge(app.finish(), ID)[None]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 30 * MS
+    (site,) = finding.call_sites
     assert (site.function, site.line, site.samples, site.api) == ("App.pack", 120, 30, "between calls")
 
 

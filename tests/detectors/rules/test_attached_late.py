@@ -36,11 +36,11 @@ def judged(judge, scenario):
 
 def test_a_model_that_predicts_without_a_load_was_loaded_before(attached, judge):
     use(attached, NET)
-    found = judged(judge, attached)
-    assert isinstance(found, Finding)
-    assert found.cost is None
-    assert "no load of Net was recorded" in found.summary
-    assert [(entry.start_ns, entry.model) for entry in found.evidence] == [(1_000 * MS, "Net")]
+    finding = judged(judge, attached)
+    assert isinstance(finding, Finding)
+    assert finding.cost is None
+    assert "no load of Net was recorded" in finding.summary
+    assert [(entry.start_ns, entry.model) for entry in finding.evidence] == [(1_000 * MS, "Net")]
 
 
 def test_an_attached_recording_with_all_loads_is_sound(attached, judge):
@@ -69,9 +69,9 @@ def test_predictions_without_a_name_are_told(attached, judge):
     attached.load(NET, 100 * MS, 50 * MS)
     use(attached, NET)
     use(attached, Model("", None), 2_000 * MS, count=3)
-    found = judged(judge, attached)
-    assert isinstance(found, Finding)
-    assert "3 predictions have no model name" in found.summary
+    finding = judged(judge, attached)
+    assert isinstance(finding, Finding)
+    assert "3 predictions have no model name" in finding.summary
 
 
 def test_a_launched_app_without_loads_is_another_matter(scenario, judge):

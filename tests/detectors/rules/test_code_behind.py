@@ -23,9 +23,9 @@ def app() -> App:
     return app
 
 
-def sites(found: object) -> list[tuple[object, ...]]:
-    assert isinstance(found, Finding), found
-    return [(site.function, site.line, site.calls, site.of, site.thread) for site in found.call_sites]
+def sites(expected: object) -> list[tuple[object, ...]]:
+    assert isinstance(expected, Finding), expected
+    return [(site.function, site.line, site.calls, site.of, site.thread) for site in expected.call_sites]
 
 
 def test_reloads_name_who_loads_and_how_often(app: App, judge) -> None:
@@ -33,9 +33,9 @@ def test_reloads_name_who_loads_and_how_often(app: App, judge) -> None:
         app.code.on_main = index % 2 == 0
         app.load(NET, 20 * MS)
         app.predict(NET, cpu(5 * MS), inputs=0)
-    found = judge(app.finish(), "reload-before-predict")["Net"]
-    assert sites(found) == [("App.apply", 42, 9, 9, "mixed")]
-    assert found.call_sites[0].share == 1.0
+    outcome = judge(app.finish(), "reload-before-predict")["Net"]
+    assert sites(outcome) == [("App.apply", 42, 9, 9, "mixed")]
+    assert outcome.call_sites[0].share == 1.0
 
 
 def test_places_are_told_apart_and_ordered(app: App, judge) -> None:
@@ -46,17 +46,17 @@ def test_places_are_told_apart_and_ordered(app: App, judge) -> None:
         app.load(NET, 20 * MS)
         app.code.caller = caller
         app.predict(NET, cpu(5 * MS), inputs=0)
-    found = judge(app.finish(), "reload-before-predict")["Net"]
-    assert sites(found) == [("App.apply", 42, 5, 7, "other"), ("App.warm", 9, 2, 7, "other")]
+    outcome = judge(app.finish(), "reload-before-predict")["Net"]
+    assert sites(outcome) == [("App.apply", 42, 5, 7, "other"), ("App.warm", 9, 2, 7, "other")]
 
 
 def test_a_cold_load_names_who_waited(app: App, judge) -> None:
     app.load(NET, 3_000 * MS, LOAD_COLD)
     for _ in range(30):
         app.predict(NET, neural_engine(8 * MS))
-    found = judge(app.finish(), "cold-load")["Net"]
-    assert sites(found) == [("App.apply", 42, 1, 1, "other")]
-    assert {busy.what for busy in found.call_sites[0].busy} >= {"compiling on this device"}
+    outcome = judge(app.finish(), "cold-load")["Net"]
+    assert sites(outcome) == [("App.apply", 42, 1, 1, "other")]
+    assert {busy.what for busy in outcome.call_sites[0].busy} >= {"compiling on this device"}
 
 
 def test_compilations_name_who_compiles(app: App, judge) -> None:
@@ -64,18 +64,18 @@ def test_compilations_name_who_compiles(app: App, judge) -> None:
         app.compile(NET, 700 * MS)
         app.load(NET, 20 * MS)
         app.predict(NET, cpu(5 * MS), inputs=0)
-    found = judge(app.finish(), "compile-at-runtime")["Net"]
-    assert sites(found) == [("App.apply", 42, 2, 2, "other")]
-    assert found.call_sites[0].api == "compile"
+    outcome = judge(app.finish(), "compile-at-runtime")["Net"]
+    assert sites(outcome) == [("App.apply", 42, 2, 2, "other")]
+    assert outcome.call_sites[0].api == "compile"
 
 
 def test_work_elsewhere_names_who_predicts_and_the_units_seen(app: App, judge) -> None:
     app.load(NET)
     for _ in range(20):
         app.predict(NET, cpu(12 * MS), inputs=0)
-    found = judge(app.finish(), "unexpected-device", expected_unit=1)["Net"]
-    assert sites(found) == [("App.apply", 42, 20, 20, "other")]
-    assert [busy.what for busy in found.call_sites[0].busy] == ["CPU"]
+    outcome = judge(app.finish(), "unexpected-device", expected_unit=1)["Net"]
+    assert sites(outcome) == [("App.apply", 42, 20, 20, "other")]
+    assert [busy.what for busy in outcome.call_sites[0].busy] == ["CPU"]
 
 
 def test_gaps_name_the_code_that_runs_in_them(app: App, judge) -> None:
@@ -84,9 +84,9 @@ def test_gaps_name_the_code_that_runs_in_them(app: App, judge) -> None:
     for index in range(60):
         app.predict(NET, neural_engine((5 + index % 7) * MS))
         app.busy((24 + index % 5) * MS, pack)
-    found = judge(app.finish(), "pipeline-gaps")["Net"]
-    assert found.call_sites[0].function == "App.pack"
-    assert found.call_sites[0].api == "between calls"
+    outcome = judge(app.finish(), "pipeline-gaps")["Net"]
+    assert outcome.call_sites[0].function == "App.pack"
+    assert outcome.call_sites[0].api == "between calls"
 
 
 def test_without_call_stacks_nothing_is_named(judge) -> None:

@@ -26,17 +26,17 @@ def values(outcome):
 def test_a_cold_load_that_the_first_call_waits_for_is_found_with_its_cost(scenario, judge):
     end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
     predictions(scenario, end + 2 * MS)
-    found = judge(scenario, ID)["Encoder"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 3_000 * MS
+    finding = judge(scenario, ID)["Encoder"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 3_000 * MS
     # Ten calls of 20 ms beside it.
-    assert found.cost.share == pytest.approx(3_000 / 3_200)
-    assert severity_of(found.cost) is Severity.CRITICAL
-    assert values(found)["cold loads the app waited for"] == 1
-    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 3_100 * MS)]
-    assert found.affected.starts.tolist() == [100 * MS]
-    assert found.affected.ends.tolist() == [3_100 * MS]
-    assert "a prediction waited" in found.summary
+    assert finding.cost.share == pytest.approx(3_000 / 3_200)
+    assert severity_of(finding.cost) is Severity.CRITICAL
+    assert values(finding)["cold loads the app waited for"] == 1
+    assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(100 * MS, 3_100 * MS)]
+    assert finding.affected.starts.tolist() == [100 * MS]
+    assert finding.affected.ends.tolist() == [3_100 * MS]
+    assert "a prediction waited" in finding.summary
 
 
 def test_a_cold_load_that_nobody_waits_for_is_told_and_no_finding(scenario, judge):
@@ -175,10 +175,10 @@ def test_several_cold_loads_count_together(scenario, judge):
         now = scenario.load(ENCODER, now, length * MS, LOAD_COLD)
         predictions(scenario, now + MS)
         now += 400 * MS
-    found = judge(scenario, ID)["Encoder"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 3_000 * MS
-    assert "2 loads (3.00 s in total, longest 2.00 s)" in found.summary
+    finding = judge(scenario, ID)["Encoder"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 3_000 * MS
+    assert "2 loads (3.00 s in total, longest 2.00 s)" in finding.summary
 
 
 @pytest.mark.parametrize(
@@ -195,6 +195,6 @@ def test_the_model_file_tells_the_size(scenario, judge, inspected):
     end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
     predictions(scenario, end + 2 * MS)
     # 32 × 32 × 3 × 3 weights of two bytes; a convolution and a ReLU.
-    found = judge(scenario, ID, file=inspected("float16_interface"))["Encoder"]
-    assert found.summary.endswith(" By its file, the model has 18.4 KB of weights and 2 operations.")
-    assert found.cost == judge(scenario, ID)["Encoder"].cost
+    outcome = judge(scenario, ID, file=inspected("float16_interface"))["Encoder"]
+    assert outcome.summary.endswith(" By its file, the model has 18.4 KB of weights and 2 operations.")
+    assert outcome.cost == judge(scenario, ID)["Encoder"].cost

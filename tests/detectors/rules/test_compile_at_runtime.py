@@ -38,15 +38,15 @@ def values(outcome):
 
 def test_the_second_compilation_is_found_with_its_cost(scenario, judge):
     sessions(scenario, 2)
-    found = judge(scenario, ID)["Yolo"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 900 * MS
+    finding = judge(scenario, ID)["Yolo"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 900 * MS
     # Two compilations, two loads of 50 ms and twenty predictions of 20 ms.
-    assert found.cost.share == pytest.approx(900 / (1_800 + 100 + 400))
+    assert finding.cost.share == pytest.approx(900 / (1_800 + 100 + 400))
     # It follows the first session: compilation, load, ten predictions.
-    assert [entry.start_ns for entry in found.evidence] == [(900 + 50 + 300) * MS]
-    assert found.affected.ends.tolist() == [(900 + 50 + 300 + 900) * MS]
-    assert "compiled the model 2 times" in found.summary
+    assert [entry.start_ns for entry in finding.evidence] == [(900 + 50 + 300) * MS]
+    assert finding.affected.ends.tolist() == [(900 + 50 + 300 + 900) * MS]
+    assert "compiled the model 2 times" in finding.summary
 
 
 def test_one_compilation_is_not_judged(scenario, judge):

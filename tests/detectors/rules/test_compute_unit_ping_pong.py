@@ -44,18 +44,18 @@ def values(outcome):
 
 def test_back_and_forth_is_found_with_the_time_of_the_interruptions(scenario, judge):
     calls(scenario, *THERE_AND_BACK)
-    found = judge(scenario, ID)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 20 * 2 * MS
-    assert found.cost.share == pytest.approx(2 / 20)
-    assert values(found)["hand-offs per prediction (median)"] == 4
-    assert values(found)["main unit interrupted"] == pytest.approx(0.1)
-    assert found.evidence_total == 20
-    assert found.affected.starts.tolist()[:2] == [106 * MS, 113 * MS]
-    assert found.affected.ends.tolist()[:2] == [107 * MS, 114 * MS]
+    finding = judge(scenario, ID)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 20 * 2 * MS
+    assert finding.cost.share == pytest.approx(2 / 20)
+    assert values(finding)["hand-offs per prediction (median)"] == 4
+    assert values(finding)["main unit interrupted"] == pytest.approx(0.1)
+    assert finding.evidence_total == 20
+    assert finding.affected.starts.tolist()[:2] == [106 * MS, 113 * MS]
+    assert finding.affected.ends.tolist()[:2] == [107 * MS, 114 * MS]
     assert (
         "(mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine). They interrupt the Neural Engine, which"
-        in (found.summary)
+        in (finding.summary)
     )
 
 
@@ -63,8 +63,8 @@ def test_the_order_of_units_that_most_predictions_have_is_told(scenario, judge):
     calls(scenario, *THERE_AND_BACK, count=9)
     gpu = (("gpu", 6), ("ane", 1), ("gpu", 6), ("ane", 1), ("gpu", 6), ("cpu", 1))
     calls(scenario, *gpu, count=11, first=9)
-    found = judge(scenario, ID)["Segmenter"]
-    assert "GPU → Neural Engine → GPU → Neural Engine → GPU → …" in found.summary
+    outcome = judge(scenario, ID)["Segmenter"]
+    assert "GPU → Neural Engine → GPU → Neural Engine → GPU → …" in outcome.summary
 
 
 def test_work_before_and_after_the_main_unit_is_no_interruption(scenario, judge):
@@ -110,10 +110,10 @@ def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("count", "found"), [(1, "1 prediction"), (2, "2 predictions")])
-def test_how_few_were_found_is_told(scenario, judge, count, found):
+@pytest.mark.parametrize(("count", "expected"), [(1, "1 prediction"), (2, "2 predictions")])
+def test_how_few_were_found_is_told(scenario, judge, count, expected):
     calls(scenario, *THERE_AND_BACK, count=count)
-    assert judge(scenario, ID)["Segmenter"].reason == f"{found} with known compute units, 10 needed."
+    assert judge(scenario, ID)["Segmenter"].reason == f"{expected} with known compute units, 10 needed."
 
 
 def test_pieces_of_one_unit_are_one_turn(scenario, judge):
@@ -125,9 +125,9 @@ def test_pieces_of_one_unit_are_one_turn(scenario, judge):
 
 def test_requests_stand_for_a_unit_whose_execution_was_not_seen(scenario, judge):
     calls(scenario, *(("Neural Engine Request", 5), ("cpu", 1)) * 3)
-    found = judge(scenario, ID)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 20 * 2 * MS
+    finding = judge(scenario, ID)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 20 * 2 * MS
 
 
 def test_where_execution_was_seen_requests_add_no_turn(scenario, judge):

@@ -25,17 +25,17 @@ def test_calls_that_pile_up_and_slow_down_are_found(scenario, judge):
     # Four calls of 40 ms that start together, ten times: 4 x 40 ms in flight during 40 ms.
     for k in range(10):
         steady(scenario, end + 100 * MS + k * 50 * MS, 4, 40 * MS, 0)
-    found = judge(scenario, ID)["Captions"]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID)["Captions"]
+    assert isinstance(finding, Finding)
     # Two of each four are beyond the limit of two, so half of the bursts' 10 x 40 ms; busy besides: 20 x 10 ms.
-    assert found.cost.ns == 10 * 20 * MS
-    assert found.cost.share == pytest.approx(200 / 600)
-    assert severity_of(found.cost) is Severity.HIGH
-    values = {metric.name: metric.value for metric in found.metrics}
+    assert finding.cost.ns == 10 * 20 * MS
+    assert finding.cost.share == pytest.approx(200 / 600)
+    assert severity_of(finding.cost) is Severity.HIGH
+    values = {metric.name: metric.value for metric in finding.metrics}
     assert values["most in flight"] == 4
     assert values["slowdown above the limit"] == pytest.approx(4.0)
     assert values["time above the limit"] == pytest.approx(400 / 600)
-    assert found.evidence_total == 40
+    assert finding.evidence_total == 40
 
 
 def test_calls_that_are_no_slower_together_are_no_finding(scenario, judge):
@@ -55,9 +55,9 @@ def test_the_slow_down_decides(scenario, judge, slow, expected):
 
 def test_without_calls_alone_four_in_flight_are_found(scenario, judge):
     steady(scenario, 0, 40, 40 * MS, 10 * MS)
-    found = judge(scenario, ID)["Captions"]
-    assert isinstance(found, Finding)
-    assert {metric.name: metric.value for metric in found.metrics}["slowdown above the limit"] is None
+    finding = judge(scenario, ID)["Captions"]
+    assert isinstance(finding, Finding)
+    assert {metric.name: metric.value for metric in finding.metrics}["slowdown above the limit"] is None
 
 
 def test_without_calls_alone_several_instances_are_not_judged(scenario, judge):

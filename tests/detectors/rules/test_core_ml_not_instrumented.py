@@ -39,22 +39,22 @@ def judged(judge, scenario, **settings):
 
 def test_work_of_the_target_on_the_gpu_that_names_a_model_proves_it(scenario, judge):
     scenario.gpu_work(100 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert (found.model, found.cost) == (None, None)
-    assert "The target ran Net on the GPU (1 row, 3.00 ms), but the Core ML table is empty." in found.summary
-    assert "possible" not in found.summary
-    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 103 * MS)]
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert (finding.model, finding.cost) == (None, None)
+    assert "The target ran Net on the GPU (1 row, 3.00 ms), but the Core ML table is empty." in finding.summary
+    assert "possible" not in finding.summary
+    assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(100 * MS, 103 * MS)]
 
 
 def test_the_neural_engine_alone_makes_it_possible(scenario, judge):
     executions(scenario, 30)
     scenario.other_neural_engine(700 * MS, 50 * MS, ENGINE_LOAD)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert "executed 30 requests (150 ms)" in found.summary
-    assert "another process may have made them" in found.summary
-    assert found.evidence_total == 30
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert "executed 30 requests (150 ms)" in finding.summary
+    assert "another process may have made them" in finding.summary
+    assert finding.evidence_total == 30
 
 
 @pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
@@ -98,9 +98,9 @@ def test_an_instrument_that_was_not_recorded_is_named_where_the_target_ran_a_mod
     executions(scenario, 30)
     assert isinstance(judged(judge, scenario), InsufficientData), "nobody asked for Core ML's events"
     scenario.gpu_work(700 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert "the Core ML instrument was not recorded" in found.summary
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert "the Core ML instrument was not recorded" in finding.summary
 
 
 def trace_of(scenario, tmp_path):
@@ -136,8 +136,8 @@ def test_models_of_another_framework_need_no_core_ml(scenario, tmp_path):
 def test_a_damaged_log_is_named_as_the_cause(scenario, tmp_path):
     executions(scenario, 30)
     issues = ("Fatal logging system error: The log archive is corrupt or incomplete",)
-    found = detect(with_run(trace_of(scenario, tmp_path), issues=issues), Options())
-    assert "a damaged log archive" in found.summary
+    outcome = detect(with_run(trace_of(scenario, tmp_path), issues=issues), Options())
+    assert "a damaged log archive" in outcome.summary
 
 
 def test_an_import_is_named_as_the_cause(scenario, tmp_path):
@@ -146,8 +146,8 @@ def test_an_import_is_named_as_the_cause(scenario, tmp_path):
     write_export(scenario, tmp_path)
     report = tracekit.analyze(tmp_path)
     assert report.recording.imported_from == "trace-data.atrc"
-    (found,) = (check for check in report.checks if check.outcome == "finding" and check.id == ID)
-    assert "imported from" in found.summary
+    (findings,) = (check for check in report.checks if check.outcome == "finding" and check.id == ID)
+    assert "imported from" in findings.summary
     assert "/Users/me" not in to_json(report)
     # The short report and the coverage say so, and blame no entitlement.
     (core_ml,) = (entry for entry in report.coverage if entry.instrument == "Core ML")
@@ -161,8 +161,8 @@ def test_an_import_is_named_as_the_cause(scenario, tmp_path):
 def test_work_of_a_unit_that_was_not_recorded_is_not_none(scenario, judge):
     scenario.missing.add("metal-gpu-intervals")
     executions(scenario, 30)
-    found = judged(judge, scenario)
-    assert [metric.value for metric in found.metrics] == [None, None, 30]
+    outcome = judged(judge, scenario)
+    assert [metric.value for metric in outcome.metrics] == [None, None, 30]
 
 
 @pytest.mark.corpus

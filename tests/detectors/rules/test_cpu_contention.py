@@ -33,16 +33,16 @@ def calls(scenario, disturbed=8, calm=12, others=10, longer=8.0, work=10, event=
 
 def test_two_models_at_once_are_found_with_their_extra_time(scenario, judge):
     calls(scenario)
-    found = judge(scenario, ID)["First"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 8 * 8 * MS
-    assert found.cost.share == pytest.approx(64 / (10 + 12 * 10 + 8 * 18))
-    values = {metric.name: metric.value for metric in found.metrics}
+    finding = judge(scenario, ID)["First"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 8 * 8 * MS
+    assert finding.cost.share == pytest.approx(64 / (10 + 12 * 10 + 8 * 18))
+    values = {metric.name: metric.value for metric in finding.metrics}
     assert values["slowdown with other CPU work"] == 1.8
     assert values["predictions with other CPU work"] == 0.4
-    assert found.affected.starts.tolist() == [(200 + k * 80) * MS for k in range(8)]
-    assert found.affected.ends.tolist() == [(210 + k * 80) * MS for k in range(8)]
-    assert "while Second used the CPU too" in found.summary
+    assert finding.affected.starts.tolist() == [(200 + k * 80) * MS for k in range(8)]
+    assert finding.affected.ends.tolist() == [(210 + k * 80) * MS for k in range(8)]
+    assert "while Second used the CPU too" in finding.summary
 
 
 def test_each_of_two_that_slow_each_other_is_found(scenario, judge):

@@ -38,16 +38,16 @@ def values(outcome):
 def test_instances_that_take_turns_are_found_with_their_cost(scenario, judge):
     load(scenario, 100, 120)
     play(scenario, "12" * 10)
-    found = judge(scenario, ID)["Vad"]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID)["Vad"]
+    assert isinstance(finding, Finding)
     # Of 19 changes, one would do to take over. The second load was not needed.
-    assert values(found)["switches between instances"] == 18
-    assert found.cost.ns == 120 * MS
-    assert found.cost.share == pytest.approx(120 / (220 + 400))
-    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 220 * MS)]
-    assert found.affected.starts.tolist() == [100 * MS]
-    assert "2 instances alternate" in found.summary
-    assert "memory" in found.summary
+    assert values(finding)["switches between instances"] == 18
+    assert finding.cost.ns == 120 * MS
+    assert finding.cost.share == pytest.approx(120 / (220 + 400))
+    assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(100 * MS, 220 * MS)]
+    assert finding.affected.starts.tolist() == [100 * MS]
+    assert "2 instances alternate" in finding.summary
+    assert "memory" in finding.summary
 
 
 @pytest.mark.parametrize(
@@ -98,30 +98,30 @@ def test_an_instance_of_few_calls_is_not_compared(scenario, judge):
 
 def test_turns_without_recorded_loads_are_found_without_cost(scenario, judge):
     play(scenario, "12" * 10)
-    found = judge(scenario, ID)["Vad"]
-    assert isinstance(found, Finding)
-    assert found.cost is None
-    assert "not recorded" in found.summary
-    assert found.evidence_total == 2
+    finding = judge(scenario, ID)["Vad"]
+    assert isinstance(finding, Finding)
+    assert finding.cost is None
+    assert "not recorded" in finding.summary
+    assert finding.evidence_total == 2
 
 
 def test_a_second_load_that_nothing_uses_is_found(scenario, judge):
     load(scenario, 100, 120)
     play(scenario, "2" * 20, every=600)
-    found = judge(scenario, ID)["Vad"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 100 * MS
-    assert values(found)["unused loads"] == 1
-    assert "1 load was never used" in found.summary
+    finding = judge(scenario, ID)["Vad"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 100 * MS
+    assert values(finding)["unused loads"] == 1
+    assert "1 load was never used" in finding.summary
 
 
 def test_a_load_that_is_done_again_before_any_use_is_found_at_once(scenario, judge):
     scenario.load(instance(1), 0, 100 * MS)
     scenario.load(instance(1), 150 * MS, 100 * MS)
     play(scenario, "1" * 20)
-    found = judge(scenario, ID)["Vad"]
-    assert isinstance(found, Finding)
-    assert [entry.start_ns for entry in found.evidence] == [0]
+    finding = judge(scenario, ID)["Vad"]
+    assert isinstance(finding, Finding)
+    assert [entry.start_ns for entry in finding.evidence] == [0]
 
 
 @pytest.mark.parametrize(

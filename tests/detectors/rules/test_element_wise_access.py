@@ -29,31 +29,31 @@ def test_the_finding_tells_share_functions_and_time(app: App, judge) -> None:
     app.busy(10 * MS, WRITE_ELEMENT, FILL)
     app.now_ns += 20 * MS
     app.busy(30 * MS, READ_ELEMENT, READ)
-    found = judge(app.finish(), ID)[None]
-    assert isinstance(found, Finding)
-    assert f"40 of {others + 40} samples" in found.summary
-    assert (found.cost.ns, found.cost.share) == (40 * MS, pytest.approx(40 / (others + 40)))
-    assert [(site.function, site.line, site.samples) for site in found.call_sites] == [
+    finding = judge(app.finish(), ID)[None]
+    assert isinstance(finding, Finding)
+    assert f"40 of {others + 40} samples" in finding.summary
+    assert (finding.cost.ns, finding.cost.share) == (40 * MS, pytest.approx(40 / (others + 40)))
+    assert [(site.function, site.line, site.samples) for site in finding.call_sites] == [
         ("App.read", 90, 30),
         ("App.fill", 10, 10),
     ]
-    assert [entry.end_ns - entry.start_ns for entry in found.evidence] == [30 * MS, 10 * MS]
+    assert [entry.end_ns - entry.start_ns for entry in finding.evidence] == [30 * MS, 10 * MS]
 
 
 def test_a_thread_that_never_touches_elements_does_not_count(app: App, judge) -> None:
     app.predict(NET, cpu(300 * MS), inputs=0)
     app.code.thread = 2
     app.busy(30 * MS, READ_ELEMENT, READ)
-    found = judge(app.finish(), ID)[None]
-    assert isinstance(found, Finding)
-    assert "30 of 30 samples" in found.summary
+    finding = judge(app.finish(), ID)[None]
+    assert isinstance(finding, Finding)
+    assert "30 of 30 samples" in finding.summary
 
 
 def test_an_app_that_does_not_is_in_order(app: App, judge) -> None:
     app.predict(NET, cpu(50 * MS), inputs=0)
-    found = judge(app.finish(), ID)[None]
-    assert isinstance(found, Passed)
-    assert found.metrics[0].value == 0
+    outcome = judge(app.finish(), ID)[None]
+    assert isinstance(outcome, Passed)
+    assert outcome.metrics[0].value == 0
 
 
 def test_too_few_samples_and_no_core_ml_are_no_verdict(app: App, judge) -> None:

@@ -27,26 +27,26 @@ def test_copies_around_the_computation_are_found_with_their_cost(scenario, judge
         prediction.event("Neural Engine - Data Copy", 3 * MS, 11 * MS)
         prediction.event("Neural Engine Request", 15 * MS, 59 * MS)
         prediction.event("Neural Engine - Data Copy", 75 * MS, 12 * MS)
-    found = judge(scenario, ID)["Sharpen"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 10 * 26 * MS
-    assert found.cost.share == pytest.approx(26 / 89)
-    assert severity_of(found.cost) is Severity.HIGH
-    values = {metric.name: metric.value for metric in found.metrics}
+    finding = judge(scenario, ID)["Sharpen"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 10 * 26 * MS
+    assert finding.cost.share == pytest.approx(26 / 89)
+    assert severity_of(finding.cost) is Severity.HIGH
+    values = {metric.name: metric.value for metric in finding.metrics}
     assert values["Neural Engine data copy time"] == 10 * 23 * MS
     assert values["input copy time"] == 10 * 3 * MS
     assert "data cast time" not in values
-    assert found.evidence_total == 30
-    assert found.evidence[0].end_ns - found.evidence[0].start_ns == 12 * MS
+    assert finding.evidence_total == 30
+    assert finding.evidence[0].end_ns - finding.evidence[0].start_ns == 12 * MS
 
 
 def test_rows_that_overlap_are_counted_once(scenario, judge):
     for prediction in predictions(scenario, 5, 20 * MS):
         prediction.event("Input Copy", 0, 4 * MS)
         prediction.event("Data Cast", 2 * MS, 4 * MS)
-    found = judge(scenario, ID)["Sharpen"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 5 * 6 * MS
+    finding = judge(scenario, ID)["Sharpen"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 5 * 6 * MS
 
 
 def test_validation_and_computation_are_no_copies(scenario, judge):
@@ -100,10 +100,10 @@ def test_copies_shared_by_overlapping_predictions_still_count(scenario, judge):
     # Each lasts 30 ms and starts 10 ms after the last: a copy in the middle lies in several.
     for prediction in predictions(scenario, 10, 30 * MS, spacing=10 * MS):
         prediction.event("Input Copy", 12 * MS, 6 * MS)
-    found = judge(scenario, ID)["Sharpen"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 10 * 6 * MS
-    assert found.cost.share == pytest.approx(6 / 30)
+    finding = judge(scenario, ID)["Sharpen"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 10 * 6 * MS
+    assert finding.cost.share == pytest.approx(6 / 30)
 
 
 def test_copies_in_the_stages_of_a_pipeline_belong_to_its_prediction(scenario, judge):
@@ -112,9 +112,9 @@ def test_copies_in_the_stages_of_a_pipeline_belong_to_its_prediction(scenario, j
         stage.event("Input Copy", 0, 5 * MS)
     outcomes = judge(scenario, ID)
     assert set(outcomes) == {"Sharpen"}
-    found = outcomes["Sharpen"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 5 * 5 * MS
+    outcome = outcomes["Sharpen"]
+    assert isinstance(outcome, Finding)
+    assert outcome.cost.ns == 5 * 5 * MS
 
 
 def test_rows_of_another_model_are_left_out(scenario, judge):
@@ -143,6 +143,6 @@ def test_copies_in_a_stage_that_lies_in_several_predictions_of_its_pipeline_coun
     for prediction in predictions(scenario, 10, 20 * MS, spacing=10 * MS)[:-1]:
         stage = prediction.stage("Encoder", 11 * MS, 8 * MS)
         stage.event("Input Copy", 0, 5 * MS)
-    found = judge(scenario, ID)["Sharpen"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 9 * 5 * MS
+    finding = judge(scenario, ID)["Sharpen"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 9 * 5 * MS

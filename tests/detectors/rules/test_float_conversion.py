@@ -28,13 +28,13 @@ def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, ju
         prediction.event("Data Cast", 1 * MS, 200 * US)
         prediction.event("Neural Engine - Data Copy", 2 * MS, 1 * MS)
         prediction.event("Output Transformation", 9 * MS, 300 * US)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 20 * 1_500 * US
-    assert found.cost.share == pytest.approx(0.15)
-    assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
-    assert found.evidence_total == 60
-    assert "1.50 ms of each 10.0 ms prediction: 200 µs in data casts" in found.summary
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 20 * 1_500 * US
+    assert finding.cost.share == pytest.approx(0.15)
+    assert int((finding.affected.ends - finding.affected.starts).sum()) == finding.cost.ns
+    assert finding.evidence_total == 60
+    assert "1.50 ms of each 10.0 ms prediction: 200 µs in data casts" in finding.summary
 
 
 @pytest.mark.parametrize(("cast", "expected"), [(500, Finding), (499, Passed)])
@@ -69,9 +69,9 @@ def test_only_predictions_with_a_cast_count(scenario, judge):
         if number % 2:
             prediction.event("Data Cast", 0, 1 * MS)
         prediction.event("Output Transformation", 9 * MS, 100 * US)
-    found = judged(judge, scenario)
-    assert found.cost.ns == 10 * 1_100 * US
-    assert "in 10 of 20 predictions" in found.summary
+    outcome = judged(judge, scenario)
+    assert outcome.cost.ns == 10 * 1_100 * US
+    assert "in 10 of 20 predictions" in outcome.summary
 
 
 def test_rows_that_overlap_are_counted_once(scenario, judge):

@@ -50,10 +50,10 @@ def test_models_of_others_inside_predictions_count_too(scenario, judge):
     use(scenario)
     scenario.other_neural_engine(110 * MS, 50 * MS, Model("Photos").engine_label())
     scenario.other_neural_engine(210 * MS, 50 * MS, Model("Photos").engine_label())
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert "Photos" in found.summary
-    values = {metric.name: metric.value for metric in found.metrics}
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert "Photos" in finding.summary
+    values = {metric.name: metric.value for metric in finding.metrics}
     assert values["execution outside all predictions"] == 0
     # Rows of both overlap: 2 x 50 ms of 19 x 50 ms and 2 x 5 ms.
     assert values["execution of models that the target never loaded"] == pytest.approx(100 / 960)

@@ -34,17 +34,17 @@ def values(outcome):
 
 def test_disturbed_predictions_are_found_with_their_extra_time(scenario, judge):
     calls(scenario)
-    found = judge(scenario, ID)["Style"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 6 * 5 * MS
+    finding = judge(scenario, ID)["Style"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 6 * 5 * MS
     # One call after the load, 14 calm and 6 long ones.
-    assert found.cost.share == pytest.approx(30 / (10 + 140 + 90))
-    assert values(found)["slowdown with other GPU work"] == 1.5
-    assert values(found)["predictions with other GPU work"] == 0.3
-    assert found.evidence_total == 6
-    assert found.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(6)]
-    assert found.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(6)]
-    assert "all of that work was the app's own" in found.summary
+    assert finding.cost.share == pytest.approx(30 / (10 + 140 + 90))
+    assert values(finding)["slowdown with other GPU work"] == 1.5
+    assert values(finding)["predictions with other GPU work"] == 0.3
+    assert finding.evidence_total == 6
+    assert finding.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(6)]
+    assert finding.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(6)]
+    assert "all of that work was the app's own" in finding.summary
 
 
 def test_it_is_told_whose_work_it_was(scenario, judge):

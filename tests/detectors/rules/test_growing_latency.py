@@ -27,17 +27,17 @@ def sequences(scenario, count, calls=40, first=10 * MS, step=MS // 2, pause=2_00
 
 def test_what_calls_take_beyond_the_beginning_is_the_cost(scenario, judge):
     sequences(scenario, 2)
-    found = judge(scenario, ID)["Writer"]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID)["Writer"]
+    assert isinstance(finding, Finding)
     # The first tenth, 10 to 11.5 ms, has the median 10.75 ms; calls from the third on (11 ms) take longer.
     beyond = 2 * sum(round((10 + 0.5 * index - 10.75) * MS) for index in range(2, 40))
     spent = 2 * sum(round((10 + 0.5 * index) * MS) for index in range(40))
-    assert found.cost.ns == beyond
-    assert found.cost.share == pytest.approx(beyond / spent)
-    assert int((found.affected.ends - found.affected.starts).sum()) == beyond
-    assert found.evidence_total == 2 * 38
-    assert found.evidence[0].end_ns - found.evidence[0].start_ns == 29_500_000
-    assert "starts fast again" in found.summary
+    assert finding.cost.ns == beyond
+    assert finding.cost.share == pytest.approx(beyond / spent)
+    assert int((finding.affected.ends - finding.affected.starts).sum()) == beyond
+    assert finding.evidence_total == 2 * 38
+    assert finding.evidence[0].end_ns - finding.evidence[0].start_ns == 29_500_000
+    assert "starts fast again" in finding.summary
 
 
 @pytest.mark.parametrize(("step", "expected"), [(160_000, Finding), (130_000, Passed)])
@@ -181,7 +181,7 @@ def test_predictions_inferred_from_the_gpu_show_growth_too(scenario, judge):
         prediction = Prediction(scenario, index)
         prediction.gpu(MS, prediction.row.duration_ns - 2 * MS, buffers=3)
     scenario.emptied.add(CORE_ML)
-    found = judge(scenario, ID)["Writer"]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID)["Writer"]
+    assert isinstance(finding, Finding)
     # On the GPU each call takes 2 ms less: 8 to 9.5 ms in the first tenth (median 8.75), 8 + 19.5 ms in the last one.
-    assert found.cost.ns == 2 * sum(round((8 + 0.5 * index - 8.75) * MS) for index in range(2, 40))
+    assert finding.cost.ns == 2 * sum(round((8 + 0.5 * index - 8.75) * MS) for index in range(2, 40))

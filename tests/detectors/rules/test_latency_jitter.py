@@ -28,12 +28,12 @@ def sometimes(length, usual=10, every=10, count=100):
 
 def test_time_beyond_the_median_is_the_cost(scenario, judge):
     calls(scenario, sometimes(25))
-    found = judge(scenario, ID)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 10 * 15 * MS
-    assert found.cost.share == pytest.approx(150 / (900 + 250))
-    assert found.evidence_total == 10
-    assert "thermal state was not recorded" in found.summary
+    finding = judge(scenario, ID)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 10 * 15 * MS
+    assert finding.cost.share == pytest.approx(150 / (900 + 250))
+    assert finding.evidence_total == 10
+    assert "thermal state was not recorded" in finding.summary
 
 
 @pytest.mark.parametrize(("length", "expected"), [(15, Finding), (14.99, Passed)])
@@ -112,9 +112,9 @@ def test_the_state_of_the_gpu_is_named_where_it_coincides(scenario, judge):
         StateRow(0, begin, "Maximum"),
         StateRow(begin, 50_000 * MS, "Minimum"),
     ]
-    found = judge(scenario, ID)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert "minimum performance state" in found.summary
+    finding = judge(scenario, ID)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert "minimum performance state" in finding.summary
 
 
 def test_a_model_without_predictions_is_not_applicable(scenario, judge):

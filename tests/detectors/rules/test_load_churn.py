@@ -39,15 +39,15 @@ def play(
 
 def test_a_model_that_is_loaded_again_and_again_is_found_with_its_cost(scenario, judge):
     play(scenario, 5)
-    found = judge(scenario, ID)["Denoiser"]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID)["Denoiser"]
+    assert isinstance(finding, Finding)
     # Four of five loads of 200 ms; beside them, 50 predictions of 40 ms.
-    assert found.cost.ns == 800 * MS
-    assert found.cost.share == pytest.approx(800 / (1_000 + 2_000))
-    assert found.evidence_total == 4
+    assert finding.cost.ns == 800 * MS
+    assert finding.cost.share == pytest.approx(800 / (1_000 + 2_000))
+    assert finding.evidence_total == 4
     # A session takes 200 + 400 + 1,000 ms.
-    assert found.affected.starts.tolist() == [k * 1_600 * MS for k in range(1, 5)]
-    assert "4 times" in found.summary
+    assert finding.affected.starts.tolist() == [k * 1_600 * MS for k in range(1, 5)]
+    assert "4 times" in finding.summary
 
 
 @pytest.mark.parametrize(("sessions", "expected"), [(3, Finding), (2, InsufficientData), (1, Passed)])
@@ -71,10 +71,10 @@ def test_how_fast_loads_follow_each_other_does_not_matter(scenario, judge):
             scenario.predict(DENOISER, now, 7 * MS)
             now += 7 * MS
         now += MS
-    found = judge(scenario, ID)["Denoiser"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 59 * 24 * MS
-    assert found.cost.share == pytest.approx(59 * 24 / (60 * 24 + 120 * 7))
+    finding = judge(scenario, ID)["Denoiser"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 59 * 24 * MS
+    assert finding.cost.share == pytest.approx(59 * 24 / (60 * 24 + 120 * 7))
     assert isinstance(judge(scenario, "reload-before-predict")["Denoiser"], Passed)
 
 

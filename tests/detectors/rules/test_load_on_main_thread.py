@@ -25,23 +25,23 @@ def test_the_finding_names_model_function_and_time(app: App, judge) -> None:
     app.load(NET, 400 * MS)
     app.code.on_main = False
     app.predict(NET, cpu(100 * MS), inputs=0)
-    found = judge(app.finish(), ID)[None]
-    assert isinstance(found, Finding)
-    assert found.summary == "The main thread makes 1 load of Net and does nothing else for 400 ms."
-    assert found.cost.ns == 400 * MS
-    assert found.cost.share == pytest.approx(0.8, abs=0.01)
-    assert [(entry.start_ns, entry.end_ns - entry.start_ns) for entry in found.evidence] == [(200 * MS, 400 * MS)]
-    (site,) = found.call_sites
+    finding = judge(app.finish(), ID)[None]
+    assert isinstance(finding, Finding)
+    assert finding.summary == "The main thread makes 1 load of Net and does nothing else for 400 ms."
+    assert finding.cost.ns == 400 * MS
+    assert finding.cost.share == pytest.approx(0.8, abs=0.01)
+    assert [(entry.start_ns, entry.end_ns - entry.start_ns) for entry in finding.evidence] == [(200 * MS, 400 * MS)]
+    (site,) = finding.call_sites
     assert (site.function, site.thread) == ("App.apply", "main")
 
 
 def test_samples_alone_are_enough_and_said_to_be_a_lower_bound(app: App, judge) -> None:
     app.load(NET, 400 * MS)
     app.scenario.emptied.add(CORE_ML)
-    found = judge(app.finish(), ID)[None]
-    assert isinstance(found, Finding)
-    assert found.summary == "The main thread makes at least 1 load and does nothing else for at least 399 ms."
-    assert found.call_sites[0].inferred
+    finding = judge(app.finish(), ID)[None]
+    assert isinstance(finding, Finding)
+    assert finding.summary == "The main thread makes at least 1 load and does nothing else for at least 399 ms."
+    assert finding.call_sites[0].inferred
 
 
 @pytest.mark.parametrize(("ms", "outcome"), [(250, Finding), (249, Passed)])

@@ -26,34 +26,34 @@ def test_a_load_that_fills_a_hang_is_found_with_its_cost(scenario, judge):
     scenario.load(NET, 1_000 * MS, 900 * MS, LOAD_COLD)
     scenario.hang(990 * MS, 1_000 * MS)
     calls(scenario, 2_000 * MS, 100)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 900 * MS
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 900 * MS
     # Beside 100 predictions of 20 ms.
-    assert found.cost.share == pytest.approx(900 / 2_900)
-    assert "1 load of Net (900 ms) filled 90% of 1 hang" in found.summary
-    assert "Possible but not certain" in found.summary
-    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(1_000 * MS, 1_900 * MS)]
+    assert finding.cost.share == pytest.approx(900 / 2_900)
+    assert "1 load of Net (900 ms) filled 90% of 1 hang" in finding.summary
+    assert "Possible but not certain" in finding.summary
+    assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(1_000 * MS, 1_900 * MS)]
 
 
 def test_predictions_in_a_loop_on_the_main_thread_make_one_hang(scenario, judge):
     calls(scenario, 1_000 * MS, 30)
     scenario.hang(995 * MS, 640 * MS)
     calls(scenario, 9_000 * MS, 2, every=500)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 600 * MS
-    assert found.evidence_total == 30
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 600 * MS
+    assert finding.evidence_total == 30
 
 
 def test_each_long_prediction_makes_its_own_hang(scenario, judge):
     for number in range(6):
         scenario.predict(NET, (1_000 + number * 320) * MS, 300 * MS)
         scenario.hang((995 + number * 320) * MS, 310 * MS)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 1_800 * MS
-    assert "6 hangs" in found.summary
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 1_800 * MS
+    assert "6 hangs" in finding.summary
 
 
 def test_a_model_that_works_in_the_background_all_the_time_meets_hangs_by_chance(scenario, judge):
@@ -119,10 +119,10 @@ def test_models_that_fill_a_hang_together_are_all_named(scenario, judge):
         scenario.predict(model, (1_000 + number * 150) * MS, 140 * MS)
     scenario.hang(995 * MS, 450 * MS)
     calls(scenario, 9_000 * MS, 3, model=Model("Elsewhere"))
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert "3 predictions of Late, Net, Pose (420 ms)" in found.summary
-    assert {entry.model for entry in found.evidence} == {"Net", "Pose", "Late"}
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert "3 predictions of Late, Net, Pose (420 ms)" in finding.summary
+    assert {entry.model for entry in finding.evidence} == {"Net", "Pose", "Late"}
 
 
 def test_a_recording_without_a_hang_passes(scenario, judge):

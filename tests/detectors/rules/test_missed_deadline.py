@@ -26,14 +26,14 @@ def test_without_a_budget_nothing_is_judged(scenario, judge):
 
 def test_late_predictions_are_found_with_the_time_beyond_the_budget(scenario, judge):
     calls(scenario, [10] * 18 + [20, 25])
-    found = judge(scenario, ID, budget_ms=15)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == (5 + 10) * MS
-    assert found.cost.share == pytest.approx(15 / (18 * 10 + 20 + 25))
-    assert found.evidence_total == 2
-    assert [entry.end_ns - entry.start_ns for entry in found.evidence] == [25 * MS, 20 * MS]
-    assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
-    assert {metric.name: metric.value for metric in found.metrics}["predictions over budget"] == 0.1
+    finding = judge(scenario, ID, budget_ms=15)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == (5 + 10) * MS
+    assert finding.cost.share == pytest.approx(15 / (18 * 10 + 20 + 25))
+    assert finding.evidence_total == 2
+    assert [entry.end_ns - entry.start_ns for entry in finding.evidence] == [25 * MS, 20 * MS]
+    assert int((finding.affected.ends - finding.affected.starts).sum()) == finding.cost.ns
+    assert {metric.name: metric.value for metric in finding.metrics}["predictions over budget"] == 0.1
 
 
 @pytest.mark.parametrize(("late", "expected"), [(5, Finding), (4, Passed), (0, Passed)])
@@ -88,12 +88,12 @@ def camera(scenario, every, slow_ms=44, dropped=True, count=101):
 
 def test_without_a_budget_dropped_frames_are_found_with_their_time(scenario, judge):
     camera(scenario, 5)
-    found = judge(scenario, ID)["Camera"]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID)["Camera"]
+    assert isinstance(finding, Finding)
     # 20 slow ones, each beyond a frame of 33.33 ms.
-    assert found.cost.ns == pytest.approx(20 * (44 * MS - 1e9 / 30), rel=1e-6)
-    assert found.evidence_total == 20
-    assert "30 fps" in found.summary
+    assert finding.cost.ns == pytest.approx(20 * (44 * MS - 1e9 / 30), rel=1e-6)
+    assert finding.evidence_total == 20
+    assert "30 fps" in finding.summary
 
 
 @pytest.mark.parametrize(

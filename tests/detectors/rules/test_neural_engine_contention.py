@@ -22,8 +22,8 @@ def calls(scenario, count=20, waiting=20, wait=5, length=10, label=STRANGER, gap
         before = round(wait * MS) if k < waiting else 0
         if before:
             scenario.other_neural_engine(start - 2 * MS, 2 * MS + before, label)
-        own = before + round(gap * MS)
-        prediction.neural_engine(own, length * MS - own)
+        queued_until = before + round(gap * MS)
+        prediction.neural_engine(queued_until, length * MS - queued_until)
 
 
 def values(outcome):
@@ -32,18 +32,18 @@ def values(outcome):
 
 def test_waits_are_found_with_their_time(scenario, judge):
     calls(scenario, waiting=8)
-    found = judge(scenario, ID)["PoseNet"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 8 * 5 * MS
-    assert found.cost.share == pytest.approx(8 * 5 / (20 * 10))
-    assert values(found)["predictions queued behind other work"] == 0.4
-    assert values(found)["median time queued"] == 5 * MS
-    assert found.evidence_total == 8
+    finding = judge(scenario, ID)["PoseNet"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 8 * 5 * MS
+    assert finding.cost.share == pytest.approx(8 * 5 / (20 * 10))
+    assert values(finding)["predictions queued behind other work"] == 0.4
+    assert values(finding)["median time queued"] == 5 * MS
+    assert finding.evidence_total == 8
     # The wait begins with the call, although the engine was busy before.
-    assert found.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(8)]
-    assert found.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(8)]
-    assert "most likely for other processes" in found.summary
-    assert "Assistant" not in found.summary
+    assert finding.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(8)]
+    assert finding.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(8)]
+    assert "most likely for other processes" in finding.summary
+    assert "Assistant" not in finding.summary
 
 
 def test_other_models_of_the_app_are_named_with_their_part(scenario, judge):
@@ -53,11 +53,11 @@ def test_other_models_of_the_app_are_named_with_their_part(scenario, judge):
         long.neural_engine(MS, 15 * MS)
         short = scenario.predict(POSE, start + 6 * MS, 15 * MS)
         short.neural_engine(10 * MS, 4 * MS)
-    found = judge(scenario, ID)
-    assert isinstance(found["DepthNet"], Passed)
-    assert isinstance(found["PoseNet"], Finding)
-    assert "Another model of this app (DepthNet) used the engine for 100%" in found["PoseNet"].summary
-    assert values(found["PoseNet"])["median time queued"] == 10 * MS
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["DepthNet"], Passed)
+    assert isinstance(outcomes["PoseNet"], Finding)
+    assert "Another model of this app (DepthNet) used the engine for 100%" in outcomes["PoseNet"].summary
+    assert values(outcomes["PoseNet"])["median time queued"] == 10 * MS
 
 
 @pytest.mark.parametrize(("wait", "expected"), [(2, Finding), (1.99, Passed)])
@@ -81,9 +81,9 @@ def test_few_predictions_are_not_judged(scenario, judge, count, expected):
 @pytest.mark.parametrize("gap", [0.02, 0.1, 0.3, 0.5])
 def test_a_handover_takes_its_time(scenario, judge, gap):
     calls(scenario, waiting=8, gap=gap)
-    found = judge(scenario, ID)["PoseNet"]
-    assert isinstance(found, Finding)
-    assert values(found)["median time queued"] == (5 + gap) * MS
+    finding = judge(scenario, ID)["PoseNet"]
+    assert isinstance(finding, Finding)
+    assert values(finding)["median time queued"] == (5 + gap) * MS
 
 
 def test_work_of_others_that_ended_at_any_time_before_kept_nobody_waiting(scenario, judge):
@@ -119,9 +119,9 @@ def test_time_in_which_the_prediction_did_something_itself_is_no_wait(scenario, 
         prediction = scenario.predict(POSE, start, 10 * MS)
         prediction.event("CPU", 0, 5 * MS)
         prediction.neural_engine(6 * MS, 3 * MS)
-    found = judge(scenario, ID)["PoseNet"]
-    assert isinstance(found, Passed)
-    assert values(found)["longest time queued"] == MS
+    outcome = judge(scenario, ID)["PoseNet"]
+    assert isinstance(outcome, Passed)
+    assert values(outcome)["longest time queued"] == MS
 
 
 def test_a_request_row_is_no_work_of_the_prediction(scenario, judge):

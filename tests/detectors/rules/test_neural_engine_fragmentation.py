@@ -28,15 +28,15 @@ def values(outcome):
 
 def test_pieces_are_found_with_the_time_of_their_gaps(scenario, judge):
     calls(scenario)
-    found = judge(scenario, ID)["Encoder"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 20 * 2 * 2 * MS
-    assert found.cost.share == pytest.approx(4 / 16)
-    assert values(found)["segments per prediction (median)"] == 3
-    assert values(found)["mean gap time per prediction"] == 4 * MS
-    assert found.affected.starts.tolist()[:2] == [104 * MS, 110 * MS]
-    assert found.affected.ends.tolist()[:2] == [106 * MS, 112 * MS]
-    assert found.evidence_total == 20
+    finding = judge(scenario, ID)["Encoder"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 20 * 2 * 2 * MS
+    assert finding.cost.share == pytest.approx(4 / 16)
+    assert values(finding)["segments per prediction (median)"] == 3
+    assert values(finding)["mean gap time per prediction"] == 4 * MS
+    assert finding.affected.starts.tolist()[:2] == [104 * MS, 110 * MS]
+    assert finding.affected.ends.tolist()[:2] == [106 * MS, 112 * MS]
+    assert finding.evidence_total == 20
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(1, Finding), (0.99, Passed)])

@@ -28,30 +28,30 @@ def play(scenario: Scenario, pattern: str, *, load: int = 20 * MS, predict: int 
 
 def test_a_load_before_each_prediction_is_found_with_its_cost(scenario, judge):
     play(scenario, "LP" * 10)
-    found = judge(scenario, ID)["Watercolor"]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID)["Watercolor"]
+    assert isinstance(finding, Finding)
     # Nine of ten loads were not needed: 9 x 20 ms of 10 x (20 + 5) ms.
-    assert found.cost.ns == 180 * MS
-    assert found.cost.share == pytest.approx(180 / 250)
-    assert severity_of(found.cost) is Severity.CRITICAL
-    values = {metric.name: metric.value for metric in found.metrics}
+    assert finding.cost.ns == 180 * MS
+    assert finding.cost.share == pytest.approx(180 / 250)
+    assert severity_of(finding.cost) is Severity.CRITICAL
+    values = {metric.name: metric.value for metric in finding.metrics}
     assert values["loads"] == 10
     assert values["loads per prediction"] == 1
     assert values["mean load"] == 20 * MS
     assert values["prediction time"] == 50 * MS
-    assert found.evidence_total == 9
-    assert [entry.label for entry in found.evidence] == ["Load (cached)"] * 9
+    assert finding.evidence_total == 9
+    assert [entry.label for entry in finding.evidence] == ["Load (cached)"] * 9
     # The first reload starts after 10 ms, a load, a prediction and two pauses.
-    assert found.evidence[0].start_ns == (10 + 20 + 1 + 5 + 1) * MS
-    assert found.evidence[0].end_ns == found.evidence[0].start_ns + 20 * MS
+    assert finding.evidence[0].start_ns == (10 + 20 + 1 + 5 + 1) * MS
+    assert finding.evidence[0].end_ns == finding.evidence[0].start_ns + 20 * MS
 
 
 def test_a_cheap_reload_ranks_lower_than_a_dear_one(scenario, judge):
     play(scenario, "LP" * 10, load=MS, predict=19 * MS)
-    found = judge(scenario, ID)["Watercolor"]
-    assert isinstance(found, Finding)
-    assert found.cost.share == pytest.approx(9 / 200)
-    assert severity_of(found.cost) is Severity.LOW
+    finding = judge(scenario, ID)["Watercolor"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.share == pytest.approx(9 / 200)
+    assert severity_of(finding.cost) is Severity.LOW
 
 
 @pytest.mark.parametrize(

@@ -42,16 +42,16 @@ def test_a_recording_without_issues_has_only_what_every_recording_notes(outcome)
 
 
 def test_issues_of_the_live_display_are_no_problem(outcome):
-    found = outcome(LIVE)
-    assert isinstance(found, Passed)
-    assert [metric.value for metric in found.metrics] == [0, 1]
+    finding = outcome(LIVE)
+    assert isinstance(finding, Passed)
+    assert [metric.value for metric in finding.metrics] == [0, 1]
 
 
 def test_an_issue_is_quoted(outcome):
-    found = outcome(LIVE, "Lost events of the kernel.")
-    assert isinstance(found, Finding)
-    assert found.cost is None
-    assert found.summary == 'Instruments reported 1 issue while recording: "Lost events of the kernel".'
+    finding = outcome(LIVE, "Lost events of the kernel.")
+    assert isinstance(finding, Finding)
+    assert finding.cost is None
+    assert finding.summary == 'Instruments reported 1 issue while recording: "Lost events of the kernel".'
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_what_is_known_of_a_message_is_said(outcome, message, meaning):
 
 
 def test_many_and_long_issues_are_cut(outcome):
-    found = outcome(*(f"Issue {number} {'x' * 300}" for number in range(5)))
-    assert "5 issues" in found.summary
-    assert found.summary.endswith("; and 2 more.")
-    assert len(found.summary) < 700
+    finding = outcome(*(f"Issue {number} {'x' * 300}" for number in range(5)))
+    assert "5 issues" in finding.summary
+    assert finding.summary.endswith("; and 2 more.")
+    assert len(finding.summary) < 700
 
 
 def test_an_export_does_not_tell(scenario, judge):

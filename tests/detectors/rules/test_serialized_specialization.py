@@ -30,15 +30,15 @@ def use(scenario: Scenario, start: int, count: int = 10, every: int = 30) -> Non
 def test_cold_loads_in_a_row_are_found_with_their_cost(scenario, judge):
     end = in_a_row(scenario, 3_000, 5_000, 2_000)
     use(scenario, end + MS)
-    found = judge(scenario, ID)[None]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID)[None]
+    assert isinstance(finding, Finding)
     # Ten seconds of loading, of which the longest alone takes five; beside them ten calls of 20 ms.
-    assert found.cost.ns == 5_000 * MS
-    assert found.cost.share == pytest.approx(5_000 / (10_000 + 200))
-    assert found.evidence_total == 3
-    assert found.affected.starts.tolist() == [1 * MS, 3_002 * MS, 8_003 * MS]
-    assert "3 models" in found.summary
-    assert "Encoder, Decoder, Voice" in found.summary
+    assert finding.cost.ns == 5_000 * MS
+    assert finding.cost.share == pytest.approx(5_000 / (10_000 + 200))
+    assert finding.evidence_total == 3
+    assert finding.affected.starts.tolist() == [1 * MS, 3_002 * MS, 8_003 * MS]
+    assert "3 models" in finding.summary
+    assert "Encoder, Decoder, Voice" in finding.summary
 
 
 @pytest.mark.parametrize(("lengths", "expected"), [((900, 900, 900), Finding), ((900, 900), Passed)])
@@ -129,9 +129,9 @@ def test_loads_that_overlap_stand_in_line_where_the_neural_engine_shows_it(scena
     for k, length in enumerate((900, 950, 980)):
         scenario.other_neural_engine((k * 1_000 + 10) * MS, length * MS, ENGINE_PREPARE)
     use(scenario, end + MS)
-    found = judge(scenario, ID)[None]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == (900 + 950) * MS
+    finding = judge(scenario, ID)[None]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == (900 + 950) * MS
 
 
 def test_loads_that_the_neural_engine_prepares_side_by_side_pass(scenario, judge):
@@ -156,10 +156,10 @@ def test_two_rows_count_together(scenario, judge):
     for name in NAMES[:3]:
         now = scenario.load(Model(name), now, 600 * MS, LOAD_COLD)
     use(scenario, now + MS)
-    found = judge(scenario, ID)[None]
-    assert found.cost.ns == (1_800 + 1_200) * MS
-    assert found.evidence_total == 6
-    assert "2 times" in found.summary
+    outcome = judge(scenario, ID)[None]
+    assert outcome.cost.ns == (1_800 + 1_200) * MS
+    assert outcome.evidence_total == 6
+    assert "2 times" in outcome.summary
 
 
 def test_without_loads_there_is_nothing_to_judge(scenario, judge):

@@ -29,16 +29,16 @@ def calls(scenario, lengths_ms, unit="neural engine", work=None, rest_every=0):
 
 def test_time_beyond_the_fast_median_is_the_cost(scenario, judge):
     calls(scenario, [10, 10, 30] * 20)
-    found = judge(scenario, ID)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 20 * 20 * MS
-    assert found.cost.share == pytest.approx(400 / 1000)
-    assert found.evidence_total == 20
-    values = {metric.name: metric.value for metric in found.metrics}
+    finding = judge(scenario, ID)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 20 * 20 * MS
+    assert finding.cost.share == pytest.approx(400 / 1000)
+    assert finding.evidence_total == 20
+    values = {metric.name: metric.value for metric in finding.metrics}
     assert values["slow group to fast group"] == pytest.approx(3)
     assert values["switches between the groups"] == 39
-    assert "work longer on the Neural Engine" in found.summary
-    assert "recordings do not show" in found.summary
+    assert "work longer on the Neural Engine" in finding.summary
+    assert "recordings do not show" in finding.summary
 
 
 @pytest.mark.parametrize(("slow", "expected"), [(20, Finding), (19.9, Passed)])
@@ -80,9 +80,9 @@ def test_another_unit_is_other_work(scenario, judge):
         else:
             prediction.event("CPU", MS, 9 * MS)
         now += 30 * MS
-    found = judge(scenario, ID)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert "the slow ones run mainly on the CPU, the fast ones on the Neural Engine" in found.summary
+    finding = judge(scenario, ID)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert "the slow ones run mainly on the CPU, the fast ones on the Neural Engine" in finding.summary
 
 
 def test_without_any_work_recorded_two_groups_are_not_judged(scenario, judge):
@@ -140,15 +140,15 @@ def test_a_model_without_predictions_is_not_applicable(scenario, judge):
 )
 def test_the_model_file_names_the_flexible_inputs(scenario, judge, inspected, name, words):
     calls(scenario, [10, 10, 30] * 20)
-    found = judge(scenario, ID, file=inspected(name))["Segmenter"]
-    assert found.summary.endswith(f"which recordings do not show{words}")
-    assert bool(found.fix) == (name == "ranged")
-    assert "reshapeFrequency" in found.fix or not found.fix
+    outcome = judge(scenario, ID, file=inspected(name))["Segmenter"]
+    assert outcome.summary.endswith(f"which recordings do not show{words}")
+    assert bool(outcome.fix) == (name == "ranged")
+    assert "reshapeFrequency" in outcome.fix or not outcome.fix
 
 
 def test_with_fixed_inputs_by_the_model_file_shapes_are_not_the_cause(scenario, judge, inspected):
     calls(scenario, [10, 10, 30] * 20)
-    found = judge(scenario, ID, file=inspected("float16_interface"))["Segmenter"]
-    assert isinstance(found, Finding)
-    assert "every input has one shape, so different shapes are not the cause" in found.summary
-    assert "recordings do not show" not in found.summary
+    finding = judge(scenario, ID, file=inspected("float16_interface"))["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert "every input has one shape, so different shapes are not the cause" in finding.summary
+    assert "recordings do not show" not in finding.summary

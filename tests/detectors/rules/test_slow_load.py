@@ -22,24 +22,24 @@ def calls(scenario: Scenario, start: int, count: int = 10, model: Model = ENCODE
 def test_a_long_cached_load_that_the_first_call_waits_for_is_found_with_its_cost(scenario, judge):
     end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_CACHED)
     calls(scenario, end + 2 * MS)
-    found = judge(scenario, ID)["Encoder"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 3_000 * MS
+    finding = judge(scenario, ID)["Encoder"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 3_000 * MS
     # Ten calls of 20 ms beside it.
-    assert found.cost.share == pytest.approx(3_000 / 3_200)
-    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 3_100 * MS)]
-    assert found.affected.starts.tolist() == [100 * MS]
-    assert "3.00 s" in found.summary
+    assert finding.cost.share == pytest.approx(3_000 / 3_200)
+    assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(100 * MS, 3_100 * MS)]
+    assert finding.affected.starts.tolist() == [100 * MS]
+    assert "3.00 s" in finding.summary
 
 
 def test_several_are_added_up(scenario, judge):
     for start in (0, 20_000):
         end = scenario.load(ENCODER, start * MS, (1_000 + start // 10) * MS, LOAD_CACHED)
         calls(scenario, end, 40)
-    found = judge(scenario, ID)["Encoder"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 4_000 * MS
-    assert "2 loads" in found.summary
+    finding = judge(scenario, ID)["Encoder"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 4_000 * MS
+    assert "2 loads" in finding.summary
 
 
 @pytest.mark.parametrize(

@@ -43,15 +43,15 @@ def judged(judge, scenario, **settings):
 
 def test_a_cache_after_a_prompt_is_found_with_its_cost(scenario, judge):
     turns(scenario, prefill=True)
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 60 * (2 * MS + 2 * US)
-    assert found.cost.share == pytest.approx(2_002 / 10_000)
-    assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
-    assert "spends 1.00 ms on copies in and 1.00 ms on copies out" in found.summary
-    assert "follows a prediction of another model" in found.summary
-    assert "Possible but not certain" in found.summary
-    assert found.evidence_total == 180
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 60 * (2 * MS + 2 * US)
+    assert finding.cost.share == pytest.approx(2_002 / 10_000)
+    assert int((finding.affected.ends - finding.affected.starts).sum()) == finding.cost.ns
+    assert "spends 1.00 ms on copies in and 1.00 ms on copies out" in finding.summary
+    assert "follows a prediction of another model" in finding.summary
+    assert "Possible but not certain" in finding.summary
+    assert finding.evidence_total == 180
 
 
 @pytest.mark.parametrize(("prompt", "expected"), [(30, Finding), (29, InsufficientData)])
@@ -69,9 +69,9 @@ def test_copies_that_grow_with_the_context_need_no_token(scenario, judge):
     for number in range(60):
         size = (1_000 + 50 * number) * US
         now = call(scenario, now, length=10 * MS + 2 * size, into=size, out=size, token=False) + 200 * US
-    found = judged(judge, scenario)
-    assert isinstance(found, Finding)
-    assert "grow with each prediction" in found.summary
+    finding = judged(judge, scenario)
+    assert isinstance(finding, Finding)
+    assert "grow with each prediction" in finding.summary
 
 
 def test_images_in_and_out_are_not_taken_for_a_cache(scenario, judge):

@@ -26,13 +26,13 @@ def phases(scenario, *phases, spacing_ms=50):
 
 def test_time_beyond_the_cool_median_is_the_cost(scenario, judge):
     phases(scenario, ("Nominal", 20, 10), ("Fair", 10, 12), ("Serious", 20, 15))
-    found = judge(scenario, ID)["Landmarks"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == (10 * 2 + 20 * 5) * MS
-    assert found.cost.share == pytest.approx(120 / (200 + 120 + 300))
-    assert found.evidence_total == 30
-    assert {metric.name: metric.value for metric in found.metrics}["hottest to coolest state"] == pytest.approx(1.5)
-    assert "Serious" in found.summary
+    finding = judge(scenario, ID)["Landmarks"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == (10 * 2 + 20 * 5) * MS
+    assert finding.cost.share == pytest.approx(120 / (200 + 120 + 300))
+    assert finding.evidence_total == 30
+    assert {metric.name: metric.value for metric in finding.metrics}["hottest to coolest state"] == pytest.approx(1.5)
+    assert "Serious" in finding.summary
 
 
 @pytest.mark.parametrize(("length", "expected"), [(12, Finding), (11.99, Passed), (9, Passed)])

@@ -153,9 +153,9 @@ def test_raw_data_that_was_left_behind_is_found(scenario, tmp_path):
     attachments = bundle / "Trace1.run" / "Attachments"
     attachments.mkdir()
     (attachments / "trace-data.atrc").write_bytes(b"raw")
-    found = outcome()
-    assert isinstance(found, Finding)
-    assert "was not finished" in found.summary
+    finding = outcome()
+    assert isinstance(finding, Finding)
+    assert "was not finished" in finding.summary
 
 
 @pytest.mark.corpus

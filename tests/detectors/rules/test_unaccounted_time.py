@@ -43,22 +43,22 @@ def values(outcome):
 
 def test_a_blank_is_found_and_costs_nothing(scenario, judge):
     calls(scenario)
-    found = judge(scenario, ID)["Vocoder"]
-    assert isinstance(found, Finding)
-    assert found.cost is None
-    assert severity_of(found.cost) is Severity.LOW
-    assert values(found)["unaccounted time"] == pytest.approx(0.9)
-    assert values(found)["mean unaccounted time"] == 90 * MS
-    assert len(found.evidence) == 6
-    assert len(found.affected.starts) == 0
+    finding = judge(scenario, ID)["Vocoder"]
+    assert isinstance(finding, Finding)
+    assert finding.cost is None
+    assert severity_of(finding.cost) is Severity.LOW
+    assert values(finding)["unaccounted time"] == pytest.approx(0.9)
+    assert values(finding)["mean unaccounted time"] == 90 * MS
+    assert len(finding.evidence) == 6
+    assert len(finding.affected.starts) == 0
 
 
 def test_a_public_recording_comes_out_as_its_authors_say(judge):
     answers = judge(speech_app(), ID)
     assert values(answers[HIFT.base])["unaccounted time"] == pytest.approx(0.97, abs=0.005)
     assert values(answers[CONDITIONS.base])["unaccounted time"] == pytest.approx(0.65, abs=0.005)
-    found = {model for model, outcome in answers.items() if isinstance(outcome, Finding)}
-    assert found == {HIFT.base, CONDITIONS.base}
+    models = {model for model, outcome in answers.items() if isinstance(outcome, Finding)}
+    assert models == {HIFT.base, CONDITIONS.base}
     explained = {model.base for model in (DECODE, PREFILL, PARTITION_A, PARTITION_B)}
     assert all(isinstance(answers[model], Passed) for model in explained)
 
@@ -102,9 +102,9 @@ def test_a_missing_table_does_not_matter_where_the_time_is_explained(scenario, j
 def test_an_empty_table_explains_nothing_and_is_named(scenario, judge):
     calls(scenario)
     scenario.emptied.add("ane-hw-intervals-internal")
-    found = judge(scenario, ID)["Vocoder"]
-    assert isinstance(found, Finding)
-    assert "No Neural Engine activity was recorded" in found.summary
+    finding = judge(scenario, ID)["Vocoder"]
+    assert isinstance(finding, Finding)
+    assert "No Neural Engine activity was recorded" in finding.summary
 
 
 def test_predictions_without_any_row_show_that_rows_were_not_recorded(scenario, judge):

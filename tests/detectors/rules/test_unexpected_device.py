@@ -47,17 +47,17 @@ def test_without_an_expectation_the_units_that_were_seen_are_told(scenario, judg
 
 def test_work_elsewhere_is_found_with_its_time(scenario, judge):
     calls(scenario, cpu=16)
-    found = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
-    assert isinstance(found, Finding)
+    finding = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
+    assert isinstance(finding, Finding)
     # Eight ninths of the 16 ms of each call: nine times as fast is the most that is assumed.
-    assert found.cost.ns == round(10 * 16 * MS * 8 / 9)
-    assert found.cost.share == pytest.approx(16 / 20 * 8 / 9)
-    assert values(found)["work elsewhere"] == 1.0
-    assert values(found)["work on the CPU"] == 1.0
-    assert found.evidence_total == 10
-    assert {entry.label for entry in found.evidence} == {"CPU"}
-    assert int((found.affected.ends - found.affected.starts).sum()) == 10 * 16 * MS
-    assert "Expected on the Neural Engine" in found.summary
+    assert finding.cost.ns == round(10 * 16 * MS * 8 / 9)
+    assert finding.cost.share == pytest.approx(16 / 20 * 8 / 9)
+    assert values(finding)["work elsewhere"] == 1.0
+    assert values(finding)["work on the CPU"] == 1.0
+    assert finding.evidence_total == 10
+    assert {entry.label for entry in finding.evidence} == {"CPU"}
+    assert int((finding.affected.ends - finding.affected.starts).sum()) == 10 * 16 * MS
+    assert "Expected on the Neural Engine" in finding.summary
 
 
 @pytest.mark.parametrize("unit", [ANE, GPU, CPU])
@@ -145,19 +145,19 @@ def test_work_of_another_process_does_not(scenario, judge):
     assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], Finding)
 
 
-@pytest.mark.parametrize(("label", "said"), [(None, False), (ENGINE_PREDICTION, True)])
-def test_what_rests_on_time_alone_is_called_possible(scenario, judge, label, said):
+@pytest.mark.parametrize(("label", "words"), [(None, False), (ENGINE_PREDICTION, True)])
+def test_what_rests_on_time_alone_is_called_possible(scenario, judge, label, words):
     calls(scenario, ane=16, ane_label=label)
-    found = judge(scenario, ID, expected_unit=GPU)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert ("Possible" in found.summary) is said
+    finding = judge(scenario, ID, expected_unit=GPU)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert ("Possible" in finding.summary) is words
 
 
 def test_the_order_in_which_units_take_turns_is_told(scenario, judge):
     calls(scenario, ane=4, gpu=12)
-    found = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
-    assert "The usual order is Neural Engine → GPU." in found.summary
-    assert "at most 9x as fast" in found.summary
+    outcome = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
+    assert "The usual order is Neural Engine → GPU." in outcome.summary
+    assert "at most 9x as fast" in outcome.summary
 
 
 def test_predictions_inferred_from_hardware_can_be_judged(scenario, judge):
@@ -171,9 +171,9 @@ def test_overlapping_calls_cost_no_more_than_the_time_that_passed(scenario, judg
         for shift in (0, 5):
             start = (100 + k * 50 + shift) * MS
             scenario.predict(Model("Segmenter", 1 + shift), start, 20 * MS).event("CPU", 0, 20 * MS)
-    found = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
-    assert found.cost.ns == round(10 * 25 * MS * 8 / 9)
-    assert found.cost.share == pytest.approx(8 / 9)
+    outcome = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
+    assert outcome.cost.ns == round(10 * 25 * MS * 8 / 9)
+    assert outcome.cost.share == pytest.approx(8 / 9)
 
 
 def test_a_model_that_is_not_called_is_not_applicable(scenario, judge):

@@ -30,26 +30,26 @@ def at_work(scenario: Scenario, start: int = 0, count: int = 50) -> None:
 def test_a_model_that_is_never_used_is_found_with_its_cost(scenario, judge):
     at_work(scenario)
     scenario.load(Model("Segmenter"), 200 * MS, 300 * MS)
-    found = judge(scenario, ID)[None]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == 300 * MS
+    finding = judge(scenario, ID)[None]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == 300 * MS
     # Beside it, a load of 100 ms and fifty predictions of 30 ms.
-    assert found.cost.share == pytest.approx(300 / (300 + 100 + 1_500))
-    assert severity_of(found.cost) is Severity.MEDIUM
-    assert "Segmenter" in found.summary
-    assert "Classifier" not in found.summary
-    assert [(entry.model, entry.start_ns) for entry in found.evidence] == [("Segmenter", 200 * MS)]
-    assert found.affected.ends.tolist() == [500 * MS]
+    assert finding.cost.share == pytest.approx(300 / (300 + 100 + 1_500))
+    assert severity_of(finding.cost) is Severity.MEDIUM
+    assert "Segmenter" in finding.summary
+    assert "Classifier" not in finding.summary
+    assert [(entry.model, entry.start_ns) for entry in finding.evidence] == [("Segmenter", 200 * MS)]
+    assert finding.affected.ends.tolist() == [500 * MS]
 
 
 def test_several_unused_models_are_one_finding(scenario, judge):
     at_work(scenario)
     for k in range(7):
         scenario.load(Model(f"Unused{k}"), k * 400 * MS, 300 * MS)
-    found = judge(scenario, ID)[None]
-    assert found.cost.ns == 2_100 * MS
+    outcome = judge(scenario, ID)[None]
+    assert outcome.cost.ns == 2_100 * MS
     assert (
-        "7 models were loaded and never used: Unused0, Unused1, Unused2, Unused3, Unused4 and 2 more" in found.summary
+        "7 models were loaded and never used: Unused0, Unused1, Unused2, Unused3, Unused4 and 2 more" in outcome.summary
     )
 
 

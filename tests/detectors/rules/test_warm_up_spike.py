@@ -32,16 +32,16 @@ def values(outcome):
 
 def test_a_slow_first_call_is_found_with_its_cost(scenario, judge):
     play(scenario, [158] + [23] * 20)
-    found = judge(scenario, ID)["PoseNet"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == (158 - 23) * MS
-    assert found.cost.share == pytest.approx(135 / (158 + 20 * 23))
-    assert severity_of(found.cost) is Severity.MEDIUM
-    assert values(found)["first prediction to median of following"] == pytest.approx(158 / 23)
-    assert values(found)["median of following predictions"] == 23 * MS
-    assert [entry.end_ns - entry.start_ns for entry in found.evidence] == [158 * MS]
-    assert found.affected.starts.tolist() == [51 * MS]
-    assert "158 ms, 6.9x the usual 23.0 ms" in found.summary
+    finding = judge(scenario, ID)["PoseNet"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == (158 - 23) * MS
+    assert finding.cost.share == pytest.approx(135 / (158 + 20 * 23))
+    assert severity_of(finding.cost) is Severity.MEDIUM
+    assert values(finding)["first prediction to median of following"] == pytest.approx(158 / 23)
+    assert values(finding)["median of following predictions"] == 23 * MS
+    assert [entry.end_ns - entry.start_ns for entry in finding.evidence] == [158 * MS]
+    assert finding.affected.starts.tolist() == [51 * MS]
+    assert "158 ms, 6.9x the usual 23.0 ms" in finding.summary
 
 
 @pytest.mark.parametrize(("first", "usual", "expected"), [(60, 20, Finding), (59, 20, Passed)])
@@ -98,26 +98,26 @@ def test_each_load_has_a_first_call(scenario, judge):
     end = play(scenario, [158] + [23] * 10)
     end = play(scenario, [25] + [23] * 10, start=end)
     play(scenario, [123] + [23] * 10, start=end)
-    found = judge(scenario, ID)["PoseNet"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == (135 + 100) * MS
-    assert found.evidence_total == 2
-    assert "2 loads affected" in found.summary
-    assert values(found)["first predictions compared"] == 3
+    finding = judge(scenario, ID)["PoseNet"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == (135 + 100) * MS
+    assert finding.evidence_total == 2
+    assert "2 loads affected" in finding.summary
+    assert values(finding)["first predictions compared"] == 3
 
 
 def test_instances_are_told_apart(scenario, judge):
     play(scenario, [158] + [23] * 10)
     play(scenario, [158] + [23] * 10, start=20_000 * MS, model=Model("PoseNet", 2))
-    found = judge(scenario, ID)["PoseNet"]
-    assert found.evidence_total == 2
+    outcome = judge(scenario, ID)["PoseNet"]
+    assert outcome.evidence_total == 2
 
 
 def test_firsts_that_overlap_are_not_counted_twice(scenario, judge):
     for number in (1, 2):
         play(scenario, [158] + [23] * 10, model=Model("PoseNet", number))
-    found = judge(scenario, ID)["PoseNet"]
-    assert found.cost.ns == 158 * MS
+    outcome = judge(scenario, ID)["PoseNet"]
+    assert outcome.cost.ns == 158 * MS
 
 
 def test_without_loads_or_predictions_there_is_nothing_to_say(scenario, judge):

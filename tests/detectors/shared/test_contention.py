@@ -24,10 +24,10 @@ def met(*groups: tuple[int, float, int]) -> Met | Passed | InsufficientData:
 
 
 def test_extra_time_is_measured_from_the_undisturbed_median() -> None:
-    found = met((5, 0.2, 130), (5, 0.05, 100), (3, 0.1, 90))
-    assert isinstance(found, Met)
-    assert (found.disturbed.sum(), found.calm.sum()) == (5, 5)
-    assert found.extra_ns.tolist() == [30] * 5 + [0] * 8
+    comparison = met((5, 0.2, 130), (5, 0.05, 100), (3, 0.1, 90))
+    assert isinstance(comparison, Met)
+    assert (comparison.disturbed.sum(), comparison.calm.sum()) == (5, 5)
+    assert comparison.extra_ns.tolist() == [30] * 5 + [0] * 8
 
 
 def test_what_is_not_recorded_is_said_where_few_met_others() -> None:
@@ -59,7 +59,7 @@ def test_without_undisturbed_predictions_there_is_nothing_to_compare(calm: int, 
     ],
 )
 def test_each_threshold_is_asked_in_turn(slow: int, explained: float, chance: str, reason: str | None) -> None:
-    found = met((5, 1.0, slow), (5, 0.0, 100))
-    assert isinstance(found, Met)
-    answer = slowed_down(NET, found, explained, lambda: chance, OPTIONS, WORDS)
+    comparison = met((5, 1.0, slow), (5, 0.0, 100))
+    assert isinstance(comparison, Met)
+    answer = slowed_down(NET, comparison, explained, lambda: chance, OPTIONS, WORDS)
     assert getattr(answer, "summary", None) == reason

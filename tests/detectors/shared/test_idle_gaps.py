@@ -49,27 +49,27 @@ def around(pause_ms):
 def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
     spans = calls(scenario, work(20))
     lost = [start - end for (_, end), (start, _) in pairwise(spans)]
-    found = judge(scenario, GAPS)["Segmenter"]
-    assert isinstance(found, Finding)
-    assert found.cost.ns == sum(lost)
-    assert found.cost.share == pytest.approx(sum(lost) / (spans[-1][0] - spans[0][0]))
-    assert found.cost.of == "the time from first to last prediction"
-    assert found.affected.starts.tolist() == [end for _, end in spans[:-1]]
-    assert found.affected.ends.tolist() == [start for start, _ in spans[1:]]
-    assert found.evidence_total == 99
-    assert len(found.evidence) == 50
-    assert [entry.end_ns - entry.start_ns for entry in found.evidence] == sorted(lost, reverse=True)[:50]
-    assert {entry.label for entry in found.evidence} == {"before Prediction"}
-    assert found.evidence[0].row == lost.index(max(lost)) + 1
+    finding = judge(scenario, GAPS)["Segmenter"]
+    assert isinstance(finding, Finding)
+    assert finding.cost.ns == sum(lost)
+    assert finding.cost.share == pytest.approx(sum(lost) / (spans[-1][0] - spans[0][0]))
+    assert finding.cost.of == "the time from first to last prediction"
+    assert finding.affected.starts.tolist() == [end for _, end in spans[:-1]]
+    assert finding.affected.ends.tolist() == [start for start, _ in spans[1:]]
+    assert finding.evidence_total == 99
+    assert len(finding.evidence) == 50
+    assert [entry.end_ns - entry.start_ns for entry in finding.evidence] == sorted(lost, reverse=True)[:50]
+    assert {entry.label for entry in finding.evidence} == {"before Prediction"}
+    assert finding.evidence[0].row == lost.index(max(lost)) + 1
 
 
 def test_pauses_of_the_same_sequences_are_found_once(scenario, monkeypatch):
     calls(scenario, work(20))
     trace = trace_of(scenario)
-    found = []
-    monkeypatch.setattr(idle_gaps, "idle_times", lambda *asked: found.append(asked[-1]) or idle_times(*asked))
+    min_calls_asked = []
+    monkeypatch.setattr(idle_gaps, "idle_times", lambda *count: min_calls_asked.append(count[-1]) or idle_times(*count))
     run_detectors(trace, only=[GAPS, SERIAL, "warm-up-spike"])
-    assert found == [100]
+    assert min_calls_asked == [100]
 
 
 @pytest.mark.parametrize(("pause", "gaps", "serial"), [(10.3, Finding, Passed), (9.7, Passed, Finding)])

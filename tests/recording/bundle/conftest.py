@@ -29,10 +29,10 @@ class Archive:
         self.objects: list[object] = ["$null"]
 
     def add(self, value: object) -> UID:
-        place = len(self.objects)
+        index = len(self.objects)
         self.objects.append(None)
-        self.objects[place] = self._flat(value)
-        return UID(place)
+        self.objects[index] = self._flat(value)
+        return UID(index)
 
     def _flat(self, value: object) -> object:
         if isinstance(value, tuple):
@@ -62,8 +62,8 @@ class Archive:
     def dump(cls, root: object, name: str = "root") -> bytes:
         archive = cls()
         top = {name: archive.add(root)}
-        whole = {"$version": 100000, "$archiver": "NSKeyedArchiver", "$top": top, "$objects": archive.objects}
-        return plistlib.dumps(whole, fmt=plistlib.FMT_BINARY)
+        document = {"$version": 100000, "$archiver": "NSKeyedArchiver", "$top": top, "$objects": archive.objects}
+        return plistlib.dumps(document, fmt=plistlib.FMT_BINARY)
 
 
 def integer_arrays(arrays: list[list[int]]) -> tuple[bytes, bytes]:
@@ -128,10 +128,10 @@ class MadeTable:
         columns = [item.partition(":")[::2] for item in self.columns.split()]
         columns = [(name, kind or name) for name, kind in columns]
         fixed = 2 if self.interval else 1
-        places = ("XRTraceRelativeTimestampFieldID", "XRDurationFieldID")
+        field_names = ("XRTraceRelativeTimestampFieldID", "XRDurationFieldID")
         xml = "".join(
             f'<column mnemonic="{name}" engineeringName="{name.title()}" engineeringType="{TYPE_IDS.get(kind, kind)}"'
-            + (f' topologyField="{places[index]}"/>' if index < fixed else "/>")
+            + (f' topologyField="{field_names[index]}"/>' if index < fixed else "/>")
             for index, (name, kind) in enumerate(columns)
         )
         described = [("topology", 6 if self.interval else 7)]
@@ -190,9 +190,9 @@ class MadeBundle:
         ]
         details: dict[int, object] = {}
         inside: dict[str, bytes] = {}
-        for place, table in enumerate(self.tables):
-            folder = f"run1/core/stores/indexed-store-{place}"
-            details[place + 7] = {"storeSubpath": folder, "side": 0, "spec": table.spec()}
+        for position, table in enumerate(self.tables):
+            folder = f"run1/core/stores/indexed-store-{position}"
+            details[position + 7] = {"storeSubpath": folder, "side": 0, "spec": table.spec()}
             inside |= {f"corespace/{folder}/{name}": data for name, data in table.files().items()}
         inside[f"{core}/table-manager/tables.plist"] = Archive.dump({"tableDetails": Archive.numbered(details)})
         inside[f"{core}/uniquing/strings"] = plistlib.dumps(self.strings)

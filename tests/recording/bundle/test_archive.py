@@ -72,45 +72,47 @@ def test_objects_that_share_bytes_are_refused() -> None:
 
 def test_references_are_followed_one_at_a_time(archive: Any) -> None:
     root = {"name": ("NSMutableString", {"NS.string": "run"}), "list": [1, "two"], "none": "$null", "count": "12"}
-    found = read_archive(archive.dump(root), "it")
-    fields = found.mapping(found.top["root"])
-    assert found.text(fields["name"]) == "run"
-    assert [found.value(each) for each in found.items(fields["list"])] == [1, "two"]
-    assert found.value(fields["none"]) is None
-    assert found.number(fields["count"]) == 12
-    assert found.text(fields["list"]) is None
+    values = read_archive(archive.dump(root), "it")
+    fields = values.mapping(values.top["root"])
+    assert values.text(fields["name"]) == "run"
+    assert [values.value(each) for each in values.items(fields["list"])] == [1, "two"]
+    assert values.value(fields["none"]) is None
+    assert values.number(fields["count"]) == 12
+    assert values.text(fields["list"]) is None
 
 
 def test_a_graph_that_refers_to_itself_costs_nothing() -> None:
     objects = ["$null", {"NS.keys": [plistlib.UID(2)], "NS.objects": [plistlib.UID(1)]}, "me"]
-    whole = {"$archiver": "NSKeyedArchiver", "$top": {"root": plistlib.UID(1)}, "$objects": objects}
-    found = read_archive(plistlib.dumps(whole, fmt=plistlib.FMT_BINARY), "it")
-    step = found.top["root"]
+    archive = {"$archiver": "NSKeyedArchiver", "$top": {"root": plistlib.UID(1)}, "$objects": objects}
+    root = read_archive(plistlib.dumps(archive, fmt=plistlib.FMT_BINARY), "it")
+    step = root.top["root"]
     for _ in range(100):
-        step = found.mapping(step)["me"]
+        step = root.mapping(step)["me"]
     assert step == plistlib.UID(1)
 
 
 @pytest.mark.parametrize(
     ("objects", "ask"),
     [
-        (["$null"], lambda found: found.value(plistlib.UID(5))),
-        (["$null", plistlib.UID(1)], lambda found: found.value(plistlib.UID(1))),
-        (["$null", "text"], lambda found: found.mapping(plistlib.UID(1))),
-        (["$null", "text"], lambda found: found.items(plistlib.UID(1))),
-        (["$null", {"NS.keys": [1], "NS.objects": []}], lambda found: found.mapping(plistlib.UID(1))),
-        (["$null", {"NS.keys": 1, "NS.objects": []}], lambda found: found.mapping(plistlib.UID(1))),
-        (["$null", {"$0": 1 << 60}], lambda found: found.mapping(plistlib.UID(1))),
+        (["$null"], lambda values: values.value(plistlib.UID(5))),
+        (["$null", plistlib.UID(1)], lambda values: values.value(plistlib.UID(1))),
+        (["$null", "text"], lambda values: values.mapping(plistlib.UID(1))),
+        (["$null", "text"], lambda values: values.items(plistlib.UID(1))),
+        (["$null", {"NS.keys": [1], "NS.objects": []}], lambda values: values.mapping(plistlib.UID(1))),
+        (["$null", {"NS.keys": 1, "NS.objects": []}], lambda values: values.mapping(plistlib.UID(1))),
+        (["$null", {"$0": 1 << 60}], lambda values: values.mapping(plistlib.UID(1))),
     ],
 )
 def test_what_contradicts_itself_is_damage(objects: list[object], ask: Callable[[Any], object]) -> None:
-    whole = {"$archiver": "NSKeyedArchiver", "$top": {}, "$objects": objects}
-    found = read_archive(plistlib.dumps(whole, fmt=plistlib.FMT_BINARY), "it")
+    archive = {"$archiver": "NSKeyedArchiver", "$top": {}, "$objects": objects}
+    values = read_archive(plistlib.dumps(archive, fmt=plistlib.FMT_BINARY), "it")
     with pytest.raises(DamageError, match="it "):
-        ask(found)
+        ask(values)
 
 
-@pytest.mark.parametrize("whole", [[], {}, {"$archiver": "NSKeyedArchiver"}, {"$archiver": "other", "$objects": [1]}])
-def test_other_lists_are_no_keyed_archive(whole: object) -> None:
+@pytest.mark.parametrize(
+    "document", [[], {}, {"$archiver": "NSKeyedArchiver"}, {"$archiver": "other", "$objects": [1]}]
+)
+def test_other_lists_are_no_keyed_archive(document: object) -> None:
     with pytest.raises(DamageError, match="keyed archive"):
-        read_archive(plistlib.dumps(whole), "it")
+        read_archive(plistlib.dumps(document), "it")

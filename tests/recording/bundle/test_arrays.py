@@ -29,11 +29,11 @@ ARRAYS = st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=5), min_size=1, m
 def test_every_array_is_found_by_its_reference(
     shared_arrays: Write, arrays: list[list[int]], data: st.DataObject
 ) -> None:
-    found = parse_arrays(*shared_arrays(arrays))
-    assert len(found) == len(arrays)
+    arrays_read = parse_arrays(*shared_arrays(arrays))
+    assert len(arrays_read) == len(arrays)
     wanted = data.draw(st.lists(st.integers(0, len(arrays) - 1)))
     read: list[list[int]] = [[-1]] * len(wanted)
-    for positions, numbers in found.of_one_length(np.array(wanted, np.int64)):
+    for positions, numbers in arrays_read.of_one_length(np.array(wanted, np.int64)):
         for position, row in zip(positions, numbers.tolist(), strict=True):
             read[position] = row
     assert read == [arrays[reference] for reference in wanted]
@@ -49,30 +49,30 @@ def test_changed_files_of_arrays_are_read_or_refused(
     used = len(index) if part is index else 32 + sum(4 + 8 * len(each) for each in arrays)
     part[data.draw(st.integers(0, used - 1))] = data.draw(st.integers(0, 255))
     try:
-        found = parse_arrays(bytes(index), bytes(content))
+        arrays_read = parse_arrays(bytes(index), bytes(content))
     except DamageError:
         return
-    for positions, numbers in found.of_one_length(np.arange(len(found))):
+    for positions, numbers in arrays_read.of_one_length(np.arange(len(arrays_read))):
         assert len(positions) == len(numbers)
 
 
 def test_references_beyond_the_last_array_and_short_arrays_are_damage(shared_arrays: Write) -> None:
-    found = parse_arrays(*shared_arrays([[1, 2], [3]]))
-    assert found.fixed(np.array([0], np.int64), 2).tolist() == [[1, 2]]
+    arrays_read = parse_arrays(*shared_arrays([[1, 2], [3]]))
+    assert arrays_read.fixed(np.array([0], np.int64), 2).tolist() == [[1, 2]]
     with pytest.raises(DamageError, match="refers to shared array 2, and there are 2"):
-        found.check(np.array([0, 2], np.int64))
+        arrays_read.check(np.array([0, 2], np.int64))
     with pytest.raises(DamageError, match="fewer than 2 numbers"):
-        found.fixed(np.array([0, 1], np.int64), 2)
+        arrays_read.fixed(np.array([0, 1], np.int64), 2)
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "reason"),
+    ("offset", "value", "reason"),
     [(0, 1, "unknown format"), (28, 2, "unknown size"), (43, 255, "points outside"), (44, 9, "points outside")],
 )
-def test_an_index_that_does_not_hold_is_damage(shared_arrays: Write, place: int, value: int, reason: str) -> None:
+def test_an_index_that_does_not_hold_is_damage(shared_arrays: Write, offset: int, value: int, reason: str) -> None:
     index, data = shared_arrays([[1, 2]])
     changed = bytearray(index)
-    changed[place] = value
+    changed[offset] = value
     with pytest.raises(DamageError, match=reason):
         parse_arrays(bytes(changed), data)
 
@@ -92,20 +92,20 @@ NUMBERS = st.lists(st.integers(0, 300) | st.sampled_from([2**32 - 2, 2**63, 2**6
 
 @settings(deadline=None)
 @given(NUMBERS, st.data())
-def test_codes_count_distinct_numbers_by_first_appearance(found: list[int], data: st.DataObject) -> None:
-    valid = data.draw(st.lists(st.booleans(), min_size=len(found), max_size=len(found)))
-    distinct, codes = numbered(np.array(found, np.uint64), np.array(valid, np.bool_))
-    expected = list(dict.fromkeys(number for number, kept in zip(found, valid, strict=True) if kept))
+def test_codes_count_distinct_numbers_by_first_appearance(matches: list[int], data: st.DataObject) -> None:
+    valid = data.draw(st.lists(st.booleans(), min_size=len(matches), max_size=len(matches)))
+    distinct, codes = numbered(np.array(matches, np.uint64), np.array(valid, np.bool_))
+    expected = list(dict.fromkeys(number for number, kept in zip(matches, valid, strict=True) if kept))
     assert distinct.tolist() == expected
-    assert codes.tolist() == [expected.index(n) if kept else -1 for n, kept in zip(found, valid, strict=True)]
+    assert codes.tolist() == [expected.index(n) if kept else -1 for n, kept in zip(matches, valid, strict=True)]
 
 
 def test_codes_of_many_rows_count_what_appears_late_too() -> None:
-    found = np.tile(np.array([7, 3], np.uint32), 40_000)
-    found[70_000] = 5
-    distinct, codes = numbered(found, np.ones(len(found), np.bool_))
+    references = np.tile(np.array([7, 3], np.uint32), 40_000)
+    references[70_000] = 5
+    distinct, codes = numbered(references, np.ones(len(references), np.bool_))
     assert distinct.tolist() == [7, 3, 5]
-    assert (distinct[codes] == found).all()
+    assert (distinct[codes] == references).all()
 
 
 @settings(deadline=None)

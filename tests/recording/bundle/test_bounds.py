@@ -59,8 +59,8 @@ def opened(made_bundle: Any, made_table: Any, tmp_path: Path) -> Any:
 
 
 def issues(opened: Any, data: bytes) -> tuple[str, ...] | None:
-    found: tuple[str, ...] | None = opened(replace={ISSUES: data}).run.issues
-    return found
+    texts: tuple[str, ...] | None = opened(replace={ISSUES: data}).run.issues
+    return texts
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,12 @@ def attributes(archive: Any, *lists: list[int]) -> PrintedAttributes:
     text = made.add("x")
     first = len(made.objects)
     for members in lists:
-        places = [text if each < 0 else plistlib.UID(first + each) for each in members]
-        made.objects.append({"NS.objects": places})
+        references = [text if each < 0 else plistlib.UID(first + each) for each in members]
+        made.objects.append({"NS.objects": references})
     made.objects.append({"NS.keys": [made.add("a")], "NS.objects": [plistlib.UID(first)]})
     root = plistlib.UID(len(made.objects) - 1)
-    whole = {"$archiver": "NSKeyedArchiver", "$top": {"root": root}, "$objects": made.objects}
-    return PrintedAttributes(read_archive(plistlib.dumps(whole, fmt=plistlib.FMT_BINARY), "spec.plist"))
+    document = {"$archiver": "NSKeyedArchiver", "$top": {"root": root}, "$objects": made.objects}
+    return PrintedAttributes(read_archive(plistlib.dumps(document, fmt=plistlib.FMT_BINARY), "spec.plist"))
 
 
 @pytest.mark.parametrize(
@@ -247,11 +247,11 @@ def test_a_damaged_member_of_an_instrument_is_told(opened: Any, method: int) -> 
 
 def test_a_bundle_of_links_is_not_called_unfinished(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
     made = made_bundle([made_table("sample", "time:event-time", [(1,)])])
-    whole = made.write(tmp_path / "annex")
+    bundle = made.write(tmp_path / "annex")
     for path in made.files():
-        place = tmp_path / "run.trace" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(whole / path)
+        file = tmp_path / "run.trace" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.symlink_to(bundle / path)
     with pytest.raises(UnreadableRecording, match=r"symbolic links inside the bundle were ignored") as caught:
         open_recording(tmp_path / "run.trace")
     assert "not finished" not in str(caught.value)

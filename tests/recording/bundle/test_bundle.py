@@ -251,8 +251,8 @@ def test_a_wrong_number_of_rows_is_noticed_when_the_table_is_read(
 
 def test_rows_beyond_the_declared_ones_are_noticed(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
     table = made_table("sample", "time:event-time count:uint32", [(1, 1), (2, 2)], declared=1)
-    found = only(made_bundle([table]).write(tmp_path / "run.trace"), "sample")
-    assert "contains more than the 1 rows" in found.reason
+    read_back = only(made_bundle([table]).write(tmp_path / "run.trace"), "sample")
+    assert "contains more than the 1 rows" in read_back.reason
 
 
 @pytest.mark.parametrize(
@@ -312,10 +312,10 @@ def test_a_column_of_a_new_type_is_left_out_and_the_others_read(
     assert (read.state, read.rows) == (TableState.ROWS, 2)
     assert [column.mnemonic for column in read.columns] == ["time", "count"]
     assert (cells(read, "time"), cells(read, "count")) == ([5, 6], [3, 4])
-    told = "tracekit does not know the engineering type of the column 'odd' of type 'new-thing' and ignores it"
-    assert read.reason.startswith(f"{told}; export it on a Mac")
+    message = "tracekit does not know the engineering type of the column 'odd' of type 'new-thing' and ignores it"
+    assert read.reason.startswith(f"{message}; export it on a Mac")
     assert (entry.state, entry.rows, entry.columns, entry.reason) == (TableState.ROWS, 2, 2, read.reason)
-    assert f"the table sample is incomplete: {told}" in recording.contents.notes
+    assert f"the table sample is incomplete: {message}" in recording.contents.notes
 
 
 def test_a_table_of_new_types_alone_is_unreadable(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_reference_to_nothing_costs_the_stacks(made_bundle: Any, made_table: A
 def test_no_output_holds_an_address_or_a_path(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
     samples = [(100, THREAD, [BASE + 0x142, BASE + 0x205, CACHE + 0x1235])]
     table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
-    told = repr((table.images, [each.name for each in table.functions], table.files, table.notes))
-    assert "someone" not in told
-    assert "/" not in told
-    assert f"{BASE + 0x200:x}" not in told
+    text = repr((table.images, [each.name for each in table.functions], table.files, table.notes))
+    assert "someone" not in text
+    assert "/" not in text
+    assert f"{BASE + 0x200:x}" not in text

@@ -141,10 +141,10 @@ ABSENT_ROWS = {"hello_coreml": {857_872, 897_679}, "fp16_w8_60s_all": {620_139, 
 
 
 def test_row_counts_are_those_that_were_measured(opened: dict[str, Recording]) -> None:
-    for place, name in enumerate(CORE_ML):
+    for index, name in enumerate(CORE_ML):
         entries = opened[name].run.tables
         counted = {schema: sum(each.rows or 0 for each in entries if each.schema == schema) for schema in ROWS}
-        assert counted == {schema: counts[place] for schema, counts in ROWS.items()}, name
+        assert counted == {schema: counts[index] for schema, counts in ROWS.items()}, name
     for name, total in READABLE_ROWS.items():
         assert sum(each.rows or 0 for each in opened[name].run.tables) == total, name
 
@@ -187,8 +187,8 @@ SUMS = [
 def test_sums_are_those_that_were_measured(
     opened: dict[str, Recording], schema: str, column: str, sums: tuple[int, ...]
 ) -> None:
-    found = tuple(int(numbers(only(opened[name], schema), column).sum()) for name in CORE_ML)
-    assert found == sums
+    totals = tuple(int(numbers(only(opened[name], schema), column).sum()) for name in CORE_ML)
+    assert totals == sums
 
 
 def test_sums_over_a_selection_are_those_that_were_measured(opened: dict[str, Recording]) -> None:
@@ -223,18 +223,18 @@ GPU_BY_PROCESS = {
 
 def test_gpu_time_by_process_and_channel_is_what_was_measured(opened: dict[str, Recording]) -> None:
     table = only(opened["hello_coreml"], "metal-gpu-intervals")
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    by_process: dict[tuple[str, str], tuple[int, int]] = {}
     rows = zip(names(table, "process"), names(table, "channel-name"), numbers(table, "duration").tolist(), strict=True)
     for process, channel, duration in rows:
-        count, total = found.get((process, channel), (0, 0))
-        found[process, channel] = count + 1, total + duration
-    assert found == GPU_BY_PROCESS
+        count, total = by_process.get((process, channel), (0, 0))
+        by_process[process, channel] = count + 1, total + duration
+    assert by_process == GPU_BY_PROCESS
 
 
 def test_sample_rows_of_the_gpu_are_those_of_the_reference(opened: dict[str, Recording]) -> None:
     table = only(opened["hello_coreml"], "metal-gpu-intervals")
-    found = {mnemonic: table.column(mnemonic).item(0) for mnemonic in (column.mnemonic for column in table.columns)}
-    assert {**found, "process": str(found["process"])} == {
+    values = {mnemonic: table.column(mnemonic).item(0) for mnemonic in (column.mnemonic for column in table.columns)}
+    assert {**values, "process": str(values["process"])} == {
         "start": 389_717_041,
         "duration": 55_042,
         "channel-name": "Vertex",
@@ -264,16 +264,16 @@ def test_sample_rows_of_the_gpu_are_those_of_the_reference(opened: dict[str, Rec
 
 def test_sample_rows_of_submissions_and_encoders_are_those_of_the_reference(opened: dict[str, Recording]) -> None:
     table = only(opened["hello_coreml"], "metal-application-command-buffer-submissions")
-    found = {column.mnemonic: table.column(column.mnemonic).item(0) for column in table.columns}
-    assert (found["start"], found["duration"]) == (4_915_932_750, 98_179_375)
-    assert (found["event-type"], found["num-encoders"], found["encoder-time"]) == (
+    values = {column.mnemonic: table.column(column.mnemonic).item(0) for column in table.columns}
+    assert (values["start"], values["duration"]) == (4_915_932_750, 98_179_375)
+    assert (values["event-type"], values["num-encoders"], values["encoder-time"]) == (
         "CommandBufferSubmission",
         1,
         6_985_458,
     )
-    assert found["track-label"] is None
-    assert found["event-label"] == 'Committed "MambaASR_fp16_w8_main__Op0_MpsGraphInference" with 1 encoders'
-    thread = found["thread"]
+    assert values["track-label"] is None
+    assert values["event-label"] == 'Committed "MambaASR_fp16_w8_main__Op0_MpsGraphInference" with 1 encoders'
+    thread = values["thread"]
     assert thread is not None
     assert str(thread) == "Main Thread (0x5673f7b) (cmhello, pid: 83876)"
     assert getattr(thread, "tid", None) == 90_652_539
@@ -311,14 +311,14 @@ def test_signposts_have_their_message_and_arguments(opened: dict[str, Recording]
 
 def test_samples_have_their_thread_state_and_stack(opened: dict[str, Recording]) -> None:
     table = only(opened["hello_coreml"], "time-profile")
-    found = {column.mnemonic: table.column(column.mnemonic).item(0) for column in table.columns}
-    assert (found["time"], found["core"], found["thread-state"], found["weight"]) == (
+    values = {column.mnemonic: table.column(column.mnemonic).item(0) for column in table.columns}
+    assert (values["time"], values["core"], values["thread-state"], values["weight"]) == (
         699_155_500,
         15,
         "Running",
         1_000_000,
     )
-    assert found["stack"] == "0x19850f095 ← 0x1984a4100 ← 0x1984a13d8 ← 0x19849f134 ← 0x19849eb4c"
+    assert values["stack"] == "0x19850f095 ← 0x1984a4100 ← 0x1984a13d8 ← 0x19849f134 ← 0x19849eb4c"
     stacks = table.column("stack")
     assert sum(stacks.item(index) is None for index in range(table.rows)) == 33
     for name, tid, samples in (
@@ -384,8 +384,8 @@ def test_life_cycle_clock_and_device_rows_are_those_of_the_reference(opened: dic
 
 def test_processes_and_threads_have_their_names(opened: dict[str, Recording]) -> None:
     processes = only(opened["hello_coreml"], "process-info")
-    found = dict(zip(names(processes, "pid"), names(processes, "process-name"), strict=True))
-    assert [found[pid] for pid in ("0", "1", "432")] == ["kernel_task", "launchd", "logd"]
+    names_by_pid = dict(zip(names(processes, "pid"), names(processes, "process-name"), strict=True))
+    assert [names_by_pid[pid] for pid in ("0", "1", "432")] == ["kernel_task", "launchd", "logd"]
     threads = only(opened["hello_coreml"], "thread-info")
     assert threads.column("tid").item(0) == 101
     assert threads.column("name").item(0) == "VM_pageout_scan"
@@ -453,13 +453,13 @@ def test_the_core_ml_images_are_among_the_kernel_strings(opened: dict[str, Recor
     mapped = (4_698_517_416, 702_174_541, 4_028_408_916)
     for name, time in zip(CORE_ML, mapped, strict=True):
         tables = opened[name].tables("kdebug-strings", codes="0x1f,0x05")
-        found = {
+        times = {
             table.column("time").item(index)
             for table in tables
             for index, path in enumerate(names(table, table.columns[1].mnemonic))
             if path.endswith("/CoreML.framework/Versions/A/CoreML")
         }
-        assert time in found, name
+        assert time in times, name
 
 
 def test_a_zipped_bundle_reads_like_its_folder(corpus: Path, tmp_path: Path) -> None:

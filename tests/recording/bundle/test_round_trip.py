@@ -126,8 +126,8 @@ def plain(cell):
 
 def numbers(table, cells, column):
     """Cells of a column; the export reader leaves dates as texts of their digits."""
-    found = [plain(cells.item(row)) for row in range(table.rows)]
-    return [int(cell) for cell in found] if column.engineering_type == "time-since-epoch" else found
+    cells_read = [plain(cells.item(row)) for row in range(table.rows)]
+    return [int(cell) for cell in cells_read] if column.engineering_type == "time-since-epoch" else cells_read
 
 
 def test_tables_are_equal(both):

@@ -63,10 +63,13 @@ def run(made_bundle: Any, made_table: Any, tmp_path: Path) -> Any:
 
 def test_the_span_is_that_of_the_instruments(run: Any) -> None:
     files = {f"instrument_data/{name}/run_data/1.run.zip": member(1_755_535_190.5, 1_755_535_195.0) for name in "ab"}
-    found = run(replace=files).run
-    assert (found.start_date, found.end_date) == ("2025-08-18T16:39:50.500+00:00", "2025-08-18T16:39:55.000+00:00")
-    assert found.duration_ns == 4_500_000_000
-    assert found.template is None
+    run_info = run(replace=files).run
+    assert (run_info.start_date, run_info.end_date) == (
+        "2025-08-18T16:39:50.500+00:00",
+        "2025-08-18T16:39:55.000+00:00",
+    )
+    assert run_info.duration_ns == 4_500_000_000
+    assert run_info.template is None
 
 
 @pytest.mark.parametrize(
@@ -81,8 +84,8 @@ def test_the_span_is_that_of_the_instruments(run: Any) -> None:
     ],
 )
 def test_a_span_that_is_in_doubt_is_unknown(run: Any, files: dict[str, bytes]) -> None:
-    found = run(replace={f"instrument_data/{name}/run_data/1.run.zip": data for name, data in files.items()}).run
-    assert (found.start_date, found.end_date, found.duration_ns) == (None, None, None)
+    run_info = run(replace={f"instrument_data/{name}/run_data/1.run.zip": data for name, data in files.items()}).run
+    assert (run_info.start_date, run_info.end_date, run_info.duration_ns) == (None, None, None)
 
 
 def test_the_template_is_told_by_its_five_instruments(run: Any) -> None:
@@ -116,9 +119,9 @@ def test_target_and_system_come_from_the_configuration(run: Any, made_table: Any
     tables = [made_table("process-info", "time:event-time pid process process-name:string", [(1, 77, 0, 1)])]
     root = {"modelingParameters": {"target-pid": 77}, "bindingParameters": {"osx-version": 150301}}
     files = {"corespace/run1/core/core-config/exposedTableInfo.plist": archive.dump(root)}
-    found = run(tables=tables, strings=["", "app"], arrays=[[77, 0]], replace=files).run
-    assert found.target.process == Process("app", 77)
-    assert (found.device.platform, found.device.os_version) == ("macOS", "15.3.1")
+    run_info = run(tables=tables, strings=["", "app"], arrays=[[77, 0]], replace=files).run
+    assert run_info.target.process == Process("app", 77)
+    assert (run_info.device.platform, run_info.device.os_version) == ("macOS", "15.3.1")
 
 
 def test_run_issues_are_read_without_noise_from_a_database_with_a_journal(run: Any, tmp_path: Path) -> None:
@@ -169,12 +172,24 @@ def test_run_information_comes_from_the_template(run: Any, archive: Any, made_ta
     tables = [made_table("sample", "time:event-time thread", [(1, 2)])]
     files = {"form.template": archive.dump(root, "com.apple.xray.run.data")}
     recording = run(tables=tables, arrays=[[0, 0], [77, 0], [5, 1]], replace=files)
-    found = recording.run
-    assert (found.template, found.instruments_version) == ("Core ML", "16.0 (16F6)")
-    assert (found.device.platform, found.device.model, found.device.os_version) == ("macOS", "Mac", "15.6 (24G84)")
-    assert (found.target.process, found.target.termination_reason) == (Process("app", 77), "exit(3)")
-    assert (found.end_reason, found.recording_mode, found.time_limit) == ("Target app exited", "Deferred", "12 hours")
-    assert (found.start_date, found.duration_ns, found.host) == ("1970-01-01T00:00:01.000+00:00", 2_000_000_000, None)
+    run_info = recording.run
+    assert (run_info.template, run_info.instruments_version) == ("Core ML", "16.0 (16F6)")
+    assert (run_info.device.platform, run_info.device.model, run_info.device.os_version) == (
+        "macOS",
+        "Mac",
+        "15.6 (24G84)",
+    )
+    assert (run_info.target.process, run_info.target.termination_reason) == (Process("app", 77), "exit(3)")
+    assert (run_info.end_reason, run_info.recording_mode, run_info.time_limit) == (
+        "Target app exited",
+        "Deferred",
+        "12 hours",
+    )
+    assert (run_info.start_date, run_info.duration_ns, run_info.host) == (
+        "1970-01-01T00:00:01.000+00:00",
+        2_000_000_000,
+        None,
+    )
     assert str(recording.tables("sample")[0].column("thread").item(0)) == "Main Thread (0x5) (app, pid: 77)"
 
 
@@ -191,7 +206,7 @@ def information(archive: Any, start: int, duration: int, pid: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("start", "duration", "pid", "told"),
+    ("start", "duration", "pid", "message"),
     [
         (1_000_000_000, 2_000_000_001, "77", ""),
         (1_000_000_000, 2_000_131_072, "77", "different times for run 1"),
@@ -200,7 +215,7 @@ def information(archive: Any, start: int, duration: int, pid: str) -> bytes:
     ],
 )
 def test_run_information_that_others_contradict_is_not_believed(
-    run: Any, archive: Any, start: int, duration: int, pid: str, told: str
+    run: Any, archive: Any, start: int, duration: int, pid: str, message: str
 ) -> None:
     """One bit of `form.template` differs in each; it has no checksum, and the others have."""
     files = {f"instrument_data/{name}/run_data/1.run.zip": member(1.0, 3.0) for name in "ab"}
@@ -208,11 +223,11 @@ def test_run_information_that_others_contradict_is_not_believed(
     files["corespace/run1/core/core-config/exposedTableInfo.plist"] = archive.dump(root)
     files["form.template"] = information(archive, start, duration, pid)
     recording = run(replace=files)
-    found = recording.run
-    assert (found.start_date, found.duration_ns // 1_000) == ("1970-01-01T00:00:01.000+00:00", 2_000_000)
-    assert found.target.process.pid == 77
+    run_info = recording.run
+    assert (run_info.start_date, run_info.duration_ns // 1_000) == ("1970-01-01T00:00:01.000+00:00", 2_000_000)
+    assert run_info.target.process.pid == 77
     notes = [note for note in recording.contents.notes if "so one of them is damaged" in note]
-    assert [told in note for note in notes] == ([True] if told else [])
+    assert [message in note for note in notes] == ([True] if message else [])
 
 
 def test_a_clock_that_the_instruments_contradict_is_not_believed(run: Any, made_table: Any) -> None:

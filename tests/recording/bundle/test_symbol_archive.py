@@ -20,10 +20,10 @@ Place = tuple[str, str, int]
 
 def chain(archive: SymbolArchive, offset: int) -> list[Place]:
     """Names and places at an offset, innermost first."""
-    found = archive.find(np.array([offset]))
+    calls = archive.find(np.array([offset]))
     return [
         (archive.names(call)[0], "" if file == NONE else archive.text(file), line)
-        for call, file, line in zip(found.call.tolist(), found.file.tolist(), found.line.tolist(), strict=True)
+        for call, file, line in zip(calls.call.tolist(), calls.file.tolist(), calls.line.tolist(), strict=True)
     ]
 
 
@@ -50,8 +50,8 @@ def test_a_function_ends_where_its_size_says() -> None:
 
 def test_inlined_calls_stand_before_their_callers_and_each_has_its_place() -> None:
     archive = SymbolArchive(sample().dump())
-    places = [("inner", "c.swift", 99), ("outer", "b.swift", 7), ("_main", "/home/a.swift", 12)]
-    assert chain(archive, 0x121) == places
+    source_lines = [("inner", "c.swift", 99), ("outer", "b.swift", 7), ("_main", "/home/a.swift", 12)]
+    assert chain(archive, 0x121) == source_lines
     assert archive.find(np.array([0x121])).depth.tolist() == [2, 1, 0]
 
 
@@ -158,8 +158,8 @@ def calls(start: int, size: int, depth: int) -> st.SearchStrategy[list[Call]]:
             length = draw(st.integers(1, 60))
             if begin + length > start + size:
                 break
-            place = (draw(st.sampled_from(["b.c", "<x>"])), draw(st.integers(0, 4)), 0)
-            result.append(Call(begin, length, f"i{depth}{number}", place, calls=draw(calls(begin, length, depth + 1))))
+            offset = (draw(st.sampled_from(["b.c", "<x>"])), draw(st.integers(0, 4)), 0)
+            result.append(Call(begin, length, f"i{depth}{number}", offset, calls=draw(calls(begin, length, depth + 1))))
             at = begin + length
         return result
 
@@ -170,19 +170,19 @@ def expected(archive: Written, offset: int) -> list[Place]:
     """The same by looking at everything."""
     names: list[Symbol | Call] = []
     level: list[Symbol | Call] = list(archive.symbols)
-    while found := [each for each in level if each.start <= offset < each.start + each.size]:
-        names.append(found[0])
-        level = list(found[0].calls)
+    while around := [each for each in level if each.start <= offset < each.start + each.size]:
+        names.append(around[0])
+        level = list(around[0].calls)
     if not names:
         return []
     line = next((each for each in archive.lines if each.start <= offset < each.start + each.size), None)
-    own = [each.at[:2] for each in names[1:] if isinstance(each, Call)]
-    places = [*own, ("", 0) if line is None else (line.file, line.line)]
+    calls_at = [each.at[:2] for each in names[1:] if isinstance(each, Call)]
+    source_lines = [*calls_at, ("", 0) if line is None else (line.file, line.line)]
     known: list[tuple[str, int]] = []
-    for file, number in places:
+    for file, number in source_lines:
         usable = bool(file) and not file.startswith("<") and number > 0
         known.append((file, number) if usable else (known[-1] if known else ("", 0)))
-    return [(each.name, *place) for each, place in zip(names, known, strict=True)][::-1]
+    return [(each.name, *position) for each, position in zip(names, known, strict=True)][::-1]
 
 
 @given(written(), st.integers(0xF0, 0x700))

@@ -97,10 +97,10 @@ def test_source_lines_of_the_program(corpus: Path) -> None:
     path = corpus / f"bundles/fp16_w8_60s_all.trace/symbols/stores/{identity}.symbolsarchive"
     archive = SymbolArchive(path.read_bytes())
     assert archive.counts == (7, 1362, 862)
-    found = archive.find(np.array([0x4E28 - 1, 0x523C - 1, 0xEBD4 - 1]))
-    places = {(archive.text(file).rpartition("/")[2], line, column) for file, line, column in zip(
-        found.file.tolist(), found.line.tolist(), found.column.tolist(), strict=True)}  # fmt: skip
-    assert {("main.swift", 1229, 27), ("main.swift", 1261, 29)} <= places
+    calls = archive.find(np.array([0x4E28 - 1, 0x523C - 1, 0xEBD4 - 1]))
+    source_lines = {(archive.text(file).rpartition("/")[2], line, column) for file, line, column in zip(
+        calls.file.tolist(), calls.line.tolist(), calls.column.tolist(), strict=True)}  # fmt: skip
+    assert {("main.swift", 1229, 27), ("main.swift", 1261, 29)} <= source_lines
 
 
 def images_of(corpus: Path, golden: Golden) -> Images:
@@ -122,8 +122,8 @@ def test_images_and_their_places(corpus: Path, golden: Golden) -> None:
     (program,) = [index for index in range(len(images)) if not images.is_system(index)]
     assert int(images.address[program]) == golden.program
     if golden.bundle != "output":
-        places = {images.name(index): int(images.address[index]) for index in range(len(images))}
-        assert (places["CoreML"], places["Espresso"]) == (0x1A2744000, 0x1B2D21000)
+        addresses = {images.name(index): int(images.address[index]) for index in range(len(images))}
+        assert (addresses["CoreML"], addresses["Espresso"]) == (0x1A2744000, 0x1B2D21000)
 
 
 def stacks_of(corpus: Path, golden: Golden) -> CallStacks:
@@ -140,8 +140,8 @@ def seen(table: CallStacks) -> np.ndarray:
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda each: f"{each.bundle}-{each.run}")
 def test_every_frame_has_its_function(corpus: Path, golden: Golden) -> None:
     table = stacks_of(corpus, golden)
-    frames, found = table.frames, seen(table)
-    recorded = found[~frames.inlined[found]]
+    frames, seen_frames = table.frames, seen(table)
+    recorded = seen_frames[~frames.inlined[seen_frames]]
     assert int((table.stack >= 0).sum()) == golden.stacks
     assert len(recorded) == golden.frames
     assert int((frames.function[recorded] >= 0).sum()) == golden.named
@@ -201,13 +201,13 @@ def test_without_symbols_every_frame_keeps_its_image(corpus: Path, tmp_path: Pat
     assert (bare.frames.function == -1).all()
     assert not bare.frames.certain.any()
     assert bare.notes == ("call stacks name libraries and no functions, since the bundle holds no symbols",)
-    found, wanted = seen(bare), seen(complete)
+    seen_frames, wanted = seen(bare), seen(complete)
     wanted = wanted[~complete.frames.inlined[wanted]]
     names = [[each.name for each in table.images] for table in (bare, complete)]
-    assert [names[0][each] for each in bare.frames.image[found]] == [
+    assert [names[0][each] for each in bare.frames.image[seen_frames]] == [
         names[1][each] for each in complete.frames.image[wanted]
     ]
-    assert np.array_equal(bare.frames.offset[found], complete.frames.offset[wanted])
+    assert np.array_equal(bare.frames.offset[seen_frames], complete.frames.offset[wanted])
 
 
 def test_a_damaged_archive_costs_its_own_image_only(corpus: Path, tmp_path: Path) -> None:
@@ -216,9 +216,9 @@ def test_a_damaged_archive_costs_its_own_image_only(corpus: Path, tmp_path: Path
     path = copied / "symbols/stores/15B9F624-017B-3B15-BA88-CF7BE30052F1.symbolsarchive"
     path.write_bytes(path.read_bytes()[:-1])
     (table,) = open_recording(copied).call_stacks("time-profile")
-    found = seen(table)
+    seen_frames = seen(table)
     program = [image.name for image in table.images].index("MambaASRRunner")
-    assert ((table.frames.function[found] == -1) == (table.frames.image[found] == program)).all()
+    assert ((table.frames.function[seen_frames] == -1) == (table.frames.image[seen_frames] == program)).all()
     assert table.notes == (
         "functions of MambaASRRunner (its sizes do not add up) are not known, since their symbols cannot be read",
     )

@@ -82,13 +82,13 @@ def test_frames_have_names_images_and_lines(tmp_path: Path, kind: str, stack: st
 
 
 def test_samples_are_in_order_of_time_and_share_their_stacks(tmp_path: Path) -> None:
-    whole = f'<backtrace id="10">{LEAF}{CALLER}</backtrace>'
-    table = read(tmp_path, "backtrace", whole, '<backtrace ref="10"/>')
+    backtrace = f'<backtrace id="10">{LEAF}{CALLER}</backtrace>'
+    table = read(tmp_path, "backtrace", backtrace, '<backtrace ref="10"/>')
     assert table.time_ns.tolist() == [1000, 2000]
     assert table.stack.tolist() == [0, 0]
-    again = read(tmp_path, "backtrace", whole, '<backtrace id="60"><frame ref="17"/></backtrace>')
+    again = read(tmp_path, "backtrace", backtrace, '<backtrace id="60"><frame ref="17"/></backtrace>')
     assert frames_at(again, 0) == WHOLE[2:]
-    assert read(tmp_path, "backtrace", whole, "<sentinel/>").stack.tolist() == [-1, 0]
+    assert read(tmp_path, "backtrace", backtrace, "<sentinel/>").stack.tolist() == [-1, 0]
 
 
 def test_bare_addresses_are_frames_without_names(tmp_path: Path) -> None:
@@ -111,8 +111,8 @@ def test_functions_without_name_are_called_after_their_place(tmp_path: Path) -> 
 def test_a_name_that_only_looks_like_an_address_names_nothing(tmp_path: Path, name: str) -> None:
     binary = '<binary id="12" name="App" load-addr="0x100000000" path="/a/App"/>'
     frame = f'<frame id="11" name="{name}" addr="junk">{binary}</frame>'
-    found = frames_at(read(tmp_path, "backtrace", f'<backtrace id="10">{frame}</backtrace>'), 0)
-    assert found == [("App", None, -1, "")]
+    frames = frames_at(read(tmp_path, "backtrace", f'<backtrace id="10">{frame}</backtrace>'), 0)
+    assert frames == [("App", None, -1, "")]
 
 
 def test_a_table_without_stacks_has_none(tmp_path: Path) -> None:

@@ -45,8 +45,13 @@ def test_a_complete_row_binds_by_position(xml: Xml, write: Write) -> None:
         "<start-time>1</start-time><duration>2</duration><start-time>3</start-time><thermal-state>Nominal</thermal-state>"
         "<sentinel/><boolean>0</boolean><narrative fmt='n'/>"
     )
-    found = columns(xml, write, "device-thermal-state-intervals", row)
-    assert (found["start"], found["end"], found["track-label"], found["is-induced"]) == ([1], [3], [None], [0])
+    read_columns = columns(xml, write, "device-thermal-state-intervals", row)
+    assert (read_columns["start"], read_columns["end"], read_columns["track-label"], read_columns["is-induced"]) == (
+        [1],
+        [3],
+        [None],
+        [0],
+    )
 
 
 def test_tags_of_an_unknown_schema_name_its_columns(xml: Xml, write: Write) -> None:
@@ -89,8 +94,8 @@ def test_known_schemas_agree_with_the_columns_of_real_files(corpus: Path) -> Non
             variants = KNOWN_SCHEMAS.get(entry.schema)
             if variants and entry.columns:
                 (table,) = open_recording(path, run=1).tables(entry.schema)
-                found = tuple((column.mnemonic, column.engineering_type) for column in table.columns)
-                assert found in [
+                real = tuple((column.mnemonic, column.engineering_type) for column in table.columns)
+                assert real in [
                     tuple((each.mnemonic, each.engineering_type) for each in variant) for variant in variants
                 ]
                 compared += 1

@@ -24,8 +24,8 @@ MS = 1_000_000
 
 def labelled(module: str) -> Scenario:
     """One of the labelled recordings of a detector, of another kind for each."""
-    places = load(module)
-    case = places[sum(map(ord, module)) % len(places)]
+    numbers = load(module)
+    case = numbers[sum(map(ord, module)) % len(numbers)]
     recorded = case.build(Draws(case.seed))
     return recorded.finish() if isinstance(recorded, App) else recorded
 
@@ -76,16 +76,16 @@ def assert_same(written, handed) -> None:
             for name in (field.name for field in fields(mine) if field.name != "cells"):
                 assert getattr(mine, name) == getattr(its, name), (schema, name)
             for column, one, other in zip(mine.columns, mine.cells, its.cells, strict=True):
-                place = f"{schema}, {column.mnemonic}"
-                assert type(one) is type(other), place
+                where = f"{schema}, {column.mnemonic}"
+                assert type(one) is type(other), where
                 if isinstance(one, IntegerCells):
                     arrays = ((one.values, other.values), (one.valid, other.valid))
                 else:
-                    assert one.values == other.values, place
+                    assert one.values == other.values, where
                     arrays = ((one.codes, other.codes),)
                 for first, second in arrays:
-                    assert first.dtype == second.dtype, place
-                    np.testing.assert_array_equal(first, second, place)
+                    assert first.dtype == second.dtype, where
+                    np.testing.assert_array_equal(first, second, where)
             compared += its.rows
     assert compared > 3
 

@@ -91,8 +91,8 @@ def written(types: list[str], rows: list[list[object]], writer: Writer, table: i
         + "</row>\n"
         for row in rows
     ]
-    place = f"//trace-toc[1]/run[1]/data[1]/table[{table}]"
-    return f"<node xpath='{place}'><schema name=\"t{table}\">{columns}</schema>{''.join(cells)}</node>"
+    xpath = f"//trace-toc[1]/run[1]/data[1]/table[{table}]"
+    return f"<node xpath='{xpath}'><schema name=\"t{table}\">{columns}</schema>{''.join(cells)}</node>"
 
 
 @settings(deadline=None, max_examples=150)
@@ -105,13 +105,13 @@ def test_random_tables_read_back_as_they_were_written(
     contents: list[tuple[list[str], list[list[object]]]], gaps: list[int], refer: list[bool]
 ) -> None:
     writer = Writer(gaps)
-    nodes = "".join(written(types, rows, writer, place, refer) for place, (types, rows) in enumerate(contents, 1))
+    nodes = "".join(written(types, rows, writer, index, refer) for index, (types, rows) in enumerate(contents, 1))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "export.xml"
         path.write_text(f"<trace-query-result>{nodes}</trace-query-result>", encoding="utf-8")
         recording = open_recording(path)
-    for place, (types, rows) in enumerate(contents, 1):
-        (table,) = recording.tables(f"t{place}")
+    for index, (types, rows) in enumerate(contents, 1):
+        (table,) = recording.tables(f"t{index}")
         assert [column.engineering_type for column in table.columns] == types
         assert table.rows == len(rows)
         read = [[cells.item(row) for cells in table.cells] for row in range(table.rows)]

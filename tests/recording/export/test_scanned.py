@@ -65,7 +65,7 @@ def test_real_exports_are_accepted_and_read_the_same() -> None:
 @given(contents=st.lists(tables(), min_size=1, max_size=3), refer=st.lists(st.booleans(), max_size=20))
 def test_random_tables_read_the_same(contents: list[tuple[list[str], list[list[object]]]], refer: list[bool]) -> None:
     writer = Writer([])
-    nodes = "".join(written(types, rows, writer, place, refer) for place, (types, rows) in enumerate(contents, 1))
+    nodes = "".join(written(types, rows, writer, index, refer) for index, (types, rows) in enumerate(contents, 1))
     assert_same(f"<trace-query-result>{nodes}</trace-query-result>".encode())
 
 
@@ -76,27 +76,27 @@ def test_a_changed_file_reads_the_same_or_is_declined(data: st.DataObject) -> No
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(content)))
         end = data.draw(st.integers(start, min(len(content), start + 40)))
-        place = data.draw(st.integers(0, len(SMALL) - 1))
-        piece = SMALL[place : place + data.draw(st.integers(0, 60))]
+        offset = data.draw(st.integers(0, len(SMALL) - 1))
+        piece = SMALL[offset : offset + data.draw(st.integers(0, 60))]
         content[start:end] = data.draw(st.sampled_from([piece, b"", bytes(content[start:end]) * 2, b"&amp;", b"0"]))
     assert disagreement(bytes(content)) == ""
 
 
 def test_chunks_may_end_at_every_byte(request: pytest.FixtureRequest) -> None:
-    whole = read_strictly(SMALL)
-    assert whole is not None
+    expected = read_strictly(SMALL)
+    assert expected is not None
     for border in range(1, len(SMALL), 1 if request.config.getoption("--every-case") else 3):
         part = scan(SMALL, (border,))
         assert part is not None, border
-        assert difference(part, whole) == "", border
+        assert difference(part, expected) == "", border
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
 def test_chunks_may_be_short(size: int) -> None:
-    part, whole = scan(SMALL, tuple(range(size, len(SMALL), size))), read_strictly(SMALL)
+    part, expected = scan(SMALL, tuple(range(size, len(SMALL), size))), read_strictly(SMALL)
     assert part is not None
-    assert whole is not None
-    assert difference(part, whole) == ""
+    assert expected is not None
+    assert difference(part, expected) == ""
 
 
 def test_a_file_that_was_cut_off_at_any_byte_is_declined() -> None:
@@ -196,6 +196,8 @@ def test_progress_does_not_count_a_declined_file_twice() -> None:
 
 
 def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
+    from tracekit.recording.export.scanned import _CHUNK_BYTES, _PADDING
+
     header = (SOURCES / "scan.h").read_text(encoding="utf-8")
     defined = {name: eval(value) for name, value in re.findall(r"#define (MAX_\w+) ([(\d<) ]+\d\)?)", header)}  # noqa: S307
     assert defined["MAX_TAGS"] <= limits.MAX_TAGS
@@ -203,7 +205,8 @@ def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
     assert defined["MAX_DEPTH"] <= limits.MAX_DEPTH
     assert defined["MAX_PARTS"] <= limits.MAX_ROW_ELEMENTS
     assert defined["MAX_TEXT"] <= limits.MAX_TEXT_CHARS
-    assert defined["MAX_PENDING"] + shared_limits.CHUNK_BYTES <= limits.MAX_ROW_BYTES
+    assert defined["MAX_PENDING"] + _CHUNK_BYTES <= limits.MAX_ROW_BYTES
+    assert f"#define PADDING {_PADDING} " in header
     assert defined["MAX_ROWS"] <= limits.MAX_ROWS
     assert defined["MAX_SIGNATURES"] <= limits.MAX_SIGNATURES
     assert "#define MAX_TIME ((UINT64_C(1) << 53) - 1)" in header

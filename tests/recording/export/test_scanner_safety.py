@@ -20,8 +20,8 @@ for each end of the small document; the ordinary build is tried with all of them
 
 def library(name: str) -> str | None:
     """Path of a library of the compiler; None where it has none of that name."""
-    found = subprocess.run([str(compiler()), f"-print-file-name={name}"], capture_output=True, text=True, check=True)
-    path = found.stdout.strip()
+    printed = subprocess.run([str(compiler()), f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    path = printed.stdout.strip()
     return path if os.path.isabs(path) and os.path.exists(path) else None  # noqa: PTH110, PTH117 - what gcc prints
 
 

@@ -195,9 +195,9 @@ def test_a_type_that_was_never_seen_is_numbers_where_all_its_cells_are(
         f'<schema name="s"><col><mnemonic>c</mnemonic><name>C</name><engineering-type>{kind}</engineering-type></col>'
     )
     path = tmp_path / "export.xml"
-    place = "//trace-toc[1]/run[1]/data[1]/table[1]"
+    xpath = "//trace-toc[1]/run[1]/data[1]/table[1]"
     path.write_text(
-        f"<trace-query-result><node xpath='{place}'>{schema}</schema>{rows}</node></trace-query-result>",
+        f"<trace-query-result><node xpath='{xpath}'>{schema}</schema>{rows}</node></trace-query-result>",
         encoding="utf-8",
     )
     (table,) = open_recording(path).tables("s")

@@ -17,7 +17,7 @@ DEVICES = [MAC, PHONE, OFFLINE, OLD, NEW]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("wanted", "expected"),
     [
         ("", [PHONE, MAC, OLD, NEW]),
         ("00008120-00000000000000ab", [PHONE]),
@@ -30,8 +30,8 @@ DEVICES = [MAC, PHONE, OFFLINE, OLD, NEW]
         ("old", [OFFLINE]),
     ],
 )
-def test_a_device_is_found_by_id_by_name_or_by_a_part_of_it(wanted: str, found: list[ListedDevice]) -> None:
-    assert find_devices(DEVICES, wanted) == found
+def test_a_device_is_found_by_id_by_name_or_by_a_part_of_it(wanted: str, expected: list[ListedDevice]) -> None:
+    assert find_devices(DEVICES, wanted) == expected
 
 
 def test_an_unknown_device_is_told_with_those_that_there_are() -> None:

@@ -111,7 +111,7 @@ def test_a_recording_that_was_saved_before_xctrace_hung_is_kept(run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "told", "left"),
+    ("mode", "message", "left"),
     [
         ("failed", "Allocations cannot handle a target type of 'All Processes'", True),
         ("not-allowed", "permission to debug App was denied; Instruments can only trace apps signed with", True),
@@ -125,10 +125,10 @@ def test_a_recording_that_was_saved_before_xctrace_hung_is_kept(run) -> None:
         ("deaf", "the recording did not start within 0.5 s", False),
     ],
 )
-def test_a_failed_recording_ends_with_one_sentence(run, request_: Request, mode: str, told: str, left: bool) -> None:
+def test_a_failed_recording_ends_with_one_sentence(run, request_: Request, mode: str, message: str, left: bool) -> None:
     with pytest.raises(TracekitError) as caught:
-        run(mode, patience=replace(BRIEF, start=0.5) if told.endswith("0.5 s") else BRIEF)
-    assert str(caught.value).startswith(f"recording failed: {told}")
+        run(mode, patience=replace(BRIEF, start=0.5) if message.endswith("0.5 s") else BRIEF)
+    assert str(caught.value).startswith(f"recording failed: {message}")
     assert ("an incomplete recording remains at" in str(caught.value), request_.output.exists()) == (left, left)
 
 
@@ -236,13 +236,13 @@ def test_what_xctrace_prints_is_passed_on(run) -> None:
     assert listener.passed_on == ["xctrace[123:456] a warning of some library"]
 
 
-@pytest.mark.parametrize(("mode", "asked"), [("", 0), ("partly", 1)])
+@pytest.mark.parametrize(("mode", "count"), [("", 0), ("partly", 1)])
 def test_a_bundle_that_only_xctrace_reads_is_opened_by_it_where_it_is_in_doubt(
-    run, standin, standin_log, sample_bundle: Path, mode: str, asked: int
+    run, standin, standin_log, sample_bundle: Path, mode: str, count: int
 ) -> None:
     standin(bundle=str(sample_bundle.rename(sample_bundle.with_name("prepared.trace"))))
     run(mode)
-    assert [words[2] for words in standin_log()] == ["record", *["export"] * asked]
+    assert [words[2] for words in standin_log()] == ["record", *["export"] * count]
 
 
 @needs_proc

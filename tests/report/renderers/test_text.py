@@ -101,10 +101,10 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
 
 def test_findings_stand_before_what_was_not_evaluated_and_the_numbers(full: Report) -> None:
     text = plain(full)
-    places = [
+    positions = [
         text.index(title) for title in ("FINDINGS", "CRITICAL", "LOW", "NOT EVALUATED", "MODELS", "EVENTS", "COVERAGE")
     ]
-    assert places == sorted(places)
+    assert positions == sorted(positions)
 
 
 def test_verbose_adds_metrics_references_and_passed_checks(full: Report) -> None:
@@ -162,8 +162,8 @@ def test_elapsed_stands_only_where_it_differs_from_the_sum(full: Report) -> None
 
 def test_a_missing_value_is_a_dash_with_a_footnote_and_no_footnote_without_one(full: Report) -> None:
     assert "–: not recorded, or too few values" in plain(full)
-    whole = replace(full, aggregation=tuple(row for row in full.aggregation if row.label == "Vertex"))
-    assert "too few values" not in plain(whole)
+    report = replace(full, aggregation=tuple(row for row in full.aggregation if row.label == "Vertex"))
+    assert "too few values" not in plain(report)
 
 
 def test_coverage_names_only_what_limits_the_conclusions(full: Report) -> None:
@@ -254,14 +254,14 @@ func load() {
 def test_code_that_wraps_goes_on_under_its_line_and_items_hang(full: Report) -> None:
     check = replace(next(check for check in full.checks if check.outcome == "finding"), fix=FIX_WITH_A_LIST)
     lines = plain(replace(full, checks=(check,)), 40).splitlines()
-    place = lines.index("        let model = try await")
-    assert lines[place : place + 4] == [
+    line_number = lines.index("        let model = try await")
+    assert lines[line_number : line_number + 4] == [
         "        let model = try await",
         "        MLModel.load(contentsOf: url)",
         "    }",
         "",
     ]
-    assert lines[place + 4 : place + 7] == [
+    assert lines[line_number + 4 : line_number + 7] == [
         "  - Keep the path of the model, which is",
         "    part of the key.",
         "  - Ship it.",

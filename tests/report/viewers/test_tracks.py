@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tracekit.api import Analysis, analysis_of
-from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, Tracks, tracks_of
-from tracekit.trace.events import Kind
+from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, SliceTrack, Tracks, tracks_of
+from tracekit.trace.events import LOAD_KINDS, Kind
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def test_no_row_overlaps_and_none_is_missing(concurrent: Analysis, tracks: Track
     for track in tracks.slices:
         several += track.row_count > 1
         for row in range(track.row_count):
-            own = track.rows == row
-            assert (track.starts[own][1:] >= track.ends[own][:-1]).all()
+            in_row = track.rows == row
+            assert (track.starts[in_row][1:] >= track.ends[in_row][:-1]).all()
         if track.title in lanes:
             assert track.starts.tolist() == lanes[track.title].starts.tolist()
             assert bool(track.markers) == (not len(track.starts))
@@ -51,11 +51,11 @@ def test_counters_are_those_of_the_predictions(concurrent: Analysis, tracks: Tra
     for time, value in zip(flight.times.tolist(), flight.values.tolist(), strict=True):
         assert value == ((starts <= time) & (ends > time)).sum()
     assert flight.values.max() > 1
-    for model, own in predictions.groupby("model", observed=True):
+    for model, is_own in predictions.groupby("model", observed=True):
         latency = counters[f"Latency · {model}"]
         assert isinstance(latency, CounterTrack)
-        assert latency.times.tolist() == own["start_ns"].tolist()
-        assert latency.values.tolist() == own["duration_ns"].tolist()
+        assert latency.times.tolist() == is_own["start_ns"].tolist()
+        assert latency.values.tolist() == is_own["duration_ns"].tolist()
 
 
 def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tracks: Tracks) -> None:
@@ -64,23 +64,43 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tra
     for check in findings:
         track = next(track for track in dict(tracks.groups)[FINDINGS] if track.title == f"Finding: {check.title}")
         ours = {tracks.details[code] for code in np.unique(track.details)} | {each.details for each in track.markers}
-        told = next(details for details in map(dict, ours) if details.get("model") == check.model)
-        assert (told["check"], told["severity"], told["summary"]) == (check.id, check.severity, check.summary)
-        assert told["fix"].split() == check.fix.split()
+        details_of_model = next(details for details in map(dict, ours) if details.get("model") == check.model)
+        assert (details_of_model["check"], details_of_model["severity"], details_of_model["summary"]) == (
+            check.id,
+            check.severity,
+            check.summary,
+        )
+        assert details_of_model["fix"].split() == check.fix.split()
         if check.evidence:
             assert {(each.start_ns, each.end_ns) for each in check.evidence} <= set(
                 zip(track.starts.tolist(), track.ends.tolist(), strict=True)
             )
+            assert len(track.starts) == check.evidence_total > len(check.evidence)
         else:
             assert track.markers
+
+
+def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(samples: Path) -> None:
+    analysis = analysis_of(samples / "style_transfer_reload.trace", functions=False)
+    tracks = tracks_of(analysis.report, analysis.timeline())
+    activity = analysis.trace.activity
+    loads = activity[activity["kind"].isin(LOAD_KINDS)]
+    # Each of the five models is loaded again for every frame after its first.
+    again = loads[loads.duplicated("model")]
+    (track,) = dict(tracks.groups)[FINDINGS]
+    assert isinstance(track, SliceTrack)
+    assert (track.starts.tolist(), len(again)) == (again["start_ns"].tolist(), 368)
+    models = [dict(tracks.details[code])["model"] for code in track.details.tolist()]
+    assert models == again["model"].tolist()
+    assert not any("evidence" in dict(details) for details in tracks.details)
 
 
 def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent: Analysis, tracks: Tracks) -> None:
     core_ml = group(tracks, "Core ML")
     trace = concurrent.trace
-    own = trace.activity["kind"] == Kind.PREDICTION
+    is_prediction = trace.activity["kind"] == Kind.PREDICTION
     flows = core_ml["Activity"].flows
-    assert (flows[~own.to_numpy()] == 0).all()
+    assert (flows[~is_prediction.to_numpy()] == 0).all()
     starts = trace.activity["start_ns"].to_numpy()
     of_flow = dict(zip(flows.tolist(), starts.tolist(), strict=True))
     joined = 0

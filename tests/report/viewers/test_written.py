@@ -93,8 +93,10 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
         rows.update(zip(states["start_ns"], states["duration_ns"], states[column], strict=True))
     for check in analysis.report.checks:
         if check.outcome == "finding":
-            found = [(each.start_ns, each.end_ns - each.start_ns) for each in check.evidence] or [(0, 0)]
-            rows.update((*each, check.title) for each in found)
+            found = zip(check.marked.starts.tolist(), check.marked.ends.tolist(), strict=True)
+            rows.update((start, end - start, check.title) for start, end in found)
+            assert len(check.marked) == check.evidence_total or not check.evidence_total
+            rows[0, 0, check.title] += not check.evidence_total
     rows.update((0, 0, lane.words) for lane in analysis.timeline().lanes if lane.words)
     rows.update((start, end - start, HOSTILE) for start, end in HARD)
     return rows

@@ -24,11 +24,11 @@ def without_loads(draws: Draws) -> App:
 def unload(app: App) -> App:
     """Take the load rows out; places of predictions in `coreml` stay as they are."""
     scenario = app.scenario
-    for place, row in enumerate(scenario.coreml):
+    for index, row in enumerate(scenario.coreml):
         if row.label == LOAD_CACHED:
             # A row that is there anyway, so that nothing else moves: an empty check of the first prediction.
             first = next(each for each in scenario.coreml if each.label == PREDICTION and each.model == row.model)
-            scenario.coreml[place] = CoreMLRow(
+            scenario.coreml[index] = CoreMLRow(
                 first.start_ns, 0, "Input Validation", first.model, "model-data-event", scenario.coreml.index(first)
             )
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.cases.slow_load import attached_late, calls, exact
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, neural_engine_app
@@ -9,14 +10,6 @@ from tracekit.testing.recorder import App, neural_engine, start_recording
 from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, Model
 
 ID = "cold-load"
-
-
-def calls(app: App, draws: Draws, model: Model, count: int | None = None) -> App:
-    """A steady run of calls."""
-    for _ in range(count or draws.integer(40, 90)):
-        app.predict(model, neural_engine(9 * MS), inputs=2)
-        app.pause(200_000)
-    return app
 
 
 def on_demand(draws: Draws, label: str = LOAD_COLD) -> App:
@@ -60,25 +53,14 @@ def on_the_main_thread(draws: Draws) -> App:
     return calls(app, draws, model)
 
 
-def exact(draws: Draws, load_ms: int, wait_us: int) -> App:
-    """A cold load of this length, and the first call so long after it; nothing is left to chance."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, load_ms * MS, LOAD_COLD)
-    end = app.scenario.coreml[-1].end_ns
-    for k in range(60):
-        app.scenario.predict(model, end + wait_us * 1_000 + k * 20 * MS, 15 * MS).event("CPU", 0, 15 * MS)
-    return app
-
-
 def call_after(draws: Draws, wait_us: int) -> App:
     """The first call comes so long after a cold load of 2 s."""
-    return exact(draws, 2_000, wait_us)
+    return exact(draws, 2_000_000, wait_us, LOAD_COLD)
 
 
 def load_of(draws: Draws, load_ms: int) -> App:
     """A cold load of this length that the first call waits for."""
-    return exact(draws, load_ms, 200)
+    return exact(draws, load_ms * 1_000, 200, LOAD_COLD)
 
 
 def in_the_background(draws: Draws) -> App:
@@ -179,12 +161,6 @@ def not_told(draws: Draws) -> App:
     model = draw_models(draws)[0]
     app.load(model, draws.integer(400, 9_000) * MS, LOAD)
     return calls(app, draws, model)
-
-
-def attached_late(draws: Draws) -> App:
-    """The model was loaded before the recording began."""
-    app = start_recording(draws, attached=True)
-    return calls(app, draws, draw_models(draws)[0])
 
 
 SETUP = ("warm-up-spike", "latency-jitter", "compile-at-runtime")

@@ -27,9 +27,9 @@ def photos(draws: Draws) -> App:
 
     app = neural_engine_app(draws, before=others)
     rows = app.scenario.neural_engine
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if row.prediction is None and row.label == ENGINE_PREDICTION:
-            rows[place] = type(row)(row.start_ns, row.duration_ns, label)
+            rows[position] = type(row)(row.start_ns, row.duration_ns, label)
     return app
 
 

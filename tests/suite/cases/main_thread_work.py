@@ -119,8 +119,8 @@ def busy_in_the_background(draws: Draws) -> App:
 def camera_with_hangs(draws: Draws) -> App:
     """A camera app whose list of photos hangs while frames go on."""
     app = camera_app(draws, frames=140)
-    for place in (30, 80):
-        app.scenario.hang(on_clock(app.predictions[place].row.start_ns), draws.integer(150, 500) * MS)
+    for at_frame in (30, 80):
+        app.scenario.hang(on_clock(app.predictions[at_frame].row.start_ns), draws.integer(150, 500) * MS)
     return app
 
 

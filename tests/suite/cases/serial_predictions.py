@@ -118,16 +118,16 @@ def both_at_once(draws: Draws, units: tuple[Unit, Unit]) -> App:
     Only the first waits for the app: the second is asked for when the first is.
     """
     simulation = Simulation(draws)
-    own, other = units
+    first_unit, other = units
     long, short = draws.integer(10, 14), draws.integer(4, 7)
-    queued = own == other != "cpu"
+    queued = first_unit == other != "cpu"
     gap = draws.integer(40, 80) * (long + short if queued else long) * MS // 100
 
     def thread(app: Running) -> Thread:
-        for model, unit in ((FIRST, own), (SECOND, other)):
+        for model, unit in ((FIRST, first_unit), (SECOND, other)):
             yield from app.load(model, engine=unit == "neural engine")
         for _ in range(90):
-            first = app.start(app.predict(FIRST, Step(own, draws.around(long * MS, 200))))
+            first = app.start(app.predict(FIRST, Step(first_unit, draws.around(long * MS, 200))))
             yield from app.pause(300_000)
             yield from app.predict(SECOND, Step(other, draws.around(short * MS, 200)))
             yield from app.join(first)

@@ -55,11 +55,11 @@ def at_each_visit(draws: Draws) -> App:
     return app
 
 
-def exact(draws: Draws, load_us: int, wait_us: int) -> App:
-    """A cached load of this length, and the first call so long after it; nothing is left to chance."""
+def exact(draws: Draws, load_us: int, wait_us: int, label: str = LOAD_CACHED) -> App:
+    """A load of this length, and the first call so long after it; nothing is left to chance."""
     app = start_recording(draws, jitter=0, noise=False)
     model = draw_models(draws)[0]
-    app.load(model, load_us * 1_000, LOAD_CACHED)
+    app.load(model, load_us * 1_000, label)
     end = app.scenario.coreml[-1].end_ns
     for k in range(60):
         app.scenario.predict(model, end + wait_us * 1_000 + k * 20 * MS, 15 * MS).event("CPU", 0, 15 * MS)

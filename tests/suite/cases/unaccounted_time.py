@@ -49,7 +49,7 @@ def to_share(draws: Draws, permille: int) -> App:
 
 def waits_for_others(draws: Draws) -> App:
     """A system without request rows, and another process that occupies the Neural Engine before each call."""
-    app = start_recording(draws, place=5)
+    app = start_recording(draws, machine=5)
     model = draw_models(draws)[0]
     app.load(model, engine=True)
     for _ in range(70):
@@ -68,7 +68,7 @@ def of_either(draws: Draws) -> App:
     """Two models at once on the Neural Engine, whose rows name neither: most lie inside calls of both."""
     first = Caller("neural engine", lambda _: 8 * MS)
     second = Caller("neural engine", lambda _: 11 * MS)
-    return together(draws, first, second, generic_labels=True, place=5)
+    return together(draws, first, second, generic_labels=True, machine=5)
 
 
 def tiny(draws: Draws) -> App:
@@ -84,7 +84,7 @@ def tiny(draws: Draws) -> App:
 
 def without_engine_table(draws: Draws) -> App:
     """A model on the Neural Engine, and a recording without its table."""
-    app = neural_engine_app(draws, place=5)
+    app = neural_engine_app(draws, machine=5)
     app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
     return app
 

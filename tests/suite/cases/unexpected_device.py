@@ -82,7 +82,7 @@ def both_at_once(draws: Draws) -> App:
 
 def without_table(draws: Draws) -> App:
     """A model on the Neural Engine, without its table."""
-    app = neural_engine_app(draws, place=5)
+    app = neural_engine_app(draws, machine=5)
     app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
     return app
 

@@ -41,8 +41,8 @@ def resolved(data: bytes, root: str = "root") -> object:
 
     def value(item: object) -> object:
         if isinstance(item, plistlib.UID):
-            found = objects[item.data]
-            return value(found) if isinstance(found, dict) else None if item.data == 0 else found
+            target = objects[item.data]
+            return value(target) if isinstance(target, dict) else None if item.data == 0 else target
         if not isinstance(item, dict):
             return item
         name = objects[item["$class"].data]["$classname"]
@@ -105,14 +105,14 @@ class Store:
 
     def cells(self, mnemonic: str) -> list[int]:
         """Stored numbers of a column in insertion order."""
-        places = {
+        fields = {
             "XRTraceRelativeTimestampFieldID": "@time",
             "XRDurationFieldID": "@duration",
             "XRCategory1FieldID": "@category1",
             "XRCategory2FieldID": "@category2",
         }
-        place = next(column[3] for column in self.columns if column[0] == mnemonic)
-        return self.rows[places[place] if place else mnemonic].tolist()
+        field = next(column[3] for column in self.columns if column[0] == mnemonic)
+        return self.rows[fields[field] if field else mnemonic].tolist()
 
 
 @dataclass
@@ -159,17 +159,17 @@ class Bundle:
         index = inflated(self.core / f"uniquing/{kind}/integeruniquer.index")
         data = inflated(self.core / f"uniquing/{kind}/integeruniquer.data")
         assert len(data) % (1 << 20) == 0
-        found = []
+        values = []
         expected = 32
         for offset, block in np.frombuffer(index[40:], "<u4").reshape(-1, 2).tolist():
-            place = (block << 20) + offset
-            count = int.from_bytes(data[place : place + 4], "little")
+            reference = (block << 20) + offset
+            count = int.from_bytes(data[reference : reference + 4], "little")
             assert offset + 4 + 8 * count <= 1 << 20
-            assert place == expected or (offset == 0 and not any(data[expected:place]))
-            expected = place + 4 + 8 * count
-            found.append(np.frombuffer(data, "<u8", count, place + 4).tolist())
+            assert reference == expected or (offset == 0 and not any(data[expected:reference]))
+            expected = reference + 4 + 8 * count
+            values.append(np.frombuffer(data, "<u8", count, reference + 4).tolist())
         assert not any(data[expected:])
-        return found
+        return values
 
 
 def inflated_size_is_small(path: Path) -> bool:
@@ -184,8 +184,8 @@ def everything(**changes: object) -> Scenario:
     model = Model("Segmenter")
     scenario = Scenario(Process('Came<ra> & "Co"', 412), duration_ns=2_000 * MS, processes=[WINDOW_SERVER], **changes)
     scenario.load(model, 100 * MS, 25 * MS)
-    for place in range(4):
-        prediction = scenario.predict(model, (200 + 30 * place) * MS, 8 * MS)
+    for index in range(4):
+        prediction = scenario.predict(model, (200 + 30 * index) * MS, 8 * MS)
         prediction.event("Input Copy", 0, 300_000)
         prediction.neural_engine(900_000, 3_500_000)
         prediction.gpu(4_500_000, 3_000_000, buffers=2)

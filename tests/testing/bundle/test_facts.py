@@ -62,10 +62,10 @@ def test_instruments_are_those_of_the_core_ml_template(written, real):
         b"time-profile",
     )
     for bundle in (written, real):
-        found = list(members(bundle))
-        assert len(found) == 5
+        in_bundle = list(members(bundle))
+        assert len(in_bundle) == 5
         for name in names:
-            assert sum(name in member for member in found) == 1, name
+            assert sum(name in member for member in in_bundle) == 1, name
 
 
 @pytest.mark.corpus
@@ -100,13 +100,13 @@ def test_warnings_of_a_run_are_issues_beside_it():
 
 @pytest.mark.corpus
 def test_the_database_of_issues_has_the_columns_of_real_ones(written, real):
-    found = []
+    databases = []
     for bundle in (written, real):
         path = bundle.path / "Trace1.run/RunIssues.storedata"
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as database:
-            found.append([row[1:3] for row in database.execute("PRAGMA table_info(ZISSUE)")])
+            databases.append([row[1:3] for row in database.execute("PRAGMA table_info(ZISSUE)")])
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert found[0] == found[1]
+    assert databases[0] == databases[1]
 
 
 def test_run_information_names_device_target_and_template(written, unarchived):

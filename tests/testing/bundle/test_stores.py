@@ -44,7 +44,7 @@ def test_the_rows_file_has_the_header_and_whole_blocks(bundle):
     seen = 0
     for store in bundle.stores:
         size = store.dtype.itemsize
-        head = [int.from_bytes(store.content[place : place + 4], "little") for place in range(0, 32, 4)]
+        head = [int.from_bytes(store.content[index : index + 4], "little") for index in range(0, 32, 4)]
         assert head == [0x12340A0A, 3, 40, 4096, size, size * 65_536, 65_536, 0]
         assert not any(store.content[32:4096])
         body = store.content[4096:]
@@ -131,18 +131,18 @@ def test_rows_sorted_by_time_hold_the_cells_of_the_scenario(scenario, written):
         unsorted += order != sorted(order)
         for index, column in enumerate(table.columns):
             numbers = store.cells(column.mnemonic)
-            for row, place in zip(table.rows, order, strict=True):
+            for row, position in zip(table.rows, order, strict=True):
                 cell = row[index]
                 if isinstance(cell, str) and column.type != "mach-timebase-info":
-                    assert written.strings[numbers[place]] == cell
+                    assert written.strings[numbers[position]] == cell
                 elif isinstance(cell, int) and column.type != "time-since-epoch":
-                    assert numbers[place] == cell
+                    assert numbers[position] == cell
                 elif isinstance(cell, Process | Thread):
-                    assert decoded(written, store, column.type, numbers[place]) == expected(column.type, cell)
+                    assert decoded(written, store, column.type, numbers[position]) == expected(column.type, cell)
                 elif cell is None and column.type != "return-location":
-                    assert numbers[place] == 0xFFFFFFFF
+                    assert numbers[position] == 0xFFFFFFFF
                 elif isinstance(cell, Label):
-                    assert label_text(written, numbers[place]) == joined(cell)
+                    assert label_text(written, numbers[position]) == joined(cell)
                 compared += 1
     assert unsorted >= 4
     assert compared > 500

@@ -72,8 +72,8 @@ def test_an_array_that_does_not_fit_begins_the_next_block():
     references = [arrays.reference(tuple(range(n, n + 16_384))) for n in range(9)]
     index, data = arrays.files()
     assert references == list(range(9))
-    places = [(int.from_bytes(index[40 + 8 * n : 44 + 8 * n], "little"), index[44 + 8 * n]) for n in references]
-    assert places == [*((32 + n * 131_076, 0) for n in range(7)), (0, 1), (131_076, 1)]
+    positions = [(int.from_bytes(index[40 + 8 * n : 44 + 8 * n], "little"), index[44 + 8 * n]) for n in references]
+    assert positions == [*((32 + n * 131_076, 0) for n in range(7)), (0, 1), (131_076, 1)]
     assert len(data) == 2 * BLOCK_BYTES
 
 

@@ -101,9 +101,9 @@ def test_ground_truth_agrees_with_the_files(rows_of: Callable[[str], list[Row]],
     assert truth.judgeable is bool(rows)
     assert {f"{model.name}-1" for model in truth.models} == {row[0] for row in rows}
     for model in truth.models:
-        own = [row for row in rows if row[0] == f"{model.name}-1"]
-        assert (model.loads, model.load_total_ns) == (len(lengths(own, "Load")), sum(lengths(own, "Load")))
-        predictions = lengths(own, "Prediction")
+        own_rows = [row for row in rows if row[0] == f"{model.name}-1"]
+        assert (model.loads, model.load_total_ns) == (len(lengths(own_rows, "Load")), sum(lengths(own_rows, "Load")))
+        predictions = lengths(own_rows, "Prediction")
         assert (model.predictions, model.prediction_total_ns) == (len(predictions), sum(predictions))
 
 
@@ -119,9 +119,9 @@ def test_parents_contain_their_rows(rows_of: Callable[[str], list[Row]], name: s
 
 
 def test_the_samples_hold_the_findings_that_they_are_named_for() -> None:
-    found = {name: ground_truth(scenario()).findings for name, scenario in SAMPLES.items()}
+    by_sample = {name: ground_truth(scenario()).findings for name, scenario in SAMPLES.items()}
     styles = ("InkWash", "Mosaic", "Pointillism", "StainedGlass", "Watercolor")
-    assert found == {
+    assert by_sample == {
         "style_transfer_reload": tuple(("reload-before-predict", style) for style in styles),
         "style_transfer_fixed": (),
         "sharpen_8bit": (("excess-data-copies", "SharpenFilter"), ("float-conversion", "SharpenFilter")),

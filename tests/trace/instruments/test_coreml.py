@@ -31,28 +31,28 @@ def test_the_columns_of_xcode_16_bind_by_name(make):
         "Blue",
         "GPU",
     )
-    found = events(make, make.table("coreml-os-signpost", FULL, row)).iloc[0]
-    assert (found["start_ns"], found["duration_ns"], found["label"], found["kind"]) == (
+    event = events(make, make.table("coreml-os-signpost", FULL, row)).iloc[0]
+    assert (event["start_ns"], event["duration_ns"], event["label"], event["kind"]) == (
         7,
         3,
         "GPU Request",
         "gpu_request",
     )
-    assert (found["model"], found["instance"], found["parent_model"], found["level"]) == ("stage", 2, "pipe", "sub")
-    assert (found["lane"], found["device"], found["table"], found["row"]) == ("compute", "gpu", "coreml-os-signpost", 0)
+    assert (event["model"], event["instance"], event["parent_model"], event["level"]) == ("stage", 2, "pipe", "sub")
+    assert (event["lane"], event["device"], event["table"], event["row"]) == ("compute", "gpu", "coreml-os-signpost", 0)
 
 
 def test_columns_may_stand_in_another_order_and_new_ones_beside_them(make):
     names = "model-name new-in-28 event-label duration start"
-    found = events(make, make.table("coreml-os-signpost", names, ("net-1", 1, "Load", 5, 2))).iloc[0]
-    assert (found["start_ns"], found["duration_ns"], found["model"], found["kind"]) == (2, 5, "net", "load")
+    row = events(make, make.table("coreml-os-signpost", names, ("net-1", 1, "Load", 5, 2))).iloc[0]
+    assert (row["start_ns"], row["duration_ns"], row["model"], row["kind"]) == (2, 5, "net", "load")
 
 
 def test_what_a_table_does_not_have_is_null(make):
     table = make.table("coreml-os-signpost", "start duration event-label model-name", (0, 5, "Prediction", "n"))
-    found = events(make, table).iloc[0]
-    assert found[["instance", "parent_model", "device", "process", "pid", "depth"]].isna().all()
-    assert found["level"] == "top"
+    row = events(make, table).iloc[0]
+    assert row[["instance", "parent_model", "device", "process", "pid", "depth"]].isna().all()
+    assert row["level"] == "top"
 
 
 @pytest.mark.parametrize("column", ["start", "duration", "event-label", "model-name"])
@@ -70,9 +70,9 @@ def test_the_event_type_decides_the_lane_and_the_string_the_kind(make):
         (2, 1, "Flush", "n", None, "top", "model-new-event"),
         (3, 1, "CPU", "n", None, "top", ""),
     ]
-    found = events(make, make.coreml(*rows))
-    assert list(found["lane"]) == ["compute", "data", "unknown", "compute"]
-    assert list(found["kind"]) == ["ane_data_copy", "other", "other", "cpu_compute"]
+    events_read = events(make, make.coreml(*rows))
+    assert list(events_read["lane"]) == ["compute", "data", "unknown", "compute"]
+    assert list(events_read["kind"]) == ["ane_data_copy", "other", "other", "cpu_compute"]
 
 
 def test_rows_of_unknown_lane_stay_visible_with_their_raw_text(make):
@@ -83,20 +83,20 @@ def test_rows_of_unknown_lane_stay_visible_with_their_raw_text(make):
 
 
 def test_an_empty_level_counts_as_top(make):
-    found = events(make, make.coreml((0, 1, "CPU", "s", "p", None), (1, 1, "CPU", "s", "p", " Sub ")))
-    assert list(found["level"]) == ["top", "sub"]
+    rows = events(make, make.coreml((0, 1, "CPU", "s", "p", None), (1, 1, "CPU", "s", "p", " Sub ")))
+    assert list(rows["level"]) == ["top", "sub"]
 
 
 def test_without_a_level_column_a_parent_makes_a_stage(make):
     names = "start duration event-label model-name parent-model-name"
     rows = [(0, 1, "CPU", "s", "p"), (1, 1, "CPU", "p", None)]
-    found = events(make, make.table("coreml-os-signpost", names, *rows))
-    assert list(found["level"]) == ["sub", "top"]
+    events_read = events(make, make.table("coreml-os-signpost", names, *rows))
+    assert list(events_read["level"]) == ["sub", "top"]
 
 
 def test_an_empty_model_name_is_no_name(make):
-    found = events(make, make.coreml((0, 1, "CPU", "")))
-    assert found["model"].isna().all()
+    rows = events(make, make.coreml((0, 1, "CPU", "")))
+    assert rows["model"].isna().all()
 
 
 def test_rows_are_sorted_by_start_then_longest_first_then_row(make):
@@ -105,9 +105,9 @@ def test_rows_are_sorted_by_start_then_longest_first_then_row(make):
 
 
 def test_a_row_with_a_duration_that_none_can_be_is_left_out_and_one_without_has_none(make):
-    found = events(make, make.coreml((0, -5, "CPU", "n"), (1, 2**50, "CPU", "n"), (2, None, "CPU", "n")))
-    assert list(found["start_ns"]) == [2]
-    assert list(found["duration_ns"]) == [0]
+    rows = events(make, make.coreml((0, -5, "CPU", "n"), (1, 2**50, "CPU", "n"), (2, None, "CPU", "n")))
+    assert list(rows["start_ns"]) == [2]
+    assert list(rows["duration_ns"]) == [0]
 
 
 def test_durations_that_are_no_numbers_are_refused_by_name(make):
@@ -117,5 +117,5 @@ def test_durations_that_are_no_numbers_are_refused_by_name(make):
 
 
 def test_a_column_of_durations_without_any_value_holds_none(make):
-    found = events(make, make.coreml((0, None, "CPU", "n"), (1, None, "CPU", "n")))
-    assert list(found["duration_ns"]) == [0, 0]
+    rows = events(make, make.coreml((0, None, "CPU", "n"), (1, None, "CPU", "n")))
+    assert list(rows["duration_ns"]) == [0, 0]

@@ -17,7 +17,7 @@ def hardware(make, *tables, target=None):
 
 
 def test_neural_engine_rows_have_kind_model_and_no_process(make):
-    found = hardware(
+    rows = hardware(
         make,
         make.engine(
             (0, 5, "Neural Engine Prediction"),
@@ -27,18 +27,18 @@ def test_neural_engine_rows_have_kind_model_and_no_process(make):
             (40, 5, None),
         ),
     )
-    assert list(found["kind"]) == ["ane_exec", "ane_exec", "ane_load", "ane_compile", "other"]
-    assert found["model"].astype(object).where(found["model"].notna(), None).tolist() == [
+    assert list(rows["kind"]) == ["ane_exec", "ane_exec", "ane_load", "ane_compile", "other"]
+    assert rows["model"].astype(object).where(rows["model"].notna(), None).tolist() == [
         None,
         "net",
         None,
         "net",
         None,
     ]
-    assert set(found["lane"]) == {"neural engine"}
-    assert set(found["device"]) == {"ane"}
-    assert found[["process", "pid"]].isna().all().all()
-    assert list(found["attribution"]) == ["unattributed", "label", "unattributed", "label", "unattributed"]
+    assert set(rows["lane"]) == {"neural engine"}
+    assert set(rows["device"]) == {"ane"}
+    assert rows[["process", "pid"]].isna().all().all()
+    assert list(rows["attribution"]) == ["unattributed", "label", "unattributed", "label", "unattributed"]
 
 
 def test_identical_neural_engine_rows_are_one_and_overlapping_ones_are_not(make):
@@ -50,22 +50,22 @@ def test_identical_neural_engine_rows_are_one_and_overlapping_ones_are_not(make)
 
 @pytest.mark.parametrize("schema", ["ane-hw-intervals", "ane-hw-intervals-internal"])
 def test_both_names_of_the_neural_engine_table_are_read(make, schema):
-    found = hardware(make, make.engine((0, 5, "Neural Engine Prediction"), schema=schema))
-    assert list(found["table"]) == [schema]
+    rows = hardware(make, make.engine((0, 5, "Neural Engine Prediction"), schema=schema))
+    assert list(rows["table"]) == [schema]
 
 
 def test_labels_are_matched_with_the_names_of_the_core_ml_table(make):
     coreml = make.coreml((0, 100, "Prediction", "my-net-1"), (0, 100, "Prediction", "other-1"))
-    found = hardware(make, coreml, make.engine((0, 5, "my_net_main__Op0_AneInference Prediction")))
-    assert list(found["model"]) == ["my-net"]
+    rows = hardware(make, coreml, make.engine((0, 5, "my_net_main__Op0_AneInference Prediction")))
+    assert list(rows["model"]) == ["my-net"]
 
 
 def test_gpu_rows_keep_their_process_and_only_active_ones_count(make):
     app = make.process("app", 42)
-    found = hardware(make, gpu(make, (0, LABEL, "Active", app), (10, LABEL, "Idle", app), (20, LABEL, None, app)))
-    assert list(found["start_ns"]) == [0, 20]
-    assert (found.loc[0, "process"], found.loc[0, "pid"], found.loc[0, "model"]) == ("app", 42, "net")
-    assert (found.loc[0, "kind"], found.loc[0, "lane"], found.loc[0, "depth"]) == ("gpu_exec", "gpu", 0)
+    rows = hardware(make, gpu(make, (0, LABEL, "Active", app), (10, LABEL, "Idle", app), (20, LABEL, None, app)))
+    assert list(rows["start_ns"]) == [0, 20]
+    assert (rows.loc[0, "process"], rows.loc[0, "pid"], rows.loc[0, "model"]) == ("app", 42, "net")
+    assert (rows.loc[0, "kind"], rows.loc[0, "lane"], rows.loc[0, "depth"]) == ("gpu_exec", "gpu", 0)
 
 
 @pytest.mark.parametrize(
@@ -89,28 +89,28 @@ def test_gpu_rows_keep_their_process_and_only_active_ones_count(make):
 )
 def test_whose_a_row_is_follows_from_its_process_then_its_label(make, label, process, target, expected):
     table = gpu(make, (0, label, "Active", process and make.process(*process)))
-    found = hardware(make, table, target=target and make.process(*target))
-    assert list(found["attribution"]) == [expected]
+    rows = hardware(make, table, target=target and make.process(*target))
+    assert list(rows["attribution"]) == [expected]
 
 
 def test_mps_rows_count_graphs_and_name_no_model(make):
     row = (4397573333, 259167, "MPSGraph", 0, "MPSGraph:0x10f504470 (CommandBuffer: 0xaa130cc9)", "Active", None)
     table = make.table("mps-hw-intervals", "start duration channel-name event-depth event-label state process", row)
-    found = hardware(make, table).iloc[0]
-    assert (found["lane"], found["kind"], found["device"], found["depth"]) == ("mps", "mps_dispatch", "gpu", 0)
-    assert (found["start_ns"], found["duration_ns"]) == (4397573333, 259167)
-    assert found[["model", "process", "pid"]].isna().all()
+    rows = hardware(make, table).iloc[0]
+    assert (rows["lane"], rows["kind"], rows["device"], rows["depth"]) == ("mps", "mps_dispatch", "gpu", 0)
+    assert (rows["start_ns"], rows["duration_ns"]) == (4397573333, 259167)
+    assert rows[["model", "process", "pid"]].isna().all()
 
 
 def test_tables_cut_down_to_times_still_bind(make):
-    found = hardware(make, make.table("metal-gpu-intervals", "start duration", (0, 1)))
-    assert list(found["kind"]) == ["gpu_exec"]
+    rows = hardware(make, make.table("metal-gpu-intervals", "start duration", (0, 1)))
+    assert list(rows["kind"]) == ["gpu_exec"]
 
 
 def test_rows_of_all_instruments_are_one_sorted_frame(make):
     mps = make.table("mps-hw-intervals", "start duration event-label", (5, 1, "MPSGraph:0x1 (CommandBuffer: 0x2)"))
-    found = hardware(
+    rows = hardware(
         make, make.engine((9, 1, "Neural Engine Load"), (1, 1, "x")), gpu(make, (3, "y", "Active", None)), mps
     )
-    assert list(found["lane"]) == ["neural engine", "gpu", "mps", "neural engine"]
-    assert list(found.index) == [0, 1, 2, 3]
+    assert list(rows["lane"]) == ["neural engine", "gpu", "mps", "neural engine"]
+    assert list(rows.index) == [0, 1, 2, 3]

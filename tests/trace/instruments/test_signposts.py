@@ -25,9 +25,9 @@ def intervals(trace):
 def test_a_beginning_and_its_end_are_one_interval(make):
     trace = build_trace(make.recording(signposts(make, (5, "Begin", "work"), (9, "End", "work"), (7, "Event", "tick"))))
     assert intervals(trace) == [(5, 4, "work")]
-    found = trace.context["signposts"].iloc[0]
-    assert (found["process"], found["pid"], found["category"], found["subsystem"]) == ("app", 42, "c", "s")
-    assert (found["start_message"], found["end_message"], found["row"]) == ("at 5", "at 9", 0)
+    row = trace.context["signposts"].iloc[0]
+    assert (row["process"], row["pid"], row["category"], row["subsystem"]) == ("app", 42, "c", "s")
+    assert (row["start_message"], row["end_message"], row["row"]) == ("at 5", "at 9", 0)
     assert list(trace.context["signpost_events"]["name"]) == ["tick"]
     assert trace.notes == ()
 
@@ -41,8 +41,8 @@ def test_identifier_process_name_and_log_tell_intervals_apart(make):
     rows = [(0, "Begin", "w", 1), (1, "Begin", "w", 2), (2, "Begin", "v", 1), (3, "Begin", "w", 1, "other")]
     rows += [(4, "Begin", "w", 1, "app", "d"), (10, "End", "w", 1), (20, "End", "w", 2), (30, "End", "v", 1)]
     rows += [(40, "End", "w", 1, "other"), (50, "End", "w", 1, "app", "d")]
-    found = intervals(build_trace(make.recording(signposts(make, *rows))))
-    assert found == [(0, 10, "w"), (1, 19, "w"), (2, 28, "v"), (3, 37, "w"), (4, 46, "w")]
+    read_rows = intervals(build_trace(make.recording(signposts(make, *rows))))
+    assert read_rows == [(0, 10, "w"), (1, 19, "w"), (2, 28, "v"), (3, 37, "w"), (4, 46, "w")]
 
 
 def test_what_has_no_counterpart_is_left_out_and_counted(make):
@@ -103,5 +103,5 @@ def test_points_of_interest_are_read(make):
         "time process thread subsystem name message",
         (3, make.process("app", 42), make.thread("Main Thread", 7), "s", "tap", "m"),
     )
-    found = build_trace(make.recording(table)).context["points_of_interest"].iloc[0]
-    assert (found["start_ns"], found["name"], found["process"], found["tid"]) == (3, "tap", "app", 7)
+    row = build_trace(make.recording(table)).context["points_of_interest"].iloc[0]
+    assert (row["start_ns"], row["name"], row["process"], row["tid"]) == (3, "tap", "app", 7)

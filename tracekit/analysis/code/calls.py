@@ -157,10 +157,10 @@ def _described(trace: Trace, rows: pd.DataFrame, stack: IntArray, call: IntArray
 def place_of(stacks: pd.DataFrame, rows: IndexArray) -> dict[str, object]:
     """Function, image, file and line of frames of the app, as columns, null for row -1; and `frame`, their row."""
     columns = {"caller": "function", "image": "image", "file": "file", "line": "line"}
-    places: dict[str, object] = {
+    location: dict[str, object] = {
         name: stacks[source].array.take(rows, allow_fill=True) for name, source in columns.items()
     }
-    return places | {"frame": rows}
+    return location | {"frame": rows}
 
 
 @cached_by_trace

@@ -32,7 +32,8 @@ def render_baseline(baseline: Baseline, floors: Floors) -> str:
     if failed is not None:
         rest = "; add recordings, or set min-change" if failed else ""
         lines.append(f"  checked against the others, {failed or 'none'} of {count} would fail{rest}")
-    return visible("\n".join(lines), multiline=True) + "\n"
+    # Names are a line each, whatever they hold.
+    return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def _model(baseline: Baseline, name: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.characters import visible
+from tracekit.compare.renderers import words
 from tracekit.compare.verdict import Verdict
 from tracekit.report.renderers.concise_layout import Layout
 from tracekit.report.renderers.markdown_text import escape, table
@@ -35,8 +36,8 @@ COMMENT_BYTES = 60_000
 def summary(gate: Gate) -> str:
     """The verdict in one line."""
     counts = [(verdict, sum(item.verdict is verdict for item in gate.items)) for verdict in Verdict]
-    words = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
-    return f"{gate.verdict}: {words}" if words else str(gate.verdict)
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
+    return f"{gate.verdict}: {listed}" if listed else str(gate.verdict)
 
 
 def render_text(gate: Gate, *, width: int, color: bool) -> str:
@@ -55,7 +56,9 @@ def render_text(gate: Gate, *, width: int, color: bool) -> str:
 
 def _notes(gate: Gate) -> tuple[str, ...]:
     """What to know before relying on the comparison."""
-    return gate.comparison.notes if gate.comparison is not None else ()
+    if gate.comparison is None:
+        return ()
+    return (*gate.comparison.notes, words.not_recorded(gate.comparison))
 
 
 def subject(item: Item) -> str:

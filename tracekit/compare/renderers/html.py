@@ -13,6 +13,7 @@ from tracekit.compare.matrix import FIGURES
 from tracekit.compare.models import Basis, Presence
 from tracekit.compare.renderers import words
 from tracekit.compare.renderers.matrix import FACTS, by_model, cell, differing_facts, facts, safe_matrix
+from tracekit.compare.renderers.quantities import COLUMNS, WORDS, quantities
 from tracekit.report import formatting
 from tracekit.report.formatting import ABSENT
 from tracekit.report.renderers.html.document import asset, document
@@ -53,16 +54,16 @@ def _grid(matrix: Matrix) -> Html:
     columns = matrix.columns
     head = tag("tr", tag("td"), *(tag("th", column.label, scope="col", class_="n") for column in columns))
     known = [
-        tag("tr", tag("th", FACTS[place], scope="row"), *(tag("td", facts(one)[place], class_="n") for one in columns))
-        for place in differing_facts(matrix)
+        tag("tr", tag("th", FACTS[index], scope="row"), *(tag("td", facts(one)[index], class_="n") for one in columns))
+        for index in differing_facts(matrix)
     ]
     bodies = []
     for name, rows in by_model(matrix):
         lines = [tag("tr", tag("th", code(name), scope="rowgroup", colspan=len(columns) + 1, class_="group"))]
         for row in rows:
             cells = [
-                tag("td", text, " *" if place in row.best else None, class_="n best" if place in row.best else "n")
-                for place, text in enumerate(cell(row.figure, value) for value in row.values)
+                tag("td", text, " *" if index in row.best else None, class_="n best" if index in row.best else "n")
+                for index, text in enumerate(cell(row.figure, value) for value in row.values)
             ]
             lines.append(tag("tr", tag("th", FIGURES[row.figure][0], scope="row"), *cells))
         bodies.append(tag("tbody", *lines))
@@ -88,6 +89,7 @@ def render_comparison(comparison: Comparison, sides: tuple[Drawing, Drawing] | N
         "header",
         tag("h1", words.arrow(words.sources(safe.before), words.sources(safe.after))),
         tag("p", title, class_=f"verdict {_kind(safe)}"),
+        tag("p", words.not_recorded(safe), class_="dim"),
         class_="top",
     )
     body = [top, tag("nav", aria_label="Page"), tag("main", *sections)]
@@ -116,8 +118,9 @@ KINDS: dict[str, str] = {
 
 def _kind(comparison: Comparison) -> str:
     """The look of the summary: the worst of all answers."""
-    found = {model.latency.answer for model in comparison.models if model.presence is Presence.BOTH}
-    kinds = {KINDS[each] for each in (*found, *(change.status for change in comparison.findings))}
+    kinds = {
+        KINDS[each] for each in (*words.answers(comparison.models), *(change.status for change in comparison.findings))
+    }
     return next((kind for kind in ("critical", "clean") if kind in kinds), "inconclusive")
 
 
@@ -149,6 +152,7 @@ def _models(comparison: Comparison) -> Html | None:
         tag("p", f"{what}; the interval is that of the change.", class_="dim") if grid else None,
         grid,
         tag("p", f"All models: {totals}") if totals else None,
+        *map(_quantities, compared),
         alone,
         id="models",
     )
@@ -164,7 +168,7 @@ def _model(model: ModelComparison) -> list[Cell]:
         ("where: ", words.parts(model)),
         ("p95: ", words.p95(model)),
         ("also: ", words.facts(model)),
-        ("data: ", words.measured(change)),
+        ("from: ", words.measured(change)),
     )
     details = listed([f"{label}{text}" for label, text in facts if text], class_="details")
     return [
@@ -176,6 +180,13 @@ def _model(model: ModelComparison) -> list[Cell]:
         Cell(words.interval(change) or ABSENT, change.low),
         Cell(details or ABSENT),
     ]
+
+
+def _quantities(model: ModelComparison) -> Html:
+    """All that is compared of a model, folded."""
+    rows = [[Cell(text, value) for text, value in row] for row in quantities(model)]
+    grid = table(COLUMNS, rows, name=f"All figures of {model.name}", words=WORDS, stacked=True)
+    return tag("details", tag("summary", "All figures of ", code(model.name)), grid)
 
 
 def _findings(comparison: Comparison) -> Html | None:
@@ -197,7 +208,7 @@ def _findings(comparison: Comparison) -> Html | None:
 def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Html]:
     """Where the script draws, and from when on both sides are the same time."""
     if sides is None:
-        why = "Lanes are drawn where each side is one recording, not a report."
+        why = "Lanes are drawn where each side has a recording, not only reports."
         return [tag("section", tag("h2", "Timeline"), tag("p", why, class_="dim"), id="timeline")]
     starts = [_first_call(side.timeline) for side in sides]
     aligned = "One scale. Each recording begins at its start: one has no prediction to align it by."
@@ -209,10 +220,12 @@ def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> lis
         tag("p", aligned, class_="dim"),
         tag("noscript", tag("p", "Scripts are switched off, so the lanes are not drawn. All answers are above.")),
     ]
-    for when, name, source, side in zip(
-        ("before", "after"), SIDES, (*comparison.before, *comparison.after), sides, strict=True
-    ):
-        parts += [tag("h3", f"{when}: {source}", class_="side"), tag("div", id=name), empty_lanes(side.timeline)]
+    several = (comparison.before, comparison.after)
+    for when, name, names, side in zip(("before", "after"), SIDES, several, sides, strict=True):
+        title = f"{when}: {visible(side.report.recording.source)}"
+        if len(names) > 1:
+            title += f", the most typical of {format_count(len(names), 'recording')}"
+        parts += [tag("h3", title, class_="side"), tag("div", id=name), empty_lanes(side.timeline)]
     return [tag("section", *parts, id="timeline")]
 
 
@@ -227,8 +240,8 @@ def _bounds(sides: tuple[Drawing, Drawing] | None) -> list[tuple[int, int, int]]
     if sides is None:
         return []
     timelines = [side.timeline for side in sides]
-    found = [_first_call(timeline) for timeline in timelines]
-    origins = [0, 0] if None in found else [start or 0 for start in found]
+    first_calls = [_first_call(timeline) for timeline in timelines]
+    origins = [0, 0] if None in first_calls else [start or 0 for start in first_calls]
     pairs = list(zip(timelines, origins, strict=True))
     before = max(origin - timeline.start_ns for timeline, origin in pairs)
     after = max(timeline.end_ns - origin for timeline, origin in pairs)
@@ -236,5 +249,6 @@ def _bounds(sides: tuple[Drawing, Drawing] | None) -> list[tuple[int, int, int]]
 
 
 def _notes(comparison: Comparison) -> Html | None:
-    method = f"Method {comparison.method}: circular block bootstrap of the median of log latency; see docs/compare.md."
-    return tag("section", tag("h2", "Notes"), listed([*comparison.notes, method], class_="notes"), id="notes")
+    return tag(
+        "section", tag("h2", "Notes"), listed([*comparison.notes, words.method(comparison)], class_="notes"), id="notes"
+    )

@@ -22,7 +22,8 @@ def render_markdown(comparison: Comparison) -> str:
     safe = map_strings(comparison, lambda _, text: visible(text))
     blocks = [
         f"**{escape(words.summary(safe))}**",
-        f"before: {escape(words.sources(safe.before))}  \nafter: {escape(words.sources(safe.after))}",
+        f"before: {escape(words.sources(safe.before))}  \nafter: {escape(words.sources(safe.after))}  \n"
+        f"{escape(words.not_recorded(safe))}",
         *_unfair(safe),
         *_findings(safe),
         *_models(safe),
@@ -73,7 +74,13 @@ def _row(model: ModelComparison) -> Sequence[str]:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
     latency = words.latencies(change) + (" (all predictions)" if model.basis is Basis.ALL else "")
-    why = "; ".join(
-        filter(None, (words.reason(change), words.parts(model), words.facts(model), words.measured(change)))
+    tail = words.p95(model)
+    facts = (
+        words.reason(change),
+        words.parts(model),
+        f"p95 {tail}" if tail else "",
+        words.facts(model),
+        words.measured(change),
     )
+    why = "; ".join(filter(None, facts))
     return (escape(name), str(change.answer), latency, words.percent_change(change.ratio), words.interval(change), why)

@@ -58,7 +58,7 @@ def facts(column: Column) -> tuple[str, ...]:
 def differing_facts(matrix: Matrix) -> list[int]:
     """Positions in `FACTS` of what any column tells."""
     known = [(column.device, column.system, column.units) for column in matrix.columns]
-    return [place for place in range(len(FACTS)) if any(values[place] for values in known)]
+    return [index for index in range(len(FACTS)) if any(values[index] for values in known)]
 
 
 def by_model(matrix: Matrix) -> Iterator[tuple[str, list[Row]]]:
@@ -105,7 +105,7 @@ def _title_cells(matrix: Matrix, width: int) -> int:
 def _cells(matrix: Matrix, position: int, room: int) -> int:
     """Width of a column, its mark included."""
     column = matrix.columns[position]
-    known = [facts(column)[place] for place in differing_facts(matrix)]
+    known = [facts(column)[index] for index in differing_facts(matrix)]
     longest = max(map(cell_len, [column.label, *known]))
     values = max((cell_len(cell(row.figure, row.values[position])) for row in matrix.rows), default=0)
     return min(max(min(longest, LABEL_CELLS), values) + len(BEST), room - GAP)
@@ -127,8 +127,8 @@ def _table(matrix: Matrix, positions: list[int], width: int) -> list[Text]:
     lines = [line(Text(""), [(column.label, False) for column in columns])]
     lines[0].stylize("bold")
     lines += [
-        line(Text(FACTS[place], style="dim"), [(facts(column)[place], False) for column in columns])
-        for place in differing_facts(matrix)
+        line(Text(FACTS[index], style="dim"), [(facts(column)[index], False) for column in columns])
+        for index in differing_facts(matrix)
     ]
     for name, of_model in by_model(matrix):
         rows = [row for row in of_model if any(row.values[position] is not None for position in positions)]
@@ -146,13 +146,13 @@ def render_markdown(matrix: Matrix) -> str:
     safe = safe_matrix(matrix)
     header = ("model", "", *(escape(column.label) for column in safe.columns))
     rows = [
-        ("", FACTS[place], *(escape(facts(column)[place]) for column in safe.columns))
-        for place in differing_facts(safe)
+        ("", FACTS[index], *(escape(facts(column)[index]) for column in safe.columns))
+        for index in differing_facts(safe)
     ]
     for name, of_model in by_model(safe):
         for number, row in enumerate(of_model):
             values = (cell(row.figure, value) for value in row.values)
-            marked = (f"**{text}**" if place in row.best else text for place, text in enumerate(values))
+            marked = (f"**{text}**" if index in row.best else text for index, text in enumerate(values))
             rows.append((escape(name) if not number else "", FIGURES[row.figure][0], *marked))
     notes = [sentence(note.replace("* best", "Bold: best")) for note in safe.notes]
     return "\n\n".join([table(header, rows, words=2), *notes]) + "\n"

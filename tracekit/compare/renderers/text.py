@@ -41,6 +41,7 @@ def render_comparison(comparison: Comparison, *, width: int, color: bool) -> str
     lines = [
         *layout.hanging(Text(f"before  {words.sources(safe.before)}"), 8),
         *layout.hanging(Text(f"after   {words.sources(safe.after)}"), 8),
+        *layout.hanging(Text(words.not_recorded(safe), style="dim"), 8),
         Text(),
         *_unfair(safe, layout),
         *_findings(safe, layout),
@@ -81,10 +82,11 @@ def _models(comparison: Comparison, layout: Layout) -> list[Text]:
     compared = [model for model in comparison.models if model.presence is Presence.BOTH]
     lines = []
     if compared:
-        what = "median of all predictions" if all(one.basis is Basis.ALL for one in compared) else "median warm latency"
+        every = all(one.basis is Basis.ALL for one in compared)
+        what = "median of all predictions" if every else "median warm latency"
         lines = layout.heading("MODELS", f"{what}, 95% interval of the change")
         for model in compared:
-            lines += _model(model, layout)
+            lines += _model(model, layout, "" if every else _basis(model))
         totals = words.totals(compared)
         lines += layout.hanging(Text.assemble("  ", ("all models", "bold"), f"  {totals}"), 4) if totals else []
         lines.append(Text())
@@ -96,20 +98,24 @@ def _models(comparison: Comparison, layout: Layout) -> list[Text]:
     return lines
 
 
-def _model(model: ModelComparison, layout: Layout) -> list[Text]:
+def _basis(model: ModelComparison) -> str:
+    return ", also those after a load" if model.basis is Basis.ALL else ""
+
+
+def _model(model: ModelComparison, layout: Layout, basis: str) -> list[Text]:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
-    by = f" by {words.percent_change(change.ratio).lstrip('+−')}"
-    answer = f"{change.answer}{by if change.answer in (Answer.IMPROVED, Answer.REGRESSED) else ''}"
     span = words.interval(change)
     numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}" + (f" ({span})" if span else "")
-    head = Text.assemble("  ", (name, "bold"), "  ", (answer, STYLES[change.answer]), "  ", glued(numbers))
+    head = Text.assemble(
+        "  ", (name, "bold"), "  ", (words.answer(change), STYLES[change.answer]), "  ", glued(numbers)
+    )
     rows = [
         ("why", words.reason(change)),
         ("where", words.parts(model)),
         ("p95", words.p95(model)),
         ("also", words.facts(model)),
-        ("data", words.measured(change)),
+        ("from", words.measured(change) + basis),
     ]
     lines = layout.hanging(head, 4)
     for label, text in rows:
@@ -126,7 +132,7 @@ def _notes(comparison: Comparison, layout: Layout) -> list[Text]:
 
 
 def _summary_style(comparison: Comparison) -> str:
-    answers = {model.latency.answer for model in comparison.models if model.presence is Presence.BOTH}
+    answers = words.answers(comparison.models)
     statuses = {change.status for change in comparison.findings}
     if Answer.REGRESSED in answers or Status.NEW in statuses:
         return "bold red"

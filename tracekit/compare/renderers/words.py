@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 PARTS = 4
 """Most parts of a breakdown that are given in words."""
+SOURCES = 6
+"""Most recordings of a side that are named."""
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
 ARROW = "→"
+CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
 
 
 def arrow(before: str, after: str) -> str:
@@ -54,6 +57,8 @@ def reason(change: LatencyChange) -> str:
     if change.reason is None:
         return ""
     more = f"; record at least {format_count(change.wanted, 'prediction')} a side" if change.wanted else ""
+    if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
+        more = "; compare more recordings a side"
     few = min(change.counts) < MIN_PREDICTIONS
     words = {
         Reason.MISSING: "no latency on one side",
@@ -62,12 +67,16 @@ def reason(change: LatencyChange) -> str:
             if few
             else f"neighboring predictions depend on each other; they are worth {_worth(change)} independent ones"
         ),
-        Reason.WIDE: "the interval is too wide",
-        Reason.SMALL: "changed, but maybe by less than what counts",
+        Reason.WIDE: "the interval is too wide to tell",
+        Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
         Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
         Reason.MODES: "latencies gather around several values",
     }
     return words[change.reason] + more
+
+
+def _floor(change: LatencyChange) -> str:
+    return "what counts" if change.floor is None else f"{change.floor * 100:.2g}%"
 
 
 def _worth(change: LatencyChange) -> str:
@@ -92,12 +101,33 @@ def latencies(change: LatencyChange) -> str:
     )
 
 
+def answer(change: LatencyChange) -> str:
+    """The answer with its size: `improved by 30%`, `unchanged within ±5%`."""
+    if change.answer in CHANGED:
+        return f"{change.answer} by {percent_change(change.ratio).lstrip('+−')}"
+    if change.answer is Answer.UNCHANGED and change.floor is not None:
+        return f"{change.answer} within ±{_floor(change)}"
+    return str(change.answer)
+
+
 def p95(model: ModelComparison) -> str:
     """The 95th percentile, where it can be compared; else empty."""
     change = model.p95
-    if change is None or change.reason is not None:
+    if change.ratio is None:
         return ""
-    return f"{latencies(change)}, {percent_change(change.ratio)} ({interval(change)}): {change.answer}"
+    return f"{answer(change)}, {latencies(change)}, {percent_change(change.ratio)} ({interval(change)})"
+
+
+def answers(models: Iterable[ModelComparison]) -> set[Answer]:
+    """What is said of the models on both sides: of their medians, and of percentiles that changed."""
+    compared = [model for model in models if model.presence is Presence.BOTH]
+    tails = {model.p95.answer for model in compared} & CHANGED
+    return {model.latency.answer for model in compared} | tails
+
+
+def not_recorded(comparison: Comparison) -> str:
+    """What could make the comparison unfair, and no recording tells."""
+    return f"not recorded: {', '.join(comparison.not_recorded)}; a difference would not be seen"
 
 
 def parts(model: ModelComparison) -> str:
@@ -109,22 +139,30 @@ def parts(model: ModelComparison) -> str:
 
 
 def _part(part: PartChange) -> str:
-    sign = "+" if part.difference_ns > 0 else "−"
-    return f"{part.part} {sign}{format_duration(abs(part.difference_ns))}"
+    return f"{part.part} {signed_duration(part.difference_ns)}"
+
+
+def signed_duration(time_ns: float) -> str:
+    """A difference of times: `+512.15 µs`, `−3.61 ms`."""
+    return f"{'+' if time_ns > 0 else '−'}{format_duration(abs(time_ns))}"
 
 
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, in one line; empty where none does."""
     rows: list[tuple[str, Pair, Callable[[float], str]]] = [
-        ("loads", model.loads, _number),
+        ("loads", model.loads, number),
         ("load time", model.load_ns, format_duration),
-        ("cold load", model.cold_load_ns, format_duration),
-        ("cached load", model.cached_load_ns, format_duration),
-        ("copies per prediction", model.copies, _number),
-        ("most in flight", model.in_flight, _number),
+        ("cold load", _medians(model.cold_load), format_duration),
+        ("cached load", _medians(model.cached_load), format_duration),
+        ("copies per prediction", model.copies, number),
+        ("most in flight", model.in_flight, number),
     ]
-    rows += [(f"{DEVICE_NAMES[Device(name)]} share", pair, _share) for name, pair in model.units if _moved(pair)]
+    rows += [(f"{DEVICE_NAMES[Device(name)]} share", pair, share) for name, pair in model.units if _moved(pair)]
     return ", ".join(f"{label} {pair_words(pair, form)}" for label, pair, form in rows if _differs(pair))
+
+
+def _medians(change: LatencyChange) -> Pair:
+    return Pair(change.before_ns, change.after_ns)
 
 
 def pair_words(pair: Pair, form: Callable[[float], str]) -> str:
@@ -138,22 +176,29 @@ def totals(models: Sequence[ModelComparison]) -> str:
     if len(models) < 2:
         return ""
     rows = [
-        ("loads", [model.loads for model in models], _number),
+        ("loads", [model.loads for model in models], number),
         ("load time", [model.load_ns for model in models], format_duration),
     ]
     words = []
     for label, pairs, form in rows:
-        total = Pair(sum(pair.before or 0 for pair in pairs), sum(pair.after or 0 for pair in pairs))
+        total = _total(pairs)
         if _differs(total):
             words.append(f"{label} {pair_words(total, form)}")
     return ", ".join(words)
 
 
-def _number(value: float) -> str:
+def _total(pairs: Iterable[Pair]) -> Pair:
+    known = list(pairs)
+    return Pair(sum(pair.before or 0 for pair in known), sum(pair.after or 0 for pair in known))
+
+
+def number(value: float) -> str:
+    """A count, or the mean of several."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 
-def _share(value: float) -> str:
+def share(value: float) -> str:
+    """A share in percent."""
     return f"{value * 100:.0f}%"
 
 
@@ -186,19 +231,31 @@ def summary(comparison: Comparison) -> str:
     """The comparison in one line."""
     words = []
     compared = [model for model in comparison.models if model.presence is Presence.BOTH]
+    if not compared and comparison.models:
+        words.append("no model in common")
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):
-        names = [f"{one.name} {percent_change(one.latency.ratio)}" for one in compared if one.latency.answer is wanted]
+        names = [name for one in compared if (name := _changed(one, wanted))]
         if names:
             words.append(f"{wanted}: {listed(names[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
     for wanted in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA):
-        count = sum(model.latency.answer is wanted for model in compared)
+        count = sum(model.latency.answer is wanted and model.p95.answer not in CHANGED for model in compared)
         if count:
             words.append(f"{format_count(count, 'model')} {wanted}" if wanted is Answer.UNCHANGED else _too_few(count))
+    loads = _total([model.loads for model in compared])
+    if _differs(loads):
+        words.append(f"loads {pair_words(loads, number)}")
     for status in (Status.NEW, Status.STILL_THERE, Status.FIXED, Status.NOT_COMPARABLE):
         count = len({change.id for change in comparison.findings if change.status is status})
         if count:
             words.append(f"{format_count(count, 'finding')} {status}")
     return " · ".join(words) or "nothing to compare"
+
+
+def _changed(model: ModelComparison, wanted: Answer) -> str:
+    """The model with the change that has this answer: that of the median, else of the 95th percentile; else empty."""
+    if model.latency.answer is wanted:
+        return f"{model.name} {percent_change(model.latency.ratio)}"
+    return f"{model.name} p95 {percent_change(model.p95.ratio)}" if model.p95.answer is wanted else ""
 
 
 def _too_few(count: int) -> str:
@@ -218,5 +275,16 @@ def unmatched(models: Iterable[ModelComparison]) -> list[str]:
 
 
 def sources(names: Sequence[str]) -> str:
-    """Names of recordings."""
-    return ", ".join(names)
+    """Names of recordings; of many the first ones, and how many more there are."""
+    if len(names) <= SOURCES:
+        return ", ".join(names)
+    return f"{', '.join(names[: SOURCES - 1])} and {len(names) - SOURCES + 1:,} more"
+
+
+def method(comparison: Comparison) -> str:
+    """How the answers were found, in one sentence."""
+    several = max(len(comparison.before), len(comparison.after)) > 1
+    how = "Welch's t interval on the logarithms of the recordings' medians"
+    if not several:
+        how = "circular block bootstrap of the median of log latency"
+    return f"Method {comparison.method}: {how}; see docs/compare.md."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.framework import ModelFileDetector, Reference
-from tracekit.detectors.model_rules.shared import NoOptions
+from tracekit.detectors.model_rules.shared import NoOptions, code, listed
 from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
 from tracekit.detectors.patterns import Pattern
 from tracekit.model_files import NEWEST, Form, WeightState
@@ -30,6 +30,8 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     if weights.state in _WORDS:
         size = "" if weights.bytes is None else f" ({format_bytes(weights.bytes)} expected)"
         return Finding(model.name, f"{_WORDS[weights.state]}: {weights.reason}{size}.", metrics, None, ())
+    if model.absent:
+        return Finding(model.name, f"Incomplete: {listed(map(code, model.absent))} is missing.", metrics, None, ())
     if version is not None and version > NEWEST:
         return Finding(
             model.name,
@@ -63,8 +65,9 @@ What can be wrong with the files of a model that does not load.
 1. The file or folder is there and readable. If not, `tracekit inspect` says so and stops.
 2. The specification is whole. A truncated one cannot be read either.
 3. The weights are there, are not a Git LFS pointer, and every tensor that the specification refers to lies in them.
-4. The specification version is one that this tool knows (`deployment-target` compares it with a system).
-5. The form: `MLModel(contentsOf:)` takes a compiled model (`.mlmodelc`). A package or `.mlmodel` must be compiled
+4. A compiled model has its `coremldata.bin`, which the compiler always writes.
+5. The specification version is one that this tool knows (`deployment-target` compares it with a system).
+6. The form: `MLModel(contentsOf:)` takes a compiled model (`.mlmodelc`). A package or `.mlmodel` must be compiled
    first, by Xcode or `MLModel.compileModel(at:)`; otherwise the error says that the model "was not compiled".
 
 ## Not a problem when
@@ -76,6 +79,7 @@ FIX = """
 Get the files again, complete:
 
 - Weights missing: copy the whole `.mlpackage` folder. In a Git repository, fetch large files with `git lfs pull`.
+- Compiled model incomplete: copy the whole `.mlmodelc` folder.
 - Weights truncated: download the package again.
 - "was not compiled": load the compiled form.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.framework import ModelFileDetector, Reference
-from tracekit.detectors.model_rules.shared import DOCS, INSPECT_MODEL, NoOptions
-from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, NotApplicable, Passed
+from tracekit.detectors.model_rules.shared import DOCS, NoOptions, no_weights
+from tracekit.detectors.outcomes import Finding, Metric, NotApplicable, Passed
 from tracekit.detectors.patterns import Pattern
 from tracekit.units import format_bytes, format_count
 
@@ -20,7 +20,7 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     model = view.model
     tensors = model.weights.tensors
     if tensors is None:
-        return InsufficientData(model.name, "The file does not list the weights.", INSPECT_MODEL)
+        return no_weights(model)
     quantized = [weight for weight in tensors if "quantized" in weight.technique]
     if not quantized:
         return NotApplicable(model.name, "No weights are quantized.")

@@ -35,15 +35,16 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     counts = dict(model.counts)
     if not counts:
         return no_operations(model)
-    found = {name: counts[name] for name in (*RECURRENT, *CONTROL_FLOW) if name in counts}
-    metrics = (Metric("recurrent and control-flow operations", sum(found.values()), "count"),)
-    if not found:
+    sequential = {name: counts[name] for name in (*RECURRENT, *CONTROL_FLOW) if name in counts}
+    metrics = (Metric("recurrent and control-flow operations", sum(sequential.values()), "count"),)
+    if not sequential:
         return Passed(model.name, "No recurrent or control-flow operation.", metrics)
-    words = listed(f"{count:,} {code(name)}" for name, count in found.items())
+    words = listed(f"{count:,} {code(name)}" for name, count in sequential.items())
+    total = sum(counts.values())
+    among = f" among {format_count(total, 'operation')}" if total > sum(sequential.values()) else ""
     return Finding(
         model.name,
-        f"{words} among {format_count(sum(counts.values()), 'operation')}: they may run on the CPU, and may split the "
-        "rest.",
+        f"{words}{among}: may run on the CPU{', and may split the rest' if among else ''}.",
         metrics,
         None,
         (),

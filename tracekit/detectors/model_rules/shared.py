@@ -93,10 +93,10 @@ def type_code(feature: Feature, dtype: str | None = None, *, output: bool = Fals
         )
         half = dtype == "np.float16" and layout == "GRAYSCALE"
         return f"ct.ImageType({parts[0]}, color_layout=ct.colorlayout.{'GRAYSCALE_FLOAT16' if half else layout})"
-    own = {"Float16": "np.float16", "Float32": "np.float32", "Int32": "np.int32", "Int8": "np.int8"}
+    type_names = {"Float16": "np.float16", "Float32": "np.float32", "Int32": "np.int32", "Int8": "np.int8"}
     if not output:
         parts.append(f"shape={shape_code(feature)}")
-    parts.append(f"dtype={dtype or own.get(feature.element or '', 'np.float32')}")
+    parts.append(f"dtype={dtype or type_names.get(feature.element or '', 'np.float32')}")
     return f"ct.TensorType({', '.join(parts)})"
 
 
@@ -114,6 +114,14 @@ def no_precision(model: ModelFile) -> NotApplicable | InsufficientData:
     return NotApplicable(
         model.name, f"A {model.kind} does not fix the type it computes with: Core ML chooses one when it loads it."
     )
+
+
+def no_weights(model: ModelFile) -> NotApplicable | InsufficientData:
+    """The answer where the weights are not listed."""
+    reason = model.weights.reason
+    if reason:
+        return NotApplicable(model.name, f"{reason[:1].upper()}{reason[1:]}.")
+    return InsufficientData(model.name, "The file does not list the weights.", INSPECT_MODEL)
 
 
 def no_operations(

@@ -52,24 +52,26 @@ def _pairs(function: Function) -> list[tuple[Feature, str]]:
         value.name: value.dimensions for operation in function.operations or () for value in operation.outputs
     } | {each.name: each.shape.dimensions for each in function.outputs if each.shape is not None}
     free = {each.name: each for each in function.outputs if each.kind is FeatureKind.ARRAY}
-    found = []
+    pairs = []
     for entry in function.inputs:
         if entry.kind is not FeatureKind.ARRAY or not _NAMES.search(entry.name) or entry.shape is None:
             continue
         for name, output in free.items():
             if output.element == entry.element and _fits(entry, shapes.get(name)):
-                found.append((entry, name))
+                pairs.append((entry, name))
                 del free[name]
                 break
-    return found
+    return pairs
 
 
 def _fits(entry: Feature, sizes: tuple[int | None, ...] | None) -> bool:
     """Whether a shape is that of the input, as far as both are known."""
-    own = entry.shape.dimensions if entry.shape else ()
-    if sizes is None or len(sizes) != len(own) or not own:
+    dimensions = entry.shape.dimensions if entry.shape else ()
+    if sizes is None or len(sizes) != len(dimensions) or not dimensions:
         return False
-    known = [(size, other) for size, other in zip(own, sizes, strict=True) if size is not None and other is not None]
+    known = [
+        (size, other) for size, other in zip(dimensions, sizes, strict=True) if size is not None and other is not None
+    ]
     return all(size == other for size, other in known) and any(size > 1 for size, _ in known)
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.framework import ModelFileDetector, Reference
-from tracekit.detectors.model_rules.shared import DOCS, INSPECT_MODEL, listed
+from tracekit.detectors.model_rules.shared import DOCS, listed, no_weights
 from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, above
+from tracekit.detectors.outcomes import Finding, NotApplicable, Passed, above
 from tracekit.detectors.patterns import Pattern
 from tracekit.model_files import Kind
 from tracekit.model_files.compression import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
@@ -31,7 +31,7 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
     model = view.model
     tensors = model.weights.tensors
     if tensors is None:
-        return InsufficientData(model.name, "The file does not list the weights.", INSPECT_MODEL)
+        return no_weights(model)
     if not tensors:
         return NotApplicable(model.name, "The model has no weights.")
     held = compressible(tensors)

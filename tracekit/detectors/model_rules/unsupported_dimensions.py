@@ -38,16 +38,16 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
     results = [_results(function) for function in functions]
     shapes = [each for function in functions for each in _interface(function)]
     shapes += [each for some in results for each in some]
-    found = {name: sizes for name, sizes in shapes if len(sizes) > options.max_rank or _too_large(sizes, options)}
+    large = {name: sizes for name, sizes in shapes if len(sizes) > options.max_rank or _too_large(sizes, options)}
     largest = max((size or 0 for _, sizes in shapes for size in sizes), default=0)
     metrics = (above("largest dimension", largest, "count", options.max_size + 1),)
-    if found:
-        shown = listed(f"{code(name)} ({_words(sizes)})" for name, sizes in found.items())
+    if large:
+        shown = listed(f"{code(name)} ({_words(sizes)})" for name, sizes in large.items())
         return Finding(
             model.name,
-            f"{'A shape' if len(found) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
+            f"{'A shape' if len(large) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
             f"of it may run on the CPU or GPU: {shown}.",
-            (*metrics, Metric("tensors beyond the limits", len(found), "count")),
+            (*metrics, Metric("tensors beyond the limits", len(large), "count")),
             None,
             (),
         )
@@ -57,10 +57,11 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
 
 
 def _interface(function: Function) -> Iterator[tuple[str, Sequence[int | None]]]:
-    """Names and shapes of inputs, outputs and states, listed shapes too."""
+    """Names and shapes of inputs, outputs and states; listed shapes and the largest of a range too."""
     for feature in function.features:
         if feature.shape is not None:
-            for sizes in (feature.shape.dimensions, *feature.shape.choices):
+            largest = tuple(size.upper for size in feature.shape.ranges)
+            for sizes in (feature.shape.dimensions, *feature.shape.choices, largest):
                 yield feature.name, sizes
 
 
@@ -96,7 +97,7 @@ Long audio or text in one dimension exceeds that, and the model may run elsewher
 
 The shapes of inputs, outputs and of all results of operations are compared with the limits. Of shapes with four or five
 dimensions, the first two count as batch and channels; of smaller ones, every dimension counts as width. Sizes that are
-known only when the model runs are not counted.
+known only when the model runs are not counted; a range counts with its upper bound.
 
 ## Not a problem when
 

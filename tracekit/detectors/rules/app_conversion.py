@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.code import conversions
-from tracekit.detectors import Outcome, Pattern, RecordingDetector, Reference, Trace, format_count, format_share, option
-from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work, min_samples_option
+from tracekit.detectors import Outcome, Pattern, RecordingDetector, Reference, Trace, format_count, format_share
+from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work, min_samples_option, share_option
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import AppWork
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    share: float = option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.", maximum=1)
+    share: float = share_option()
     min_samples: int = min_samples_option()
 
 

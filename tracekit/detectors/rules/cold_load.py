@@ -35,6 +35,7 @@ from tracekit.detectors.shared.load_options import (
     warm_up_pause_option,
     without_load,
 )
+from tracekit.detectors.shared.planned import of_load
 from tracekit.detectors.shared.snippets import load_early
 from tracekit.units import format_bytes
 
@@ -113,7 +114,7 @@ def _finding(
             f"Specialized for the device in {format_count(len(rows), 'load')} ({format_time(cost_ns)} in total, "
             f"longest {format_time(longest)})"
         )
-    summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen) + _size(view.model_file)
+    summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen) + _size(view.model_file) + of_load(view)
     return finding(
         model=view.name,
         summary=summary,

@@ -33,7 +33,9 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.caveats import units_not_recorded
+from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.snippets import OPERATIONS
+from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import RECORD_ALONE, order_words
 from tracekit.trace.events import DEVICE_NAMES
 
@@ -86,7 +88,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if runs is None or usual < options.changes:
         metric = above("hand-offs per prediction (median)", usual, "count", options.changes)
         words = f"Half of the predictions have {format_count(round(usual), 'hand-off')} or fewer"
-        return Passed(view.name, f"{words if usual else 'The work stays on one compute unit'}.", (metric,))
+        words = words if usual else "The work stays on one compute unit"
+        return Passed(view.name, f"{words}.{of_hand_offs(view)}", (metric,))
     share = int(_interruptions(runs).durations.sum()) / int(rows["duration_ns"].sum())
     metrics = (
         above("hand-offs per prediction (median)", usual, "count", options.changes),
@@ -96,7 +99,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(
             view.name,
             f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
-            f"{DEVICE_NAMES[runs.main_unit]} for only {format_share(share)} of the time.",
+            f"{DEVICE_NAMES[runs.main_unit]} for only {format_share(share)} of the time.{of_hand_offs(view)}",
             metrics,
         )
     return _finding(view, rows[changes >= options.changes], runs, metrics)
@@ -108,7 +111,7 @@ def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
     if known < len(view.predictions) and not_recorded:
         return InsufficientData(
             view.name,
-            " ".join(entry.conclusion for entry in not_recorded),
+            f"{' '.join(entry.conclusion for entry in not_recorded)}{of_rows(view)}{of_hand_offs(view)}",
             " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
         )
     return too_few_predictions(
@@ -140,6 +143,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
             f"Half of the predictions have {changes:.0f} or more hand-offs (mostly "
             f"{order_words(runs.usual_order())}). They interrupt the {main}, which does most of the work, for "
             f"{format_time(mean)} per prediction on average ({share} of its time)."
+            f"{of_hand_offs(view, main)}"
         ),
         metrics=(*metrics, Metric("mean interruption per prediction", mean, "ns")),
         cost=cost_of(
@@ -180,6 +184,9 @@ used instead. Reported when both hold:
 
 At least `min_predictions` predictions are needed. Estimated savings are the time of these interruptions. Time before
 the main unit's first row and after its last does not count.
+
+With a performance report of the model (`--perf-report`), the answer also says how many hand-offs it plans, and at which
+operations. A plan is in the order of the report, so it can have more hand-offs than a prediction. It decides nothing.
 
 ## Not a problem when
 

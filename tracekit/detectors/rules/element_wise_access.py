@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.code import element_access
-from tracekit.detectors import Outcome, Pattern, RecordingDetector, Reference, Trace, format_count, format_share, option
-from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work, min_samples_option
+from tracekit.detectors import Outcome, Pattern, RecordingDetector, Reference, Trace, format_count, format_share
+from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work, min_samples_option, share_option
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import AppWork
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    share: float = option(
-        0.1,
-        "share of samples",
-        "Heuristic: below a tenth, other work comes first. A public recording of a speech recognizer has a fifth.",
-        maximum=1,
-    )
+    share: float = share_option(" A public recording of a speech recognizer has a fifth.")
     min_samples: int = min_samples_option()
 
 

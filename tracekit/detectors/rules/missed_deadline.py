@@ -33,6 +33,7 @@ from tracekit.detectors import (
     too_few_predictions,
 )
 from tracekit.detectors.shared.idle_gaps import read_pauses
+from tracekit.detectors.shared.planned import of_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,12 +139,15 @@ def _finding(
     view: ModelView, judged: pd.DataFrame, late: pd.DataFrame, budget_ns: int, words: str, metrics: tuple[Metric, ...]
 ) -> Finding:
     """The finding with its cost: the time beyond the budget."""
-    slow_ns = float(np.quantile(judged["duration_ns"].to_numpy(), 0.95))
+    typical_ns, slow_ns = (float(value) for value in np.quantile(judged["duration_ns"].to_numpy(), [0.5, 0.95]))
     times = Intervals.from_rows(late)
     affected = Intervals(times.starts + budget_ns, times.ends).union()
     return finding(
         model=view.name,
-        summary=f"{words}. p95 is {format_time(slow_ns)}, i.e. {1e9 / slow_ns:.0f} predictions per second.",
+        summary=(
+            f"{words}. p95 is {format_time(slow_ns)}, i.e. {1e9 / slow_ns:.0f} predictions per second."
+            f"{of_time(view, budget_ns, typical_ns)}"
+        ),
         metrics=metrics,
         cost=cost_of(
             affected.covered_ns,
@@ -178,6 +182,9 @@ after the one before, at a common rate of 15 to 120 fps; a quarter or more start
 keep this rate however long predictions take. Reported when `missed_share` or more of the predictions, and at least
 `min_dropped` of them, take longer than a frame and are followed by a dropped frame. If every prediction takes longer
 than a frame, the recording shows a lower rate and no dropped frame. Only a budget finds this.
+
+With a performance report of the model (`--perf-report`), a finding also says whether the model alone fits in the time:
+its median there has no other work beside it. It decides nothing.
 
 ## Not a problem when
 

@@ -11,6 +11,7 @@ import pandas as pd
 from tracekit.detectors import (
     Attribution,
     InsufficientData,
+    Intervals,
     Kind,
     Level,
     Metric,
@@ -149,18 +150,15 @@ def _activity(trace: Trace) -> pd.DataFrame:
 def _cut_rows(trace: Trace) -> pd.DataFrame:
     """Rows that reach the end of the recording."""
     rows, duration = _activity(trace), trace.run.duration_ns
-    ends = (rows["start_ns"] + rows["duration_ns"]).to_numpy()
-    return rows[ends >= (np.iinfo(np.int64).max if duration is None else duration - AT_END_NS)]
+    return rows[
+        Intervals.from_rows(rows).ends >= (np.iinfo(np.int64).max if duration is None else duration - AT_END_NS)
+    ]
 
 
 def _last_event(trace: Trace) -> int:
     """End of the last row of Core ML in ns; 0 where it recorded none."""
-    ends = [
-        int((frame["start_ns"] + frame["duration_ns"]).max())
-        for frame in (_activity(trace), trace.data, trace.compute, trace.other)
-        if len(frame)
-    ]
-    return max(ends, default=0)
+    rows = Intervals.from_rows(_activity(trace), trace.data, trace.compute, trace.other)
+    return int(rows.ends.max(initial=0))
 
 
 def _own_work(trace: Trace) -> pd.DataFrame:

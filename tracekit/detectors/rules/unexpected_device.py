@@ -41,7 +41,9 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.expectations import UNITS
+from tracekit.detectors.shared.planned import of_units
 from tracekit.detectors.shared.snippets import OPERATIONS
+from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import order_words
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import DEVICE_NAMES
@@ -130,7 +132,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not options.expected_unit:
         seen = f"Recorded work: {work.words}." if work.words else _NO_WORK
         return NotApplicable(
-            view.name, f"No expected compute unit given; set one with --expect, for example --expect ane. {seen}"
+            view.name,
+            f"No expected compute unit given; set one with --expect, for example --expect ane. {seen}{of_rows(view)}"
+            f"{of_units(view)}",
         )
     expected = _DEVICES[options.expected_unit]
     if int(judged.sum()) < options.min_predictions:
@@ -147,7 +151,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return _finding(view, options, work, elsewhere_ns, metrics)
     if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
         return Passed(
-            view.name, f"{format_share(work.share(expected))} of the work ran on the {DEVICE_NAMES[expected]}.", metrics
+            view.name,
+            f"{format_share(work.share(expected))} of the work ran on the {DEVICE_NAMES[expected]}.{of_units(view)}",
+            metrics,
         )
     return _unclear(view, work)
 
@@ -206,12 +212,13 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
     if not_recorded:
         return InsufficientData(
             view.name,
-            f"{reason} {' '.join(entry.conclusion for entry in not_recorded)}",
+            f"{reason} {' '.join(entry.conclusion for entry in not_recorded)}{of_rows(view)}{of_units(view)}",
             " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
         )
     return InsufficientData(
         view.name,
-        f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went.",
+        f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went."
+        f"{of_units(view)}",
         "Record this model alone, without overlapping predictions, and check the performance report in Xcode.",
     )
 
@@ -232,7 +239,7 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
         summary=(
             f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
             f"elsewhere: {work.words}.{order}{doubt} The estimate assumes that the {unit} is at most "
-            f"{options.speed_up:g}x as fast."
+            f"{options.speed_up:g}x as fast.{of_rows(view)}{of_units(view, unit)}"
         ),
         metrics=metrics,
         cost=cost_of(
@@ -289,6 +296,13 @@ the requests stand for it; for the CPU, it is the `CPU` rows. Reported when both
 At least `min_predictions` predictions are needed. Estimated savings are the time in which other units worked, minus
 what the expected unit would need if it were `speed_up` times as fast. This is an upper bound, because no recording
 shows how fast it would be.
+
+A performance report of the model (`--perf-report`) decides nothing, because it plans for its own device and compute
+units. The answer says where it plans the operations, and which may not run on the Neural Engine.
+
+If the Neural Engine or the GPU was not recorded, Core ML's own rows may suggest the unit: two input validations and a
+data cast without other work the Neural Engine, requests to the GPU, a `CPU` row of nearly the whole prediction the CPU.
+This comes from captures of one app, so it is told as weaker evidence. Only recorded work decides.
 
 ## Not a problem when
 

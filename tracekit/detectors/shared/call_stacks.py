@@ -37,6 +37,11 @@ def min_samples_option() -> Any:
     return option(MIN_SAMPLES, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters.")
 
 
+def share_option(seen: str = "") -> Any:
+    """Option: lowest share of the samples that is a finding. `seen` is a sentence on what recordings have."""
+    return option(0.1, "share of samples", f"Heuristic: below a tenth, other work comes first.{seen}", maximum=1)
+
+
 class AppWorkOptions(Protocol):
     """Thresholds of a detector that counts samples of the app's own work."""
 

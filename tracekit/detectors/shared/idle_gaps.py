@@ -27,7 +27,7 @@ from tracekit.detectors import (
     is_any,
     no_prediction,
 )
-from tracekit.detectors.answers import MAX_EVIDENCE, row_numbers
+from tracekit.detectors.answers import MAX_EVIDENCE, evidence_columns
 from tracekit.detectors.shared.comparable_predictions import sequences
 from tracekit.detectors.shared.prompts import works_longer
 from tracekit.trace.cache import cached_by_trace
@@ -269,8 +269,8 @@ def pause_finding(
     activity = view.trace.activity
     following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns, side="left")]
     evidence = _evidence_of_pauses(idle, following)
-    numbers = row_numbers(following)
-    return Finding(view.name, summary, metrics, cost, evidence, len(pauses), pauses, sites, rows=numbers, marked=pauses)
+    columns = evidence_columns(following, pauses)
+    return Finding(view.name, summary, metrics, cost, evidence, len(pauses), pauses, sites, all_evidence=columns)
 
 
 def _evidence_of_pauses(idle: Idle, following: pd.DataFrame) -> tuple[Evidence, ...]:

@@ -127,20 +127,20 @@ class PerformanceReport:
     @property
     def counts(self) -> dict[ComputeUnit, int]:
         """Operations on each compute unit; units without any are absent."""
-        found = Counter(operation.unit for operation in self.operations or () if operation.unit is not None)
-        return {unit: found[unit] for unit in ALL_UNITS if found[unit]}
+        by_unit = Counter(operation.unit for operation in self.operations or () if operation.unit is not None)
+        return {unit: by_unit[unit] for unit in ALL_UNITS if by_unit[unit]}
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
         """Changes of the compute unit between neighbors of one function, the most frequent first. O(operations)."""
         placed = [operation for operation in self.operations or () if operation.unit is not None]
-        found = Counter(
+        by_units = Counter(
             (one.unit, other.unit)
             for one, other in pairwise(placed)
             if one.unit != other.unit and one.function == other.function
         )
         return tuple(
-            Transition(one, other, count) for (one, other), count in found.most_common() if one is not None and other
+            Transition(one, other, count) for (one, other), count in by_units.most_common() if one is not None and other
         )
 
     def mark(self, operation: PlannedOperation, unit: ComputeUnit) -> Mark:

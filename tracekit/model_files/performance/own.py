@@ -55,7 +55,7 @@ def own_report(document: Mapping[str, Any], stem: str, source: str) -> Performan
         prediction=_timing(held.get("prediction")),
         load=_timing(held.get("load")),
         compile=_timing(held.get("compile")),
-        operations=tuple(_operation(mapping(entry), place) for place, entry in enumerate(listed))
+        operations=tuple(_operation(mapping(entry), number) for number, entry in enumerate(listed))
         if isinstance(listed, list)
         else None,
         notes=tuple(filter(None, map(words, entries(held.get("notes"))))),
@@ -66,18 +66,18 @@ def _timing(value: object) -> Timing | None:
     held = mapping(value)
     if not held:
         return None
-    median, mean, least, most, stdev = (
+    median, mean, shortest, longest, stdev = (
         amount(held.get(f"{key}_ns"), "a time") for key in ("median", "mean", "min", "max", "stdev")
     )
     count = amount(held.get("count"), "a count")
     first = tuple(samples(held.get("first_ns"), "'first_ns'", 1))
-    return Timing(None if count is None else int(count), median, mean, least, most, stdev, first)
+    return Timing(None if count is None else int(count), median, mean, shortest, longest, stdev, first)
 
 
-def _operation(entry: Mapping[str, Any], place: int) -> PlannedOperation:
+def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     reasons = ((unit_of(pair[0]), words(pair[1])) for pair in entries(entry.get("reasons")) if _is_pair(pair))
     return PlannedOperation(
-        number=place,
+        number=number,
         name=words(entry.get("name")),
         type=words(entry.get("type")),
         unit=unit_of(entry.get("unit")),

@@ -43,15 +43,15 @@ def _is_operation(entry: object) -> bool:
 def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport:
     """CoreMLProfiler's plan. Raises `UnreadableModel`. O(operations)."""
     if isinstance(document, list):
-        found = [("main", entry) for entry in document]
+        calls = [("main", entry) for entry in document]
     else:
-        found = [
+        calls = [
             (function, entry)
             for function, value in mapping(document).items()
             for entry in _nested(mapping(mapping(value).get("block")))
         ]
-    counted(len(found))
-    operations = tuple(_profiled(mapping(entry), function, place) for place, (function, entry) in enumerate(found))
+    counted(len(calls))
+    operations = tuple(_profiled(mapping(entry), function, number) for number, (function, entry) in enumerate(calls))
     timed = max(
         (entry for entry in operations if entry.cost and entry.estimated_ns),
         key=lambda entry: entry.cost or 0,
@@ -74,13 +74,13 @@ def _nested(block: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
                 yield from _nested(mapping(inner), depth + 1)
 
 
-def _profiled(entry: Mapping[str, Any], function: str, place: int) -> PlannedOperation:
+def _profiled(entry: Mapping[str, Any], function: str, number: int) -> PlannedOperation:
     unit = unit_of(entry.get("preferred_device"))
     listed = entry.get("supported_devices")
     time = amount(entry.get("op_time"), "the time of an operation", 1e12)
     outputs = entries(entry.get("outputs"))
     return PlannedOperation(
-        number=place,
+        number=number,
         name=words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("operator_id")),
         type=bare(words(entry.get("operatorName"))),
         unit=unit,
@@ -94,23 +94,23 @@ def _profiled(entry: Mapping[str, Any], function: str, place: int) -> PlannedOpe
 
 def is_coremltools(document: object) -> bool:
     """Whether the JSON is a plan that coremltools got from a device: `infos`, or the list in it."""
-    found = mapping(document).get("infos", document)
-    if isinstance(found, Mapping):
-        found = list(found.values())
-    return isinstance(found, list) and bool(found) and {"deviceUsage", "path"} <= set(mapping(found[0]))
+    infos = mapping(document).get("infos", document)
+    if isinstance(infos, Mapping):
+        infos = list(infos.values())
+    return isinstance(infos, list) and bool(infos) and {"deviceUsage", "path"} <= set(mapping(infos[0]))
 
 
 def coremltools_plan(document: object, stem: str, source: str) -> PerformanceReport:
     """The plan. Its entries name operations by their output, and no types. Raises `UnreadableModel`. O(operations)."""
-    found = mapping(document).get("infos", document)
-    listed = list(found.values()) if isinstance(found, Mapping) else entries(found)
+    infos = mapping(document).get("infos", document)
+    listed = list(infos.values()) if isinstance(infos, Mapping) else entries(infos)
     counted(len(listed))
-    operations = (_planned(mapping(entry), place) for place, entry in enumerate(listed))
+    operations = (_planned(mapping(entry), number) for number, entry in enumerate(listed))
     kept = tuple(entry for entry in operations if not is_constant(entry.type))
     return _plan((stem, source, ReportForm.COREMLTOOLS), kept, None, (_NOT_NAMED,))
 
 
-def _planned(entry: Mapping[str, Any], place: int) -> PlannedOperation:
+def _planned(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     usage = mapping(entry.get("deviceUsage"))
     unit = unit_of(usage.get("preferred"))
     names = {
@@ -120,7 +120,7 @@ def _planned(entry: Mapping[str, Any], place: int) -> PlannedOperation:
         for data in [mapping(mapping(value).get("data"))]
     }
     return PlannedOperation(
-        number=place,
+        number=number,
         name=names.get("programOperation") or names.get("neuralNetworkLayer") or "",
         type="",
         unit=unit,

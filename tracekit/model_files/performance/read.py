@@ -23,20 +23,20 @@ EXPECTED = (
 
 def load_performance_report(path: Path | str) -> PerformanceReport:
     """The performance report or compute plan in a file. Raises `UnreadableModel`. O(size of the file)."""
-    place = Path(path)
-    if not place.is_file():
-        what = "is not a file" if place.exists() else "does not exist"
-        raise UnreadableModel(f"{shown(place)} {what}; expected {EXPECTED}")
-    data = read_bytes(place, MAX_TEXT_BYTES)
+    file = Path(path)
+    if not file.is_file():
+        what = "is not a file" if file.exists() else "does not exist"
+        raise UnreadableModel(f"{shown(file)} {what}; expected {EXPECTED}")
+    data = read_bytes(file, MAX_TEXT_BYTES)
     if not data:
-        raise UnreadableModel(f"{shown(place)} is empty; expected {EXPECTED}")
+        raise UnreadableModel(f"{shown(file)} is empty; expected {EXPECTED}")
     document = _parsed(data)
     if document is None:
-        raise UnreadableModel(f"{shown(place)} is not complete JSON; expected {EXPECTED}")
-    report = report_of(document, place)
+        raise UnreadableModel(f"{shown(file)} is not complete JSON; expected {EXPECTED}")
+    report = report_of(document, file)
     if report is None:
         keys = ", ".join(sorted(map(str, mapping(document)))[:5])
-        raise UnreadableModel(f"{shown(place)} is no performance report (keys: {keys or 'none'}); expected {EXPECTED}")
+        raise UnreadableModel(f"{shown(file)} is no performance report (keys: {keys or 'none'}); expected {EXPECTED}")
     return report
 
 

@@ -72,10 +72,10 @@ def share(value: object) -> float | None:
 
 def samples(value: object, what: str, unit_ns: float) -> list[float]:
     """Durations in ns of a list of numbers in a unit. Raises `UnreadableModel` for anything but durations."""
-    found = [amount(entry, what, GREATEST_NS / unit_ns) for entry in entries(value)]
-    if None in found:
+    amounts = [amount(entry, what, GREATEST_NS / unit_ns) for entry in entries(value)]
+    if None in amounts:
         raise UnreadableModel(f"the report is damaged: {what} holds something else than numbers")
-    return [entry * unit_ns for entry in found if entry is not None]
+    return [entry * unit_ns for entry in amounts if entry is not None]
 
 
 def unit_of(value: object) -> ComputeUnit | None:
@@ -90,8 +90,8 @@ def units_of(values: object) -> tuple[ComputeUnit, ...] | None:
     """Compute units of a list, each once, in their usual order; None where there is no list."""
     if not isinstance(values, list):
         return None
-    found = {unit_of(value) for value in values}
-    return tuple(unit for unit in ALL_UNITS if unit in found)
+    units = {unit_of(value) for value in values}
+    return tuple(unit for unit in ALL_UNITS if unit in units)
 
 
 def with_unit(supported: tuple[ComputeUnit, ...] | None, unit: ComputeUnit | None) -> tuple[ComputeUnit, ...] | None:

@@ -88,7 +88,7 @@ def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> Tim
     size = _per_experiment(per_experiment)
     if not size:
         return timing_of(values)
-    return timing_of([value for place, value in enumerate(values) if place % size], values[::size])
+    return timing_of([value for index, value in enumerate(values) if index % size], values[::size])
 
 
 def _per_experiment(count: object) -> int:

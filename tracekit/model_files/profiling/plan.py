@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 def operations_of(plan: Any, median_ns: float | None) -> tuple[PlannedOperation, ...]:
     """Operations and layers of a `MLComputePlan`; times are cost × median. O(operations)."""
-    found: list[PlannedOperation] = []
+    operations: list[PlannedOperation] = []
     for operation in _structure(plan, plan.model_structure, "main", 0):
-        counted(len(found))
+        counted(len(operations))
         time = None if median_ns is None or operation.cost is None else operation.cost * median_ns
-        found.append(replace(operation, number=len(found), estimated_ns=time))
-    return tuple(found)
+        operations.append(replace(operation, number=len(operations), estimated_ns=time))
+    return tuple(operations)
 
 
 def _structure(plan: Any, structure: Any, name: str, depth: int) -> Iterator[PlannedOperation]:

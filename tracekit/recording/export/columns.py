@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,7 +148,7 @@ def cells_of(columns: tuple[Column, ...], rows: Payloads, values: Values) -> tup
 
 def _cells(column: Column, payloads: CodeArray, codes: npt.NDArray[np.uint16], values: Values) -> Cells:
     """codes: code of the tag of each cell, or one for all of them; 0 where there is no value."""
-    valid = np.broadcast_to(codes, len(payloads)) != 0
+    valid = np.broadcast_to(codes != 0, len(payloads))
     if column.engineering_type == ANY:
         return _any_cells(payloads, np.broadcast_to(codes, len(payloads)), valid, values)
     kind = kind_of(column.engineering_type)
@@ -203,13 +204,27 @@ def _coded(indexes: CodeArray, valid: BoolArray, distinct: list[CellValue]) -> C
     used = indexes if everywhere else indexes[valid]
     if not len(used):
         return CodedCells(np.full(len(indexes), -1, dtype=np.int32), ())
-    lowest = int(used.min())
-    first = np.full(int(used.max()) - lowest + 1, len(used), dtype=np.int64)
+    lowest, highest = int(used.min()), int(used.max())
+    if lowest == highest:
+        # As in most columns.
+        codes = np.zeros(len(indexes), dtype=np.int32)
+        if not everywhere:
+            codes[~valid] = -1
+        return CodedCells(codes, (distinct[lowest],))
+    # A table has fewer rows than 2^31.
+    first = np.full(highest - lowest + 1, len(used), dtype=np.int32)
     used = used - lowest
     # Assigned back to front, so that the earliest row wins.
-    first[used[::-1]] = np.arange(len(used) - 1, -1, -1)
-    present = np.flatnonzero(first < len(used))
-    order = present[np.argsort(first[present], kind="stable")]
+    first[used[::-1]] = np.arange(len(used) - 1, -1, -1, dtype=np.int32)
+    present = first < len(used)
+    order = np.flatnonzero(present)
+    first_rows = first[order]
+    values: tuple[CellValue, ...]
+    if (first_rows[1:] > first_rows[:-1]).all():
+        values = tuple(compress(distinct[lowest : highest + 1], present.tobytes()))
+    else:
+        order = order[np.argsort(first_rows, kind="stable")]
+        values = tuple(map(distinct.__getitem__, (order + lowest).tolist()))
     renumbered = np.zeros(len(first), dtype=np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
     if everywhere:
@@ -217,4 +232,4 @@ def _coded(indexes: CodeArray, valid: BoolArray, distinct: list[CellValue]) -> C
     else:
         codes = np.full(len(indexes), -1, dtype=np.int32)
         codes[valid] = renumbered[used]
-    return CodedCells(codes, tuple(map(distinct.__getitem__, (order + lowest).tolist())))
+    return CodedCells(codes, values)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 from lxml import etree
@@ -21,10 +21,11 @@ from tracekit.recording.export._scan import Declined, Scanner
 from tracekit.recording.export.cells import CellError, Values
 from tracekit.recording.export.columns import Payloads
 from tracekit.recording.export.nodes import NodeReader
-from tracekit.recording.export.xml import chunks, pull_parser
+from tracekit.recording.export.xml import pull_parser
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from io import BufferedIOBase
 
     from tracekit.arrays import CodeArray
     from tracekit.recording.export.cells import Part
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 _INTEGER, _TIME, _TEXT, _LABEL, _COMPOUND = range(5)
 """`enum mode` of the scanner."""
+_CHUNK_BYTES: Final = 1 << 20
+"""Bytes that the scanner gets at a time, few enough for the caches of the processor."""
+_PADDING: Final = 128
+"""`PADDING` of the scanner."""
 _STRUCTURE: Final = frozenset({"node", "schema", "row"})
 _ATTRIBUTES: Final = ("fmt", "name", "addr", "UUID", "arch", "load-addr", "path", "line")
 _HEAD: Final = struct.Struct(f"{3 + len(_ATTRIBUTES)}q")
@@ -118,7 +123,7 @@ class ScanReader(NodeReader):
 
     def __init__(self, source: Source, wanted: Collection[str] | None) -> None:
         super().__init__(source, wanted)
-        self._scanner = Scanner()
+        self._scanner = Scanner(source.size)
         self._values: _ScannedValues = _ScannedValues(self._scanner, source.size)
         self._parser = pull_parser(("start", "end"), ("node", "schema", "row"))
         self._scanning: tuple[Node, RowReader] | None = None
@@ -127,16 +132,24 @@ class ScanReader(NodeReader):
     def read(self, meter: Meter) -> FileNodes:
         """The whole file, chunk by chunk."""
         try:
-            with self._source.open() as stream:
-                for chunk in chunks(stream):
-                    self._scanner.feed(chunk, self)
-                    meter.advance(len(chunk), self._source.name)
-            self._take_markup(self._scanner.rest(self))
+            self._take_markup(self._scan(meter))
             self._parser.close()
             self._finish()
         except (CellError, UnreadableRecording, etree.XMLSyntaxError) as error:
             raise Declined(str(error)) from error
         return self._result
+
+    def _scan(self, meter: Meter) -> bytes:
+        """Scan all rows; returns what follows the last one."""
+        buffer, kept = bytearray(_CHUNK_BYTES + _PADDING), 0
+        with self._source.open() as stream:
+            fill = cast("BufferedIOBase", stream).readinto
+            while count := fill(memoryview(buffer)[kept:-_PADDING]):
+                meter.advance(count, self._source.name)
+                kept = self._scanner.feed(buffer, kept + count, self)
+                if 2 * kept > len(buffer):
+                    buffer += bytes(len(buffer))
+        return bytes(buffer[:kept])
 
     def mode(self, name: str) -> int:
         """How the scanner takes the content of elements of that name."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_ANONYMOUS: Final = "(anonymous namespace)"
-LAMBDA: Final = "(lambda)"
+from tracekit.recording.function_names.demangled import ANONYMOUS, LAMBDA
+
 _STD: Final = {
     "St": "std",
     "Sa": "std::allocator",
@@ -165,7 +165,7 @@ def _identifier(text: str, end: int, length: int) -> list[str]:
     if end > length or not text:
         raise MangledError(text)
     if text.startswith("_GLOBAL__N"):
-        return [_ANONYMOUS]
+        return [ANONYMOUS]
     if text.startswith("$_"):
         return [LAMBDA]
     return [] if text == "__1" else [text]

@@ -7,9 +7,10 @@ from typing import Final
 
 REABSTRACTION: Final = "reabstraction thunk"
 """What calls a Swift function by the conventions of another caller."""
+ANONYMOUS: Final = "(anonymous namespace)"
+LAMBDA: Final = "(lambda)"
 _BLOCK: Final = "invocation function for block in "
-_ANONYMOUS: Final = "(anonymous namespace)"
-_LAMBDA: Final = re.compile(r"::(?:'lambda\d*'|\{lambda.*?\}#\d+|\$_\d+).*$", re.DOTALL)
+_IN_LAMBDA: Final = re.compile(r"::(?:'lambda\d*'|\{lambda.*?\}#\d+|\$_\d+).*$", re.DOTALL)
 _SWIFT_ATTRIBUTE: Final = re.compile(
     r"(?:@\w+|static|specialized|merged|outlined|partial apply (?:forwarder )?for"
     r"|(?:generic (?:not re-abstracted )?|function signature )specialization of|protocol witness for|dispatch thunk of"
@@ -59,19 +60,19 @@ def _swift(name: str) -> str:
 
 def _cpp(name: str) -> str:
     name = _TAG.sub("", name)
-    is_lambda = _LAMBDA.search(name)
+    is_lambda = _IN_LAMBDA.search(name)
     if is_lambda:
         name = name[: is_lambda.start()]
     path = _without_brackets(name).replace("std::__1::", "std::")
     # What is left of the last blank is a return type; what is right of it a qualifier.
     operator = path.find("operator")
     head = path if operator < 0 else path[:operator]
-    words = head.replace(_ANONYMOUS, "\0").split(" ")
+    words = head.replace(ANONYMOUS, "\0").split(" ")
     kept = [word for word in words if "::" in word] or words[:1]
-    result = (kept[-1] if operator < 0 else words[-1]).replace("\0", _ANONYMOUS)
+    result = (kept[-1] if operator < 0 else words[-1]).replace("\0", ANONYMOUS)
     if operator >= 0:
         result += path[operator:].removesuffix(" const")
-    return f"{result} (lambda)" if is_lambda else result
+    return f"{result} {LAMBDA}" if is_lambda else result
 
 
 def _without_brackets(name: str) -> str:
@@ -79,9 +80,9 @@ def _without_brackets(name: str) -> str:
     kept: list[str] = []
     depth = at = 0
     while at < len(name):
-        if depth == 0 and name.startswith(_ANONYMOUS, at):
-            kept.append(_ANONYMOUS)
-            at += len(_ANONYMOUS)
+        if depth == 0 and name.startswith(ANONYMOUS, at):
+            kept.append(ANONYMOUS)
+            at += len(ANONYMOUS)
             continue
         operator = _OPERATOR.match(name, at) if name.startswith("operator", at) else None
         if operator is not None and (at == 0 or not (name[at - 1].isalnum() or name[at - 1] == "_")):

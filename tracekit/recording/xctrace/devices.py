@@ -31,9 +31,9 @@ def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDev
         lambda each: _typed(wanted) in _typed(each.name),
     )
     for way in ways:
-        found = sorted(filter(way, devices), key=_preference)
-        if found:
-            return [each for each in found if _preference(each) == _preference(found[0])]
+        matching = sorted(filter(way, devices), key=_preference)
+        if matching:
+            return [each for each in matching if _preference(each) == _preference(matching[0])]
     raise unknown("device", wanted, dict.fromkeys(each.name for each in devices))
 
 

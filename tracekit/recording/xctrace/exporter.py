@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError
 from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace.running import run_command
-from tracekit.recording.xctrace.tool import failed, first_line
+from tracekit.recording.xctrace.tool import TIMEOUT_S, failed, first_line
 from tracekit.recording.xpath import table_xpath
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tracekit.recording.xctrace.running import Completed
     from tracekit.recording.xctrace.tool import Tool
 
-TIMEOUT_S: Final = 900.0
-"""For one table. 412 MB took about 190 s, large traces up to 20 minutes."""
 ATTEMPTS: Final = 5
 """How often `Document Missing Template Error`, which comes and goes, is tried again."""
 CRASHES: Final = 2

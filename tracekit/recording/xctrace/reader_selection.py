@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Final
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.recording.direct import open_directly
 from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
-from tracekit.recording.xctrace.exporter import TIMEOUT_S, Exporter
-from tracekit.recording.xctrace.merged import MergedRecording
-from tracekit.recording.xctrace.tool import Tool, find_tool
+from tracekit.recording.xctrace.tool import TIMEOUT_S, Tool, find_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -88,6 +86,8 @@ def read_through(
     Raises `TracekitError` where not even the table of contents can be had, `UsageError` for a run that does not
     exist.
     """
+    from tracekit.recording.xctrace.exporter import Exporter
+
     with tempfile.TemporaryDirectory(prefix="tracekit-") as between:
         exported = Exporter(tool, trace, xctrace.timeout_s).export(Path(between), run, schemas, xctrace.on_progress)
         # Everything is read now, because the files go away.
@@ -109,6 +109,8 @@ def read_with_help(
     schemas: those that are needed, which are looked at row by row. By default all, of which those are taken for
     readable that look so from outside. Raises `TracekitError` where neither reader can read.
     """
+    from tracekit.recording.xctrace.merged import MergedRecording
+
     try:
         recording = open_directly([trace], run, progress=progress)
     except UnreadableRecording as error:

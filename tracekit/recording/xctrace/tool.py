@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
-from tracekit.recording.xctrace.running import run_command
 
 if TYPE_CHECKING:
     from tracekit.recording.xctrace.running import Completed
 
+TIMEOUT_S: Final = 900.0
+"""For the export of one table. 412 MB took about 190 s, large traces up to 20 minutes."""
 PATIENCE_S: Final = 120.0
 """For short questions. The first call after an update of Xcode takes tens of seconds."""
 HOW_TO_INSTALL: Final = (
@@ -137,6 +138,8 @@ def failed(what: str, completed: Completed, timeout_s: float) -> TracekitError:
 
 
 def _ask(tool: Tool, *arguments: str) -> str:
+    from tracekit.recording.xctrace.running import run_command
+
     completed = run_command([*tool.command, *arguments], PATIENCE_S)
     if completed.timed_out or completed.status:
         raise failed(f"xctrace {' '.join(arguments)}", completed, PATIENCE_S)

@@ -127,7 +127,7 @@ class Watch:
         """Pass on what is not the last words of `xctrace`, and what it asks: a line that stays without an end. Whether
         there was something."""
         now = time.monotonic()
-        settled = [line for heard, line in self._heard if now - heard >= _SETTLED_S]
+        settled = [line for since, line in self._heard if now - since >= _SETTLED_S]
         del self._heard[: len(settled)]
         begun = self._job.output.begun or self._job.errors.begun
         if begun != self._begun:

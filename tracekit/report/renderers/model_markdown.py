@@ -53,7 +53,7 @@ def _function(function: FunctionInfo, several: bool) -> str:
         (
             role,
             code(entry.name),
-            escape(model_words.feature_type(entry)),
+            escape(model_words.feature_type(entry)) + (", optional" if entry.optional else ""),
             escape(model_words.feature_shape(entry)),
         )
         for role, entries in roles
@@ -96,8 +96,8 @@ def _weights(model: ModelInfo) -> str:
 
 
 def _not_evaluated(checks: Sequence[Check]) -> str:
-    found = [*with_outcome(checks, "insufficient_data"), *with_outcome(checks, "error")]
-    lines = [f"- {code(check.id)}: {sentence(check.summary)} {sentence(check.record)}".rstrip() for check in found]
+    unanswered = [*with_outcome(checks, "insufficient_data"), *with_outcome(checks, "error")]
+    lines = [f"- {code(check.id)}: {sentence(check.summary)} {sentence(check.record)}".rstrip() for check in unanswered]
     return paragraphs("## Not evaluated", "\n".join(lines)) if lines else ""
 
 

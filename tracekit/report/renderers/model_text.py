@@ -190,10 +190,10 @@ def _metadata(model: ModelInfo, layout: Layout) -> list[RenderableType]:
 def _others(checks: Sequence[Check], layout: Layout) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for outcome in ("passed", "not_applicable"):
-        found = with_outcome(checks, outcome)
-        if found:
+        others = with_outcome(checks, outcome)
+        if others:
             lines += layout.heading(formatting.OUTCOMES[outcome].upper(), "")
-            for check in found:
+            for check in others:
                 lines += layout.hanging(Text.assemble("  ", (check.id, "bold"), f": {glued(check.summary)}"), 4)
             lines.append(Text())
     return lines

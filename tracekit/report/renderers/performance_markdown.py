@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.shared import planned
 from tracekit.model_files.performance.facts import ALL_UNITS
 from tracekit.report import formatting, performance_words
 from tracekit.report.renderers.markdown_text import code, details, escape, paragraphs, table
@@ -24,7 +25,7 @@ def render_performance_markdown(document: PerformanceDocument, *, unit: ComputeU
     safe = map_strings(document, lambda _, text: formatting.visible(text))
     report = safe.performance
     listed = report.operations or () if unit is None else report.on(unit)
-    title = "All operations" if unit is None else f"Operations on {performance_words.SHOWN[unit]}"
+    title = "All operations" if unit is None else f"Operations on {planned.NAMES[unit]}"
     parts = (
         f"# {escape(report.name)}",
         escape(performance_words.context(report)),
@@ -56,9 +57,9 @@ def _times(report: PerformanceReport) -> str:
 
 def _elsewhere(report: PerformanceReport) -> str:
     lines = []
-    for words, found in performance_words.elsewhere(report):
-        reasons = performance_words.reasons(found)
-        text = f"{format_count(len(found), 'operation')} {words}: {performance_words.by_type(found)}"
+    for words, operations in performance_words.elsewhere(report):
+        reasons = performance_words.reasons(operations)
+        text = f"{format_count(len(operations), 'operation')} {words}: {performance_words.by_type(operations)}"
         lines.append(f"- {escape(f'{text} ({reasons})' if reasons else text)}")
     return paragraphs("## Not on the Neural Engine", "\n".join(lines)) if lines else ""
 

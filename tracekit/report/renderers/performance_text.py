@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from tracekit.detectors.shared import planned
 from tracekit.model_files.performance.facts import ALL_UNITS
 from tracekit.report import formatting, performance_words
 from tracekit.report.renderers.concise_layout import Layout
@@ -51,7 +52,7 @@ def render_performance(
         blocks += _elsewhere(report, layout)
     listed = report.on(unit) if unit is not None else (report.operations or ()) if verbose else ()
     if unit is not None or listed:
-        title = f"OPERATIONS ON {performance_words.SHOWN[unit].upper()}" if unit is not None else "OPERATIONS"
+        title = f"OPERATIONS ON {planned.NAMES[unit].upper()}" if unit is not None else "OPERATIONS"
         blocks += _listed(report, title, listed, layout)
     else:
         blocks += _costliest(report, layout)
@@ -97,17 +98,17 @@ def _grid(
     lines = [list(titles), *([f"  {row[0]}", *row[1:]] for row in rows)]
     columns = list(range(len(titles)))
     for title in sheds:
-        cells = sum(max(layout.cells(line[place]) for line in lines) for place in columns)
+        cells = sum(max(layout.cells(line[index]) for line in lines) for index in columns)
         if cells + GAP * (len(columns) - 1) <= layout.width:
             break
-        columns = [place for place in columns if titles[place] != title]
+        columns = [index for index in columns if titles[index] != title]
     grid = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
-    for place in columns:
-        grid.add_column(justify="left" if place < words else "right", no_wrap=True, overflow="ellipsis")
-    first, *others = (titles[place] for place in columns)
+    for index in columns:
+        grid.add_column(justify="left" if index < words else "right", no_wrap=True, overflow="ellipsis")
+    first, *others = (titles[index] for index in columns)
     grid.add_row(Text(first, style="bold"), *(Text(title, style="dim") for title in others))
     for line in lines[1:]:
-        grid.add_row(*(Text(line[place]) for place in columns))
+        grid.add_row(*(Text(line[index]) for index in columns))
     return grid
 
 
@@ -121,7 +122,7 @@ def _units(document: PerformanceDocument, layout: Layout) -> list[RenderableType
             format_share(summary.units[unit] / total),
             format_share(summary.cost[unit]) if unit in summary.cost else formatting.ABSENT,
         ]
-        for unit in performance_words.SHOWN
+        for unit in planned.NAMES
         if unit in summary.units
     ]
     if not rows:
@@ -135,9 +136,9 @@ def _units(document: PerformanceDocument, layout: Layout) -> list[RenderableType
 def _elsewhere(report: PerformanceReport, layout: Layout) -> list[RenderableType]:
     groups = performance_words.elsewhere(report)
     lines: list[RenderableType] = []
-    for words, found in groups:
-        reasons = performance_words.reasons(found)
-        text = f"  {format_count(len(found), 'operation')} {words}: {performance_words.by_type(found)}"
+    for words, operations in groups:
+        reasons = performance_words.reasons(operations)
+        text = f"  {format_count(len(operations), 'operation')} {words}: {performance_words.by_type(operations)}"
         lines += layout.hanging(Text(f"{text} ({reasons})" if reasons else text), 4, max_lines=3)
     return [*layout.heading("NOT ON THE NEURAL ENGINE", ""), *lines, Text()] if lines else []
 

@@ -1,4 +1,4 @@
-"""The report as JSON, as published in `report/schema/report-2.json`."""
+"""Reports as JSON, as published in `report/schema/`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import escaped
-from tracekit.report.report import DRAWN, IF_ANY, SCHEMA_VERSION, Report
+from tracekit.report.report import DRAWN, IF_ANY, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -20,18 +20,27 @@ DECIMALS = 6
 between processors."""
 
 
-SCHEMA_ID = f"urn:tracekit:report:{SCHEMA_VERSION}"
-"""`$schema` of a report, and `$id` of its JSON Schema."""
+SCHEMAS = {"report": SCHEMA_VERSION, "model": 1, "performance": 1}
+"""Kinds of documents with a published JSON Schema, and its version."""
+
+_KINDS = {"Report": "report", "ModelReport": "model", "PerformanceDocument": "performance"}
+"""Kind of each dataclass. By name: only a command that makes one has to load it."""
 
 
-def schema_text() -> str:
-    """The JSON Schema of the report."""
-    return files("tracekit.report").joinpath(f"schema/report-{SCHEMA_VERSION}.json").read_text("utf-8")
+def schema_id(kind: str) -> str:
+    """`$schema` of a document of this kind, and `$id` of its JSON Schema."""
+    return f"urn:tracekit:{kind}:{SCHEMAS[kind]}"
+
+
+def schema_text(kind: str = "report") -> str:
+    """The JSON Schema of documents of a kind."""
+    return files("tracekit.report").joinpath(f"schema/{kind}-{SCHEMAS[kind]}.json").read_text("utf-8")
 
 
 def to_dict(report: DataclassInstance) -> dict[str, Any]:
     """A report, a diagnosis or a comparison as plain dicts, lists and values, keys in the order of the dataclasses."""
-    head = {"$schema": SCHEMA_ID} if isinstance(report, Report) else {}
+    kind = next((_KINDS[each.__name__] for each in type(report).__mro__ if each.__name__ in _KINDS), None)
+    head = {} if kind is None else {"$schema": schema_id(kind)}
     return head | {
         field.name: _plain(value)
         for field in fields(report)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.report.report import Check, Report
-    from tracekit.report.timeline import DrawnLane, Timeline
+    from tracekit.report.timeline import DrawnLane, Marked, Timeline
 
 Details = tuple[tuple[str, str], ...]
 """What a viewer shows beside a slice: names and texts."""
@@ -109,7 +109,7 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
     texts = _Texts()
     joined = _joined(timeline)
     groups: dict[str, list[SliceTrack | CounterTrack]] = {}
-    if findings := [*_findings(report, texts)]:
+    if findings := [*_findings(report, timeline, texts)]:
         groups[FINDINGS] = [*findings]
     if counters := [*_counters(timeline)]:
         groups[PREDICTIONS] = [*counters]
@@ -210,42 +210,37 @@ def _thermal(lane: DrawnLane) -> CounterTrack:
     return CounterTrack("Thermal level", "0 nominal – 3 critical", lane.starts[known], values[known])
 
 
-def _findings(report: Report, texts: _Texts) -> Iterator[SliceTrack]:
-    """One track per finding: its evidence with the texts of the check, or a marker where it has none."""
-    checks: dict[str, list[Check]] = {}
-    for check in report.checks:
+def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[SliceTrack]:
+    """One track per finding: all of its evidence with the texts of the check, or a marker where it has none."""
+    answers: dict[str, list[tuple[Check, Marked]]] = {}
+    for check, marked in zip(report.checks, timeline.evidence, strict=True):
         if check.outcome == "finding":
-            checks.setdefault(check.id, []).append(check)
-    for answers in checks.values():
-        rows = sorted(
-            (entry.start_ns, -entry.end_ns, number) for number, check in enumerate(answers) for entry in check.evidence
-        )
-        columns = np.array(rows, np.int64).reshape(-1, 3)
-        starts, ends, numbers = columns[:, 0], -columns[:, 1], columns[:, 2]
-        title = visible(answers[0].title)
-        details_of_checks = [_check_details(check) for check in answers]
-        nothing = np.zeros(len(rows), np.int64)
+            answers.setdefault(check.id, []).append((check, marked))
+    for own in answers.values():
+        starts, ends = (np.concatenate([getattr(marked, name) for _, marked in own]) for name in ("starts", "ends"))
+        order = np.lexsort((-ends, starts))
+        title = visible(own[0][0].title)
+        details = [_check_details(check, len(marked.starts)) for check, marked in own]
+        codes = np.repeat([texts.detail(each) for each in details], [len(marked.starts) for _, marked in own])
+        nothing = np.zeros(len(order), np.int64)
         yield SliceTrack(
             title=f"Finding: {title}",
             markers=tuple(
-                Marker(title, details)
-                for check, details in zip(answers, details_of_checks, strict=True)
-                if not check.evidence
+                Marker(title, each) for each, (_, marked) in zip(details, own, strict=True) if not len(marked.starts)
             ),
-            starts=starts,
-            ends=ends,
-            names=np.full(len(rows), texts.name(title), np.int64),
-            details=np.array([texts.detail(details) for details in details_of_checks], np.int64)[numbers],
+            starts=starts[order],
+            ends=ends[order],
+            names=np.full(len(order), texts.name(title), np.int64),
+            details=codes[order],
             works=nothing,
             flows=nothing,
-            rows=_rows(starts, ends),
+            rows=_rows(starts[order], ends[order]),
         )
 
 
-def _check_details(check: Check) -> Details:
-    """What a finding says, in the words of the report."""
-    listed = len(check.evidence)
-    selection = f"{listed:,} longest of {check.evidence_total:,} intervals" if check.evidence_total > listed else ""
+def _check_details(check: Check, marked: int) -> Details:
+    """What a finding says, in the words of the report; `marked` is how many intervals of its evidence are drawn."""
+    selection = f"{marked:,} longest of {check.evidence_total:,} intervals" if check.evidence_total > marked else ""
     details: Sequence[tuple[str, str | None]] = (
         ("check", check.id),
         ("severity", check.severity),

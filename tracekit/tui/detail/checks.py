@@ -173,8 +173,8 @@ class CheckRows:
         return list(dict.fromkeys(self.report.checks[index].id for index in indices))
 
     def _seen(self, line: CheckRow) -> str:
-        said = {self.report.checks[index].summary for index in line.alike or (line.ref.check,)}
-        return said.pop() if len(said) == 1 else "Differs between models; enter lists them."
+        summaries = {self.report.checks[index].summary for index in line.alike or (line.ref.check,)}
+        return summaries.pop() if len(summaries) == 1 else "Differs between models; enter lists them."
 
 
 def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> CheckRows:

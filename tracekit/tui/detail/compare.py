@@ -47,8 +47,8 @@ def _savings(change: FindingChange, *, after: bool) -> str:
     ns = change.savings_after_ns if after else change.savings_before_ns
     if ns is not None:
         return format_estimate(ns)
-    found = (Status.STILL_THERE, Status.NEW) if after else (Status.STILL_THERE, Status.FIXED)
-    return change.severity if change.status in found else ABSENT
+    statuses = (Status.STILL_THERE, Status.NEW) if after else (Status.STILL_THERE, Status.FIXED)
+    return change.severity if change.status in statuses else ABSENT
 
 
 def _models(change: FindingChange) -> str:
@@ -237,6 +237,10 @@ class ComparePane(ListPane[Compared]):
             columns = ("   est. savings before and after", "   est. savings", "")
             return longest_that_fits([*(f"{first}u: {listed}{each}" for each in columns), f"{first}{listed}"], room)
         if state.measure == LATENCY:
+            unfair = state.comparison.unfair if state.comparison is not None else ()
+            if unfair:
+                about = f"not a fair comparison: {', '.join(one.what for one in unfair)} differ"
+                return longest_that_fits([f"u: {listed}   {about}", f"u: {about}", "u: not a fair comparison"], room)
             about = "   median latency, whole recordings"
             return longest_that_fits([f"u: {listed}{about}", f"u: {listed}", listed], room)
         few, abouts = f"   ≈ n < {FEW}", [""]

@@ -94,8 +94,8 @@ def _extra(extra_savings_ns: int, cost_ns: int) -> str:
 def _same_for(session: Session, check: Check) -> str:
     """The other models that the check says the same about, and other checks not evaluated for the same reason."""
     checks = session.report.checks if session.report is not None else ()
-    said = (check.outcome, check.summary, check.record)
-    alike = [other for other in checks if (other.outcome, other.summary, other.record) == said and other is not check]
+    answer = (check.outcome, check.summary, check.record)
+    alike = [other for other in checks if (other.outcome, other.summary, other.record) == answer and other is not check]
     models = [other.model for other in alike if other.id == check.id and other.model is not None]
     detectors = [other.id for other in alike if other.id != check.id]
     return ", ".join(dict.fromkeys([*models, *detectors]))

@@ -33,7 +33,8 @@ from tracekit.units import format_time
 WEB = Path(__file__).parents[4] / "web"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVEN = "sharpen_8bit"
-LOOKED_AT = ("captions_concurrent", "not_instrumented", "style_transfer_fixed", "style_transfer_reload")
+CONCURRENT = "captions_concurrent"
+LOOKED_AT = (CONCURRENT, "not_instrumented", "sharpen_float16", "style_transfer_fixed", "style_transfer_reload")
 REAL = ("quick_probe", "fp16_w8_60s_all")
 
 pytestmark = pytest.mark.skipif(
@@ -87,7 +88,7 @@ def look(analysis: Analysis, samples: Path, shared_folder: Path) -> str:
     real = samples.parents[1] / "shared/corpus/bundles"
     pages += [write(analysis_of(real / f"{name}.trace"), folder) for name in REAL if (real / f"{name}.trace").exists()]
     pages.append(write_hostile(analysis, folder))
-    pages.append(write_pair(analysis, analysis_of(samples / f"{LOOKED_AT[0]}.trace"), folder))
+    pages.append(write_pair(analysis, analysis_of(samples / f"{CONCURRENT}.trace"), folder))
     call = first_prediction(analysis)
     first = f"{call.start_ns}-{call.start_ns + call.duration_ns}"
     command = ["node", str(WEB / "test/browser.mjs"), str(CHROMIUM), first, *map(str, pages)]
@@ -131,7 +132,13 @@ def view(steps: dict[str, Any], name: str) -> tuple[int, int]:
     return start, end
 
 
-def test_no_page_complains_asks_for_anything_overflows_or_shifts(seen: dict[str, Any]) -> None:
+def test_no_canvas_is_larger_than_the_window_however_long_the_recording(seen: dict[str, Any]) -> None:
+    for noted in seen["files"]:
+        assert noted["canvases"]
+        assert all(0 < width <= 1280 and 0 < height <= 2 * 900 for width, height in noted["canvases"]), noted["file"]
+
+
+def test_no_page_complains_asks_for_anything_overflows_shifts_or_shuts_out(seen: dict[str, Any]) -> None:
     assert len(seen["files"]) >= 1 + len(LOOKED_AT)
     for noted in (*seen["files"], seen["driven"]["noted"]):
         assert noted["complaints"] == []
@@ -143,6 +150,7 @@ def test_no_page_complains_asks_for_anything_overflows_or_shifts(seen: dict[str,
         assert noted["elements"] == 1, noted
         # Ground, lines and text have a few dozen shades; the rest is lanes.
         assert noted["drawn"] > 100, noted
+        assert noted["axe"] == [], noted
 
 
 def test_all_ways_to_move_the_view_do_so(steps: dict[str, Any]) -> None:
@@ -265,7 +273,7 @@ def test_without_scripts_everything_but_the_lanes_is_there(analysis: Analysis, s
 
 def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: dict[str, Any], samples: Path) -> None:
     pair = next(page["pair"] for page in seen["files"] if "pair" in page)
-    traces = [analysis_of(samples / f"{name}.trace").trace for name in (DRIVEN, LOOKED_AT[0])]
+    traces = [analysis_of(samples / f"{name}.trace").trace for name in (DRIVEN, CONCURRENT)]
     called = [trace.activity[trace.activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min() for trace in traces]
     offset = (int(called[1]) - int(called[0])) / 1e9
     spans = []
@@ -275,7 +283,6 @@ def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: di
         spans.append(before[1] - before[0])
     # A zoom of either changes both.
     assert spans[0] > spans[1] > spans[2]
-    assert pair["axe"] == []
 
 
 def seconds(moment: str) -> float:

@@ -2,37 +2,14 @@
 
 #include "scan.h"
 
-static uint8_t stops[256]; /* bytes at which an attribute value or a text ends or has to be looked at */
-
-void prepare_stops(void)
+/* Marks every byte that no run of characters passes unseen: controls, ", &, <, > and what is beyond ASCII. Bytes behind
+   the first of them may be marked wrongly. */
+static inline uint64_t conspicuous(uint64_t word)
 {
-    for (int byte = 0; byte < 256; byte++)
-        stops[byte] = byte < 0x20 || byte >= 0x80 ? ENDS_VALUE | ENDS_TEXT : 0;
-    stops['\t'] = stops['\n'] = ENDS_VALUE;
-    stops['<'] = stops['&'] = ENDS_VALUE | ENDS_TEXT;
-    stops['"'] = ENDS_VALUE;
-    stops['>'] = ENDS_TEXT;
-}
-
-/* Whether none of eight bytes is one of `stops`: no control character, "<", "&", quote, ">" or beginning of UTF-8. */
-static int are_plain(const char *p)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-    uint64_t word, quote, less, and, more;
-    memcpy(&word, p, 8);
-    quote = word ^ ones * '"';
-    less = word ^ ones * '<';
-    and = word ^ ones * '&';
-    more = word ^ ones * '>';
-    return !((word | ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((less - ones) & ~less) |
-              ((and - ones) & ~and) | ((more - ones) & ~more)) &
-             high);
-}
-
-int at(const Scanner *s, const char *p, const char *text)
-{
-    size_t length = strlen(text);
-    return (size_t)(s->end - p) >= length && memcmp(p, text, length) == 0;
+    uint64_t quote_or_and = (word | EACH('"' ^ '&')) ^ EACH('"' | '&'), angle = (word | EACH('<' ^ '>')) ^ EACH('>');
+    return (word | ((word - EACH(0x20)) & ~word) | ((quote_or_and - EACH(1)) & ~quote_or_and) |
+            ((angle - EACH(1)) & ~angle)) &
+           MARKS;
 }
 
 /* Length of the UTF-8 sequence at p; 0 where XML allows none. Continuation bytes are looked at one after the other, so
@@ -53,41 +30,44 @@ static size_t utf8_length(const unsigned char *p)
     return (code >= 0xd800 && code <= 0xdfff) || code == 0xfffe || code == 0xffff ? 0 : length;
 }
 
-static const struct {
-    const char *name;
-    char meaning;
-} references[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
-
 /* Length of the reference at p and its character; 0 for one that is not predefined in XML. */
-static size_t reference_at(const Scanner *s, const char *p, char *meaning)
+static size_t reference_at(const char *p, char *meaning)
 {
-    for (size_t k = 0; k < sizeof references / sizeof *references; k++)
-        if (at(s, p, references[k].name)) {
+    static const struct {
+        const char *name;
+        char meaning;
+    } references[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
+    for (size_t k = 0; k < sizeof references / sizeof *references; k++) {
+        size_t length = strlen(references[k].name);
+        if (memcmp(p, references[k].name, length) == 0) {
             *meaning = references[k].meaning;
-            return strlen(references[k].name);
+            return length;
         }
+    }
     return 0;
 }
 
-/* The run of characters from p on, up to the quote that ends a value or the "<" that ends a text. */
-const char *characters(Scanner *s, const char *p, int stop, Slice *slice)
+/* The run of characters from p on, up to its `ending`: the quote behind an attribute value, or the "<" behind a text. */
+const char *characters(Scanner *s, const char *p, char ending, Slice *slice)
 {
-    char meaning;
-    slice->start = p;
-    slice->escaped = 0;
+    const char *start = p;
+    int is_value = ending == '"', escaped = 0;
     for (;;) {
+        char meaning;
         size_t length;
-        while (s->end - p >= 8 && are_plain(p))
+        uint64_t marks;
+        while (!(marks = conspicuous(word_at(p))))
             p += 8;
-        while (!(stops[(unsigned char)*p] & stop))
-            p++;
-        if (*p == (stop == ENDS_VALUE ? '"' : '<'))
+        p += unmarked(marks);
+        if (*p == ending)
             break;
-        if (*p == '&') {
-            length = reference_at(s, p, &meaning);
-            slice->escaped = 1;
-        } else if (*p == '>') {
-            length = p - slice->start >= 2 && p[-1] == ']' && p[-2] == ']' ? 0 : 1;
+        if (*p == '>') {
+            length = is_value || p - start < 2 || p[-1] != ']' || p[-2] != ']';
+        } else if (*p == '&') {
+            length = reference_at(p, &meaning);
+            escaped = 1;
+        } else if (*p == '"' || *p == '\t' || *p == '\n') {
+            length = !is_value;
         } else {
             length = utf8_length((const unsigned char *)p);
         }
@@ -95,24 +75,24 @@ const char *characters(Scanner *s, const char *p, int stop, Slice *slice)
             return decline(s, p, *p == '&' ? "an entity that is not predefined" : "an unexpected character");
         p += length;
     }
-    slice->length = (size_t)(p - slice->start);
+    slice->start = start;
+    slice->length = (size_t)(p - start);
+    slice->escaped = escaped;
     return slice->length > MAX_TEXT ? decline(s, p, "a long text") : p;
 }
 
 /* The characters themselves, with references replaced. The room for one row suffices, since they only get shorter. */
-Slice plain(Scanner *s, Slice slice)
+void resolve(Scanner *s, Slice *slice)
 {
-    if (!slice.start || !slice.escaped)
-        return slice;
     char *to = s->decoded + s->decoded_length;
-    const char *from = slice.start, *end = from + slice.length;
-    Slice result = {to, 0, 0};
+    const char *from = slice->start, *end = from + slice->length;
+    slice->start = to;
     while (from < end)
         if (*from == '&')
-            from += reference_at(s, from, to++);
+            from += reference_at(from, to++);
         else
             *to++ = *from++;
-    result.length = (size_t)(to - result.start);
-    s->decoded_length += result.length;
-    return result;
+    slice->length = (size_t)(to - slice->start);
+    slice->escaped = 0;
+    s->decoded_length += slice->length;
 }

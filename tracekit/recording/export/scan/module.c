@@ -5,26 +5,23 @@
 static PyObject *scanner_feed(PyObject *self, PyObject *arguments)
 {
     Scanner *s = (Scanner *)self;
-    PyObject *chunk;
-    char *bytes;
+    PyObject *buffer, *host;
     Py_ssize_t length;
-    int done;
-    if (!PyArg_ParseTuple(arguments, "SO:feed", &chunk, &s->host) ||
-        PyBytes_AsStringAndSize(chunk, &bytes, &length) < 0)
+    char *start;
+    const char *rest;
+    if (!PyArg_ParseTuple(arguments, "O!nO:feed", &PyByteArray_Type, &buffer, &length, &host))
         return NULL;
-    done = feed(s, bytes, (size_t)length);
-    s->host = NULL;
-    return done ? Py_NewRef(Py_None) : NULL;
-}
-
-static PyObject *scanner_rest(PyObject *self, PyObject *host)
-{
-    Scanner *s = (Scanner *)self;
-    int done;
+    if (length < 0 || length > PyByteArray_Size(buffer) - PADDING)
+        return PyErr_Format(PyExc_ValueError, "the buffer has to be %d bytes longer than its content", PADDING);
     s->host = host;
-    done = scan_pending(s);
+    start = PyByteArray_AsString(buffer);
+    rest = scan_rows(s, start, start + length);
     s->host = NULL;
-    return done ? PyBytes_FromStringAndSize(s->pending_length ? s->pending : "", (Py_ssize_t)s->pending_length) : NULL;
+    if (!rest)
+        return NULL;
+    length -= rest - start;
+    memmove(start, rest, (size_t)length);
+    return PyLong_FromSsize_t(length);
 }
 
 static void drop_table(Scanner *s)
@@ -104,9 +101,11 @@ static PyObject *scanner_end(PyObject *self, PyObject *Py_UNUSED(ignored))
 
 static PyObject *scanner_index(PyObject *self, PyObject *text)
 {
+    Scanner *s = (Scanner *)self;
     Py_ssize_t length;
     const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
-    int64_t index = bytes ? interned((Scanner *)self, NULL, bytes, (size_t)length, 1) : -1;
+    Slice slice = {bytes, bytes ? (size_t)length : 0, 0};
+    int64_t index = bytes ? interned(s, s->region, bytes, slice.length, prefetched(s, &slice), 1) : -1;
     return index < 0 ? NULL : PyLong_FromLongLong(index);
 }
 
@@ -164,9 +163,13 @@ static PyObject *scanner_values(PyObject *self, PyObject *Py_UNUSED(ignored))
 
 static PyObject *scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    if (PyTuple_Size(arguments) || (keywords && PyDict_Size(keywords)))
-        return PyErr_Format(PyExc_TypeError, "Scanner takes no arguments");
-    return PyType_GenericAlloc(type, 0); /* all bytes 0 */
+    unsigned long long size;
+    PyObject *self;
+    if (keywords || !PyArg_ParseTuple(arguments, "K:Scanner", &size) || !(self = PyType_GenericAlloc(type, 0)))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "Scanner takes no keyword arguments");
+    /* All other bytes are 0. */
+    ((Scanner *)self)->size = size;
+    return self;
 }
 
 static void scanner_dealloc(PyObject *self)
@@ -184,14 +187,14 @@ static void scanner_dealloc(PyObject *self)
     PyMem_Free(s->parts);
     PyMem_Free(s->decoded);
     PyMem_Free(s->key);
-    PyMem_Free(s->pending);
     PyObject_Free(self);
     Py_DECREF(type);
 }
 
 static PyMethodDef methods[] = {
-    {"feed", scanner_feed, METH_VARARGS, "Scan a chunk of the file; `host` is asked what tags and markup mean."},
-    {"rest", scanner_rest, METH_O, "Scan what is left, and return what follows the last row."},
+    {"feed", scanner_feed, METH_VARARGS,
+     "Scan the first bytes of a buffer as far as the last row, and move the others, which are counted, to its beginning. "
+     "`host` is asked what tags and markup mean."},
     {"begin", scanner_begin, METH_VARARGS, "Begin a table: type of each column, and whether its cells are kept."},
     {"end", scanner_end, METH_NOARGS, "Rows, numbers of their signatures, signatures and payloads of the table."},
     {"compounds", scanner_compounds, METH_NOARGS, "Index, uses and bytes of each compound. Forgets the ids."},
@@ -202,7 +205,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot type_slots[] = {
-    {Py_tp_doc, "Reads the rows of one file."},
+    {Py_tp_doc, "Reads the rows of one file of so many bytes."},
     {Py_tp_new, scanner_new},
     {Py_tp_dealloc, scanner_dealloc},
     {Py_tp_methods, methods},
@@ -236,7 +239,6 @@ static struct PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, "_scan", N
 PyMODINIT_FUNC PyInit__scan(void)
 {
     PyObject *module = PyModule_Create(&module_definition), *type = NULL;
-    prepare_stops();
     if (!module)
         return NULL;
     Declined = PyErr_NewException("tracekit.recording.export._scan.Declined", NULL, NULL);

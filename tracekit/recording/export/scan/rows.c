@@ -2,18 +2,15 @@
 
 #include "scan.h"
 
-static const char *const attribute_starts[ATTRIBUTES] = {
-    " fmt=\"", " name=\"", " addr=\"", " UUID=\"", " arch=\"", " load-addr=\"", " path=\"", " line=\"",
+static const char *const attribute_starts[SLICES] = {
+    "", " fmt=\"", " name=\"", " addr=\"", " UUID=\"", " arch=\"", " load-addr=\"", " path=\"", " line=\"",
 };
 
 /* Digits as an id, without sign or leading zero. */
-static const char *id_number(Scanner *s, const char *p, uint64_t *number)
+static inline const char *id_number(Scanner *s, const char *p, uint64_t *number)
 {
     const char *first = p;
-    uint64_t value = 0;
-    for (unsigned digit; (digit = (unsigned char)*p - (unsigned)'0') <= 9; p++)
-        value = 10 * value + digit;
-    *number = value;
+    p = digits(p, number);
     return p == first || p - first > 15 || *first == '0' || *p != '"' ? decline(s, first, "an unexpected id") : p + 1;
 }
 
@@ -27,9 +24,12 @@ static int begin_id(Scanner *s, const char *where, uint64_t number)
         decline(s, where, "an id out of order");
         return 0;
     }
-    if (!reserve(&s->id_tags, &s->id_tag_capacity, s->id_count + 2, sizeof *s->id_tags) ||
-        !reserve(&s->id_payloads, &s->id_payload_capacity, s->id_count + 2, sizeof *s->id_payloads))
-        return 0;
+    if (s->id_count + 2 > s->id_payload_capacity) {
+        size_t wanted = expected(s, where, s->id_count + 2, 0);
+        if (!reserve(&s->id_tags, &s->id_tag_capacity, wanted, sizeof *s->id_tags) ||
+            !reserve(&s->id_payloads, &s->id_payload_capacity, wanted, sizeof *s->id_payloads))
+            return 0;
+    }
     s->id_tags[++s->id_count] = 0;
     return 1;
 }
@@ -54,92 +54,65 @@ static inline const char *reference(Scanner *s, const char *p, unsigned tag, int
 /* Digits as a 64-bit number, unsigned ones above 2^63 - 1 in two's complement. */
 static const char *whole_number(Scanner *s, const char *p, int is_time, int64_t *payload)
 {
-    const char *first = p, *digits = p + (*p == '-');
-    uint64_t value = 0;
-    unsigned digit;
-    for (p = digits; (digit = (unsigned char)*p - (unsigned)'0') <= 9 && p - digits < 19; p++)
-        value = 10 * value + digit;
-    if (digit <= 9 && value <= (UINT64_MAX - digit) / 10) {
-        value = 10 * value + digit; /* the twentieth */
-        p++;
-    }
-    if (p == digits || *p != '<')
+    const char *first = p;
+    int is_negative = *p == '-';
+    uint64_t value;
+    p = digits(p + is_negative, &value);
+    if (p == first + is_negative || *p != '<')
         return decline(s, first, "something other than a whole number");
-    if (is_time ? digits > first || value > MAX_TIME : digits > first && value > UINT64_C(1) << 63)
+    if (is_time ? is_negative || value > MAX_TIME : is_negative && value > UINT64_C(1) << 63)
         return decline(s, first, "a number out of range");
-    *payload = (int64_t)(digits > first ? 0 - value : value);
+    *payload = (int64_t)(is_negative ? 0 - value : value);
     return p;
 }
 
-/* The bytes of a compound: its tag, the number of its parts, the length of its text and of each attribute plus one (0
-   where there is none), the parts, then text and attributes. Returns the index of the value; -1 for an error. */
-static int64_t compound(Scanner *s, const char *where, unsigned tag, size_t first, Slice text, Slice *attributes)
+/* Hash of a text, with references replaced in it. */
+static uint32_t hash_of_text(Scanner *s, Slice *text)
 {
-    size_t count = s->part_count - first, length = 0;
-    int64_t head[3 + ATTRIBUTES] = {tag, (int64_t)count};
-    Slice slices[1 + ATTRIBUTES];
-    char *to;
-    int64_t index;
-    slices[0] = plain(s, text);
-    for (int k = 0; k < ATTRIBUTES; k++)
-        slices[1 + k] = plain(s, attributes[k]);
-    for (int k = 0; k < 1 + ATTRIBUTES; k++) {
-        head[2 + k] = slices[k].start ? (int64_t)slices[k].length + 1 : 0;
-        length += slices[k].start ? slices[k].length : 0;
+    if (!text->start) {
+        text->start = "";
+        text->length = 0;
+    } else if (text->escaped) {
+        resolve(s, text);
     }
-    length += sizeof head + count * sizeof(Part);
-    if (!reserve(&s->key, &s->key_capacity, length, 1))
-        return -1;
-    memcpy(s->key, head, sizeof head);
-    if (count)
-        memcpy(s->key + sizeof head, s->parts + first, count * sizeof(Part));
-    to = s->key + sizeof head + count * sizeof(Part);
-    for (int k = 0; k < 1 + ATTRIBUTES; k++)
-        if (slices[k].start) {
-            memcpy(to, slices[k].start, slices[k].length);
-            to += slices[k].length;
-        }
-    index = interned(s, where, s->key, length, 0);
-    if (index >= 0 && s->uses[index] < UINT32_MAX)
-        s->uses[index]++;
-    return index;
+    return prefetched(s, text);
 }
 
 static const char *definition(Scanner *s, const char *p, unsigned tag, int depth, int64_t *payload);
 
-/* One element from behind its name on. `payload` is its number, or the index of its value. */
+/* Whether an element of that tag stands at p that refers to a value. */
+static inline int refers(const char *p, const Tag *tag)
+{
+    const char *known = tag->refers;
+    size_t length = tag->refers_length;
+    for (; length >= 8; p += 8, known += 8, length -= 8)
+        if (word_at(p) != word_at(known))
+            return 0;
+    return ((word_at(p) ^ word_at(known)) & tag->refers_mask) == 0;
+}
+
+/* An element of that tag; `payload` is its number, or the index of its value. NULL without an exception where p is at
+   something else. */
 static inline const char *element(Scanner *s, const char *p, unsigned tag, int depth, int64_t *payload)
 {
-    if (AT(p, " ref=\""))
-        return reference(s, p + 6, tag, payload);
-    return definition(s, p, tag, depth, payload);
+    const Tag *known = &s->tags[tag];
+    const char *behind = p + 1 + known->length;
+    if (refers(p, known))
+        return reference(s, p + known->refers_length, tag, payload);
+    if (*p != '<' || memcmp(p + 1, known->name, known->length) || (*behind != ' ' && *behind != '>' && *behind != '/'))
+        return NULL;
+    return definition(s, behind, tag, depth, payload);
 }
 
-/* Whether the name of the tag stands at p, with at least one more byte behind it. */
-static inline int is_named(const Scanner *s, const char *p, const Tag *tag)
+/* The elements inside an element, from the first "<" on; ends behind the last of them. They are taken for those of the
+   element of that tag before, and looked up where they are not. */
+static const char *children(Scanner *s, const char *p, unsigned parent, int depth)
 {
-    const char *name = tag->name;
-    size_t length = tag->length;
-    if ((size_t)(s->end - p) <= length)
-        return 0;
-    for (; length >= 8; p += 8, name += 8, length -= 8) {
-        uint64_t one, other;
-        memcpy(&one, p, 8);
-        memcpy(&other, name, 8);
-        if (one != other)
-            return 0;
-    }
-    while (length && *p == *name)
-        p++, name++, length--;
-    return !length;
-}
-
-/* The elements inside an element, from the first "<" on; ends behind the last of them. */
-static const char *children(Scanner *s, const char *p, int depth)
-{
+    unsigned before = 0;
     while (!AT(p, "</")) {
-        Part part = {0, 0};
-        unsigned tag = 0;
+        int64_t payload = 0;
+        unsigned tag = before ? s->tags[before].behind : s->tags[parent].inside;
+        const char *behind = NULL;
         if (*p != '<')
             return decline(s, p, "text between elements");
         if (depth >= MAX_DEPTH || ++s->part_total > MAX_PARTS)
@@ -148,132 +121,127 @@ static const char *children(Scanner *s, const char *p, int depth)
             p = skip_blanks(p + sizeof "<sentinel/>" - 1);
             continue;
         }
-        if (!(p = tag_name(s, p + 1, &tag)) || !(p = element(s, p, tag, depth + 1, &part.payload)))
+        if (tag && !(behind = element(s, p, tag, depth + 1, &payload)) && PyErr_Occurred())
             return NULL;
-        part.tag = tag;
+        if (!behind) {
+            if (!tag_name(s, p + 1, &tag))
+                return NULL;
+            if (!(behind = element(s, p, tag, depth + 1, &payload)))
+                return decline(s, p, "an unexpected element");
+            *(before ? &s->tags[before].behind : &s->tags[parent].inside) = (uint16_t)tag;
+        }
+        before = tag;
         if (!reserve(&s->parts, &s->part_capacity, s->part_count + 1, sizeof *s->parts))
             return NULL;
-        s->parts[s->part_count++] = part;
-        p = skip_blanks(p);
+        s->parts[s->part_count].tag = tag;
+        s->parts[s->part_count++].payload = payload;
+        p = skip_blanks(behind);
     }
     return p;
 }
 
 /* Attributes of a definition. `number` is its id, 0 where it has none. */
-static const char *attributes_of(Scanner *s, const char *p, uint64_t *number, Slice *attributes)
+static const char *attributes_of(Scanner *s, const char *p, uint64_t *number, Slice *slices)
 {
+    if (AT(p, " id=\"") && !(p = id_number(s, p + 5, number)))
+        return NULL;
     while (*p == ' ') {
-        int k;
-        if (AT(p, " id=\"") && !*number) {
-            if (!(p = id_number(s, p + 5, number)))
-                return NULL;
-            continue;
-        }
-        for (k = AT(p, " fmt=\"") ? FMT : FMT + 1; k < ATTRIBUTES; k++)
-            if (!attributes[k].start && at(s, p, attribute_starts[k]))
-                break;
-        if (k == ATTRIBUTES)
+        int k = AT(p, " fmt=\"") ? FMT : FMT + 1;
+        while (k < SLICES && memcmp(p, attribute_starts[k], strlen(attribute_starts[k])))
+            k++;
+        if (k == SLICES || slices[k].start)
             return decline(s, p, "an unexpected attribute");
-        if (!(p = characters(s, p + strlen(attribute_starts[k]), ENDS_VALUE, &attributes[k])))
+        if (!(p = characters(s, p + strlen(attribute_starts[k]), '"', &slices[k])))
             return NULL;
         p++;
     }
     return p;
 }
 
+/* Behind the end tag of an element; NULL where there is another one. */
+static inline const char *end_of(const Scanner *s, const char *p, unsigned tag)
+{
+    size_t length = s->tags[tag].length;
+    return AT(p, "</") && !memcmp(p + 2, s->tags[tag].name, length) && p[2 + length] == '>' ? p + 3 + length : NULL;
+}
+
+/* An element that is a number, from behind its attributes on. */
+static inline const char *number_of(Scanner *s, const char *p, unsigned tag, int64_t *payload)
+{
+    const char *behind;
+    if (*p != '>')
+        return decline(s, p, AT(p, "/>") ? "a number without digits" : "an unexpected attribute");
+    if (!(p = whole_number(s, p + 1, s->tags[tag].mode == TIME, payload)))
+        return NULL;
+    return (behind = end_of(s, p, tag)) ? behind : decline(s, p, "an unexpected end of an element");
+}
+
+/* An element that is text or has parts, from behind its attributes on. */
+static const char *value_of(Scanner *s, const char *p, unsigned tag, int depth, Slice *slices, int64_t *payload)
+{
+    const char *start = p, *behind;
+    Slice *shown = NULL;
+    size_t first = s->part_count;
+    int has_children = 0, mode = s->keeps ? s->tags[tag].mode : MODES;
+    uint32_t hash = 0;
+    if (mode == LABEL && slices[FMT].start && slices[FMT].length)
+        hash = hash_of_text(s, shown = &slices[FMT]);
+    if (AT(p, "/>")) {
+        p += 2;
+    } else {
+        if (*p != '>')
+            return decline(s, p, "an unexpected attribute");
+        if (!(p = characters(s, p + 1, '<', &slices[CONTENT])))
+            return NULL;
+        if (!AT(p, "</")) {
+            has_children = 1;
+            if (skip_blanks(slices[CONTENT].start) != p)
+                return decline(s, p, "text beside elements");
+            if (!(p = children(s, p, tag, depth)))
+                return NULL;
+        }
+        if (!slices[CONTENT].length || has_children)
+            slices[CONTENT].start = NULL;
+        if (!(behind = end_of(s, p, tag)))
+            return decline(s, p, "an unexpected end of an element");
+        p = behind;
+    }
+    if (mode == TEXT && !has_children)
+        hash = hash_of_text(s, shown = &slices[slices[CONTENT].start ? CONTENT : FMT]);
+    if (mode != MODES)
+        *payload = shown ? interned(s, start, shown->start, shown->length, hash, 1)
+                         : compound(s, start, tag, first, slices);
+    s->part_count = first;
+    return *payload < 0 ? NULL : p;
+}
+
 static const char *definition(Scanner *s, const char *p, unsigned tag, int depth, int64_t *payload)
 {
     const char *start = p;
-    Slice attributes[ATTRIBUTES], text = {NULL, 0, 0};
+    Slice slices[SLICES];
     uint64_t number = 0;
-    size_t id, first = s->part_count;
-    int has_children = 0, mode = s->tags[tag].mode;
-    for (int k = 0; k < ATTRIBUTES; k++)
-        attributes[k].start = NULL;
-    if (!(p = attributes_of(s, p, &number, attributes)))
-        return NULL;
-    if (number && s->keeps && !begin_id(s, start, number))
+    size_t id;
+    for (int k = 0; k < SLICES; k++)
+        slices[k].start = NULL;
+    if (!(p = attributes_of(s, p, &number, slices)) || (number && s->keeps && !begin_id(s, start, number)))
         return NULL;
     id = s->id_count;
-    if (AT(p, "/>")) {
-        p += 2;
-    } else if (*p != '>') {
-        return decline(s, p, "an unexpected attribute");
-    } else {
-        p++;
-        if (mode <= TIME) {
-            p = whole_number(s, p, mode == TIME, payload);
-        } else if ((p = characters(s, p, ENDS_TEXT, &text)) && !AT(p, "</")) {
-            has_children = 1;
-            if (skip_blanks(text.start) != p)
-                return decline(s, p, "text beside elements");
-            p = children(s, p, depth);
-        }
-        if (!text.length || has_children)
-            text.start = NULL;
-        if (!p)
-            return NULL;
-        if (!AT(p, "</") || !is_named(s, p + 2, &s->tags[tag]) || p[2 + s->tags[tag].length] != '>')
-            return decline(s, p, "an unexpected end of an element");
-        p += s->tags[tag].length + 3;
-    }
-    if (mode <= TIME && p[-2] == '/')
-        return decline(s, start, "a number without digits");
-    if (s->keeps && mode > TIME) {
-        if (mode == TEXT && !has_children)
-            text = plain(s, text.start ? text : attributes[FMT]);
-        else if (mode == LABEL && attributes[FMT].start && attributes[FMT].length)
-            text = plain(s, attributes[FMT]);
-        else
-            mode = COMPOUND;
-        *payload = mode == COMPOUND ? compound(s, start, tag, first, text, attributes)
-                                    : interned(s, start, text.start ? text.start : "", text.start ? text.length : 0, 1);
-        if (*payload < 0)
-            return NULL;
-    }
-    s->part_count = first;
-    if (number && s->keeps) {
+    p = s->tags[tag].mode <= TIME ? number_of(s, p, tag, payload) : value_of(s, p, tag, depth, slices, payload);
+    if (p && number && s->keeps) {
         s->id_tags[id] = (uint16_t)tag;
         s->id_payloads[id] = *payload;
     }
     return p;
 }
 
-/* Number of the signature of the row just read: the tag of each cell, 0 where it holds no value. -1 for an error. */
-static long signature_number(Scanner *s, const char *where)
+static int reserve_row(Scanner *s, const char *where)
 {
-    size_t size = s->column_count * sizeof *s->signature, slot, count = (size_t)PyList_Size(s->signatures);
-    uint32_t hash = hash_of((const char *)s->signature, size);
-    PyObject *bytes;
-    if (!grow_slots(&s->signature_slots, &s->signature_slot_count, count))
-        return -1;
-    for (slot = hash & (s->signature_slot_count - 1); s->signature_slots[slot].next;
-         slot = (slot + 1) & (s->signature_slot_count - 1)) {
-        uint32_t number = s->signature_slots[slot].next - 1;
-        PyObject *known = PyList_GetItem(s->signatures, number);
-        if (s->signature_slots[slot].hash == hash && memcmp(PyBytes_AsString(known), s->signature, size) == 0)
-            return (long)number;
-    }
-    if (count >= MAX_SIGNATURES) {
-        decline(s, where, "too many patterns of missing cells");
-        return -1;
-    }
-    if (!(bytes = made(PyBytes_FromStringAndSize((const char *)s->signature, (Py_ssize_t)size))))
-        return -1;
-    if (PyList_Append(s->signatures, bytes) < 0) {
-        Py_DECREF(bytes);
-        return -1;
-    }
-    Py_DECREF(bytes);
-    s->signature_slots[slot] = (Slot){hash, (uint32_t)count + 1};
-    return (long)count;
-}
-
-static int reserve_row(Scanner *s)
-{
-    size_t wanted = s->row_capacity + s->row_capacity / 2 + 256;
+    size_t wanted = s->row_capacity + s->row_capacity / 2 + 256, all;
     if (s->rows < s->row_capacity)
         return 1;
+    all = expected(s, where, s->rows, s->table_start);
+    if (wanted < all)
+        wanted = all;
     for (size_t k = 0; k < s->column_count; k++) {
         if (!resized(s->columns[k].payloads, wanted * s->columns[k].width))
             return 0;
@@ -285,58 +253,63 @@ static int reserve_row(Scanner *s)
     return 1;
 }
 
-/* Keeps the cells of the row, whose payloads are already in place. */
-static int end_row(Scanner *s, const char *where)
+/* Keeps the number of the signature of the row, whose payloads are already in place. */
+static int end_row(Scanner *s, const char *where, int is_as_before)
 {
     uint16_t number;
-    size_t size = s->column_count * sizeof *s->signature;
-    if (s->rows == 0 || memcmp(s->signature, s->last_signature, size) != 0) {
+    if (s->rows == 0 || !is_as_before) {
         long found = signature_number(s, where);
         if (found < 0)
             return 0;
         s->last_number = (unsigned)found;
-        memcpy(s->last_signature, s->signature, size);
     }
     number = (uint16_t)s->last_number;
     memcpy(PyByteArray_AsString(s->signature_numbers) + s->rows * sizeof number, &number, sizeof number);
     return 1;
 }
 
+/* The cell of a column; `tag` is 0 where it holds no value. */
+static inline const char *cell(Scanner *s, const char *p, const Column *column, unsigned *tag, int64_t *payload)
+{
+    const char *behind;
+    *payload = 0;
+    *tag = column->tag;
+    if (*tag && (behind = element(s, p, *tag, 0, payload)))
+        return behind;
+    if (AT(p, "<sentinel/>")) {
+        *tag = 0;
+        return p + sizeof "<sentinel/>" - 1;
+    }
+    if (*tag)
+        return decline(s, p, "a cell that its column does not announce");
+    if (*p != '<')
+        return decline(s, p, "text between cells");
+    if (!tag_name(s, p + 1, tag))
+        return NULL;
+    return (behind = element(s, p, *tag, 0, payload)) ? behind : decline(s, p, "an unexpected element");
+}
+
 /* One row from its "<row>" to behind its "</row>". */
 const char *row(Scanner *s, const char *p)
 {
     const char *start = p;
+    int is_as_before = 1;
     if (!AT(p, "<row>"))
         return decline(s, p, "a row with attributes or without cells");
     if (s->rows >= MAX_ROWS)
         return decline(s, p, "too many rows");
-    if (s->keeps && !reserve_row(s))
+    if (s->keeps && !reserve_row(s, p))
         return NULL;
     s->part_count = s->part_total = s->decoded_length = 0;
     p = skip_blanks(p + 5);
     for (size_t k = 0; k < s->column_count; k++) {
-        Column *column = &s->columns[k];
-        unsigned tag = column->tag;
-        int64_t payload = 0;
-        if (AT(p, "<sentinel/>")) {
-            tag = 0;
-            p += sizeof "<sentinel/>" - 1;
-        } else {
-            if (*p != '<')
-                return decline(s, p, "text between cells");
-            if (!tag) {
-                p = tag_name(s, p + 1, &tag);
-            } else {
-                size_t length = s->tags[tag].length;
-                if (!is_named(s, p + 1, &s->tags[tag]) ||
-                    (p[length + 1] != ' ' && p[length + 1] != '>' && p[length + 1] != '/'))
-                    return decline(s, p, "a cell that its column does not announce");
-                p += length + 1;
-            }
-            if (!p || !(p = element(s, p, tag, 0, &payload)))
-                return NULL;
-        }
+        const Column *column = &s->columns[k];
+        unsigned tag;
+        int64_t payload;
+        if (!(p = cell(s, p, column, &tag, &payload)))
+            return NULL;
         if (s->keeps) {
+            is_as_before &= s->signature[k] == tag;
             s->signature[k] = (uint16_t)tag;
             if (column->width == sizeof payload) {
                 memcpy(column->cells + s->rows * sizeof payload, &payload, sizeof payload);
@@ -349,7 +322,7 @@ const char *row(Scanner *s, const char *p)
     }
     if (!AT(p, "</row>"))
         return decline(s, p, "a cell that no column announces");
-    if (s->keeps && !end_row(s, start))
+    if (s->keeps && !end_row(s, start, is_as_before))
         return NULL;
     s->rows++;
     return p + 6;

@@ -13,8 +13,10 @@
    its beginning by the reader in nodes.py, whose judgement and whose messages count. Hence no test here is more lenient
    than there, and none needs to tell what is wrong from what is merely unusual.
 
-   No loop looks at bytes beyond the end: a region that is scanned ends with "</row>", and every loop over names,
-   digits, texts and attributes stops at "<" at the latest. Fixed texts are compared by `at`, which knows the end. */
+   No loop goes beyond the end: a region that is scanned ends with "</row>", and every loop over names, digits, texts
+   and attributes stops at "<" at the latest. Bytes are looked at eight at a time, and fixed texts are compared without
+   a test for the end, since the buffer goes on for PADDING bytes; none of them can match across the end, because none
+   has a ">" before its last byte. */
 
 #ifndef TRACEKIT_SCAN_H
 #define TRACEKIT_SCAN_H
@@ -22,6 +24,7 @@
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -32,7 +35,20 @@ extern long fail_at;
 #define FAILS() 0
 #endif
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LITTLE_ENDIAN_WORD(word) __builtin_bswap64(word)
+#else
+#define LITTLE_ENDIAN_WORD(word) (word)
+#endif
+
+#ifdef __GNUC__
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
 #define MAX_NAME 64          /* bytes of an element name */
+#define PADDING 128          /* bytes of the buffer behind its content; more than any fixed text has */
 #define MAX_TAGS 4096        /* as limits.MAX_TAGS */
 #define TAG_SLOTS (4 * MAX_TAGS)
 #define MAX_COLUMNS 512      /* as limits.MAX_COLUMNS */
@@ -42,18 +58,24 @@ extern long fail_at;
 #define MAX_PENDING (2 << 20) /* bytes without the end of a row; limits.MAX_ROW_BYTES is larger */
 #define MAX_ROWS 200000000   /* as limits.MAX_ROWS */
 #define MAX_SIGNATURES 60000 /* as limits.MAX_SIGNATURES */
+#define MAX_SLOTS (4 << 20)  /* for which a table grows in advance: 32 MB */
 #define MAX_TIME ((UINT64_C(1) << 53) - 1) /* as MAX_TIME_NS */
 #define MAX_PROBES 1000      /* steps of one look-up in a table: a file made of collisions is declined */
 
 /* How the content of an element is taken; Python chooses for each tag. */
 enum mode { INTEGER, TIME, TEXT, LABEL, COMPOUND, MODES };
 
-enum attribute { FMT, NAME, ADDR, UUID, ARCH, LOAD_ADDR, PATH, LINE, ATTRIBUTES };
+/* The text of an element and its attributes. */
+enum slice { CONTENT, FMT, NAME, ADDR, UUID, ARCH, LOAD_ADDR, PATH, LINE, SLICES };
 
 typedef struct {
     char name[MAX_NAME];
     size_t length;
     int mode;
+    uint16_t inside, behind; /* tags of the first part and of the next one when this was last read, 0 for none */
+    char refers[MAX_NAME + 16]; /* <name ref=", filled up with zeros */
+    size_t refers_length;
+    uint64_t refers_mask; /* which of its last eight bytes, if it has not whole words alone, belong to it */
 } Tag;
 
 typedef struct {
@@ -99,7 +121,7 @@ typedef struct {
     size_t column_count, rows, row_capacity;
     int has_table, keeps;
     PyObject *signature_numbers, *signatures; /* bytearray of uint16, list of bytes of uint16 */
-    uint16_t signature[MAX_COLUMNS], last_signature[MAX_COLUMNS];
+    uint16_t signature[MAX_COLUMNS];
     Slot *signature_slots;
     size_t signature_slot_count;
     unsigned last_number;
@@ -110,20 +132,34 @@ typedef struct {
     size_t decoded_length, decoded_capacity;
     char *key;
     size_t key_capacity;
-    /* The end of what was fed and is not read yet: part of a row. */
-    char *pending;
-    size_t pending_length, pending_capacity;
     /* The region that is being scanned. */
-    const char *region, *end;
+    const char *region;
     uint64_t consumed; /* bytes of the file before the region */
+    uint64_t size; /* bytes of the file, as far as that is known */
+    uint64_t table_start; /* bytes of the file before the rows of the table */
     PyObject *host; /* borrowed for the duration of a call */
 } Scanner;
 
 extern PyObject *Declined;
 
-#define AT(p, literal) ((size_t)(s->end - (p)) >= sizeof(literal) - 1 && memcmp((p), literal, sizeof(literal) - 1) == 0)
+#define AT(p, literal) (memcmp((p), literal, sizeof(literal) - 1) == 0)
 
-enum { ENDS_VALUE = 1, ENDS_TEXT = 2 }; /* what a run of characters is: an attribute value or a text */
+/* Eight bytes at once: the first one is the lowest. A mark is the highest bit of a byte. */
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define MARKS EACH(0x80)
+
+static inline uint64_t word_at(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return LITTLE_ENDIAN_WORD(word);
+}
+
+/* How many bytes precede the first mark; there is one. */
+static inline unsigned unmarked(uint64_t marks)
+{
+    return (unsigned)(((((marks & (0 - marks)) - 1) & EACH(1)) * EACH(1)) >> 56) - 1;
+}
 
 static inline const char *skip_blanks(const char *p)
 {
@@ -132,22 +168,43 @@ static inline const char *skip_blanks(const char *p)
     return p;
 }
 
+/* Digits as a number, at most twenty and as long as it has 64 bits; ends behind the last one. */
+static inline const char *digits(const char *p, uint64_t *number)
+{
+    const char *first = p;
+    uint64_t value = 0;
+    unsigned digit;
+    while ((digit = (unsigned char)*p - (unsigned)'0') <= 9 && p - first < 19) {
+        value = 10 * value + digit;
+        p++;
+    }
+    if (digit <= 9 && value <= (UINT64_MAX - digit) / 10) {
+        value = 10 * value + digit; /* the twentieth */
+        p++;
+    }
+    *number = value;
+    return p;
+}
+
 /* memory.c */
 const char *decline(Scanner *s, const char *where, const char *reason);
+void *in_large_pages(void *array, size_t size);
+size_t expected(const Scanner *s, const char *where, size_t count, uint64_t start);
 int reserve(void *array, size_t *capacity, size_t needed, size_t size);
 PyObject *made(PyObject *object);
 int resized(PyObject *bytearray, size_t size);
 
 /* characters.c */
-void prepare_stops(void);
-int at(const Scanner *s, const char *p, const char *text);
-const char *characters(Scanner *s, const char *p, int stop, Slice *slice);
-Slice plain(Scanner *s, Slice slice);
+const char *characters(Scanner *s, const char *p, char ending, Slice *slice);
+void resolve(Scanner *s, Slice *slice);
 
 /* values.c */
 uint32_t hash_of(const char *p, size_t length);
-int grow_slots(Slot **slots, size_t *count, size_t used);
-int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length, int is_text);
+uint32_t prefetched(const Scanner *s, const Slice *text);
+int grow_slots(Slot **slots, size_t *count, size_t all);
+int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length, uint32_t hash, int is_text);
+int64_t compound(Scanner *s, const char *where, unsigned tag, size_t first, Slice *slices);
+long signature_number(Scanner *s, const char *where);
 unsigned tag_of(Scanner *s, const char *name, size_t length);
 const char *tag_name(Scanner *s, const char *p, unsigned *tag);
 
@@ -155,7 +212,6 @@ const char *tag_name(Scanner *s, const char *p, unsigned *tag);
 const char *row(Scanner *s, const char *p);
 
 /* regions.c */
-int feed(Scanner *s, const char *chunk, size_t length);
-int scan_pending(Scanner *s);
+const char *scan_rows(Scanner *s, const char *start, const char *end);
 
 #endif

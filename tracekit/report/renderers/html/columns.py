@@ -120,18 +120,18 @@ def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:
 def _planes(values: IntArray, pieces: list[bytes]) -> int:
     """Add a column; how many bytes each of its values has."""
     needed = max((int(values.max(initial=0)).bit_length() + 7) // 8, 1)
-    pieces += [((values >> (8 * place)) & 0xFF).astype(np.uint8).tobytes() for place in range(needed)]
+    pieces += [((values >> (8 * byte)) & 0xFF).astype(np.uint8).tobytes() for byte in range(needed)]
     return needed
 
 
 def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[dict[str, Any]]:
     """What is said of the evidence of each check that found something; its columns are added to the pieces."""
-    found: dict[str, list[tuple[Check, Marked]]] = {}
+    by_id: dict[str, list[tuple[Check, Marked]]] = {}
     for check, marked in zip(report.checks, timeline.evidence, strict=True):
         if check.outcome == "finding" and len(marked.starts):
-            found.setdefault(check.id, []).append((check, marked))
+            by_id.setdefault(check.id, []).append((check, marked))
     heads = []
-    for name, entries in found.items():
+    for name, entries in by_id.items():
         total = sum(check.evidence_total for check, _ in entries)
         heads.append({"id": name, "title": entries[0][0].title, "total": total} | _evidence(entries, pieces))
     return heads
@@ -143,7 +143,7 @@ def _evidence(entries: Sequence[tuple[Check, Marked]], pieces: list[bytes]) -> d
         np.concatenate([getattr(marked, name) for _, marked in entries]) for name in ("lanes", "rows", "starts", "ends")
     )
     on = [(lane, np.sort(rows[lanes == lane])) for lane in np.unique(lanes[lanes >= 0]).tolist()]
-    gaps = [np.diff(own, prepend=0) for _, own in on]
+    gaps = [np.diff(lane_rows, prepend=0) for _, lane_rows in on]
     loose = np.flatnonzero(lanes < 0)
     loose = loose[np.argsort(starts[loose], kind="stable")]
     first = int(starts[loose[0]]) if loose.size else 0
@@ -152,5 +152,5 @@ def _evidence(entries: Sequence[tuple[Check, Marked]], pieces: list[bytes]) -> d
         np.diff(starts[loose], prepend=first),
         ends[loose] - starts[loose],
     )
-    head = {"lanes": [[lane, len(own)] for lane, own in on], "loose": len(loose), "first": first}
+    head = {"lanes": [[lane, len(lane_rows)] for lane, lane_rows in on], "loose": len(loose), "first": first}
     return head | {"planes": [_planes(values, pieces) for values in columns]}

@@ -25,6 +25,7 @@ def document(title: str, generator: str, body: Iterable[str], *, script: str = "
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("meta", name="generator", content=generator),
+        tag("meta", name="description", content=title),
         tag("title", title),
         tag("style", Html(style)),
     ]

@@ -11,7 +11,7 @@ from tracekit.report.columns import is_inferred
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.over_time import TITLE as OVER_TIME
-from tracekit.report.renderers.concise import pace
+from tracekit.report.renderers.concise_models import pace
 from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
 from tracekit.report.renderers.html.pictures import (
     Calls,

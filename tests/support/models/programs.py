@@ -1,15 +1,10 @@
-"""Core ML models of every kind that coremltools builds on Linux, each for one fact that an inspector must get right.
-
-Weights and shapes are chosen so that every number can be worked out by hand. `build(folder)` writes all of them.
-"""
+"""ML programs without compression."""
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
-import warnings
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 CHANNELS, KERNEL = 32, 3
@@ -28,18 +23,7 @@ def coremltools() -> Any:
     return ct
 
 
-def build(folder: Path) -> None:
-    """Write every model into the folder, by the name of what it shows."""
-    folder.mkdir(parents=True)
-    with warnings.catch_warnings():
-        # coremltools leaves its temporary folders to the garbage collector.
-        warnings.simplefilter("ignore")
-        for name, make in MODELS.items():
-            make().save(str(folder / name))
-        _save_multifunction(folder)
-        gc.collect()
-
-
+@cache
 def convolution(
     opset: str = "iOS16",
     *,
@@ -65,10 +49,10 @@ def convolution(
     def program(x: Any) -> Any:
         return Builder.relu(x=Builder.conv(x=x, weight=weights, pad_type="same"), name="y")
 
-    return _converted(program, opset, precision, **options)
+    return converted(program, opset, precision, **options)
 
 
-def _converted(program: Any, opset: str, precision: str = "FLOAT16", **options: Any) -> Any:
+def converted(program: Any, opset: str, precision: str = "FLOAT16", **options: Any) -> Any:
     ct = coremltools()
     return ct.convert(
         program,
@@ -92,7 +76,7 @@ def image(layout: str, opset: str = "iOS15", **options: Any) -> Any:
         return Builder.sqrt(x=picture, name="y")
 
     kind = ct.ImageType(name="picture", shape=(1, depth, 8, 8), color_layout=getattr(ct.colorlayout, layout), **options)
-    return _converted(program, opset, inputs=[kind])
+    return converted(program, opset, inputs=[kind])
 
 
 def flexible(shape: Any) -> Any:
@@ -105,7 +89,7 @@ def flexible(shape: Any) -> Any:
     def program(x: Any) -> Any:
         return Builder.sqrt(x=x, name="y")
 
-    return _converted(program, "iOS16", inputs=[ct.TensorType(name="x", shape=shape)])
+    return converted(program, "iOS16", inputs=[ct.TensorType(name="x", shape=shape)])
 
 
 def enumerated() -> Any:
@@ -132,7 +116,7 @@ def stateful() -> Any:
             state=memory, value=Builder.add(x=Builder.read_state(input=memory), y=x), name="y"
         )
 
-    return _converted(program, "iOS18")
+    return converted(program, "iOS18")
 
 
 def passed_state() -> Any:
@@ -147,7 +131,7 @@ def passed_state() -> Any:
     def program(x: Any, cache_in: Any) -> Any:
         return Builder.sqrt(x=x, name="y"), Builder.add(x=cache_in, y=1.0, name="cache_out")
 
-    return _converted(program, "iOS16")
+    return converted(program, "iOS16")
 
 
 def loop() -> Any:
@@ -165,7 +149,7 @@ def loop() -> Any:
         )
         return Builder.identity(x=done[1], name="y")
 
-    return _converted(program, "iOS16")
+    return converted(program, "iOS16")
 
 
 def recurrent() -> Any:
@@ -185,7 +169,7 @@ def recurrent() -> Any:
             name="y",
         )[0]
 
-    return _converted(program, "iOS16")
+    return converted(program, "iOS16")
 
 
 def long_input(size: int = 20_000, rank: int = 4) -> Any:
@@ -200,94 +184,134 @@ def long_input(size: int = 20_000, rank: int = 4) -> Any:
     def program(x: Any) -> Any:
         return Builder.sqrt(x=x, name="y")
 
-    return _converted(program, "iOS16")
+    return converted(program, "iOS16")
 
 
-def int8_interface() -> Any:
+def int8_interface(*, both_ways: bool = False) -> Any:
+    """A model that takes whole numbers of 8 bits, and perhaps gives them."""
     ct = coremltools()
     from coremltools.converters.mil import Builder
     from coremltools.converters.mil.mil import types
 
     @Builder.program(input_specs=[Builder.TensorSpec((1, 4), dtype=types.int8)], opset_version=ct.target.iOS26)
     def program(x: Any) -> Any:
-        return Builder.sqrt(x=Builder.cast(x=x, dtype="fp16"), name="y")
+        inside = Builder.cast(x=x, dtype="fp16")
+        if both_ways:
+            return Builder.cast(x=Builder.sqrt(x=inside), dtype="int8", name="y")
+        return Builder.sqrt(x=inside, name="y")
 
-    return _converted(program, "iOS26")
-
-
-def palettized(bits: int, opset: str = "iOS16", **options: Any) -> Any:
-    import coremltools.optimize.coreml as cto
-
-    settings = cto.OpPalettizerConfig(mode="uniform", nbits=bits, weight_threshold=1, **options)
-    return cto.palettize_weights(convolution(opset), cto.OptimizationConfig(global_config=settings))
+    return converted(program, "iOS26")
 
 
-def quantized(dtype: str, opset: str, **options: Any) -> Any:
-    import coremltools.optimize.coreml as cto
-
-    settings = cto.OpLinearQuantizerConfig(mode="linear_symmetric", dtype=dtype, weight_threshold=1, **options)
-    return cto.linear_quantize_weights(convolution(opset), cto.OptimizationConfig(global_config=settings))
-
-
-def pruned(opset: str = "iOS16") -> Any:
-    import coremltools.optimize.coreml as cto
-
-    settings = cto.OpMagnitudePrunerConfig(target_sparsity=0.5, weight_threshold=1)
-    return cto.prune_weights(convolution(opset), cto.OptimizationConfig(global_config=settings))
+def picture_to_picture() -> Any:
+    """A model that gives back an image: what coremltools leaves an array for such a program is declared as one."""
+    ct = coremltools()
+    built = image("RGB", "iOS16", scale=1 / 255)
+    spec = built.get_spec()
+    given = spec.description.output[0].type.imageType
+    given.width, given.height, given.colorSpace = 8, 8, 20
+    return ct.models.MLModel(spec, weights_dir=built.weights_dir, skip_model_load=True)
 
 
-def pruned_and_quantized() -> Any:
-    import coremltools.optimize.coreml as cto
+def flexible_image(*, listed: bool) -> Any:
+    """A model that takes images of two sizes, or of a range of them."""
+    ct = coremltools()
+    from coremltools.models.neural_network import flexible_shape_utils
 
-    settings = cto.OpLinearQuantizerConfig(mode="linear_symmetric", dtype="int8", weight_threshold=1)
-    return cto.linear_quantize_weights(
-        pruned("iOS18"), cto.OptimizationConfig(global_config=settings), joint_compression=True
+    built = image("RGB", "iOS16", scale=1 / 255)
+    spec = built.get_spec()
+    if listed:
+        sizes = [flexible_shape_utils.NeuralNetworkImageSize(height, width) for height, width in ((8, 8), (16, 24))]
+        flexible_shape_utils.add_enumerated_image_sizes(spec, "picture", sizes)
+    else:
+        sizes = flexible_shape_utils.NeuralNetworkImageSizeRange()
+        sizes.add_height_range((4, 64))
+        sizes.add_width_range((8, -1))
+        flexible_shape_utils.update_image_size_range(spec, "picture", sizes)
+    return ct.models.MLModel(spec, weights_dir=built.weights_dir, skip_model_load=True)
+
+
+def channels_last() -> Any:
+    """A model that transposes and scales its input in Float32 and computes in Float16."""
+    ct = coremltools()
+    import numpy as np
+    from coremltools.converters.mil import Builder
+
+    @Builder.program(input_specs=[Builder.TensorSpec((1, 8, 8, 3))], opset_version=ct.target.iOS16)
+    def program(x: Any) -> Any:
+        scaled = Builder.mul(x=Builder.transpose(x=x, perm=[0, 3, 1, 2]), y=np.float32(0.5))
+        return Builder.transpose(x=Builder.sqrt(x=scaled), perm=[0, 2, 3, 1], name="y")
+
+    return _in_float32(program, "transpose", "mul")
+
+
+def mixed() -> Any:
+    """A model that computes twice in Float16 and then once in Float32."""
+    ct = coremltools()
+    from coremltools.converters.mil import Builder
+
+    @Builder.program(input_specs=[Builder.TensorSpec((1, 4))], opset_version=ct.target.iOS16)
+    def program(x: Any) -> Any:
+        return Builder.log(x=Builder.sqrt(x=Builder.exp(x=x)), name="y")
+
+    return _in_float32(program, "log")
+
+
+def _in_float32(program: Any, *types: str) -> Any:
+    """The program with operations of these types in Float32, and the others in Float16."""
+    ct = coremltools()
+    return ct.convert(
+        program,
+        convert_to="mlprogram",
+        minimum_deployment_target=ct.target.iOS16,
+        compute_precision=ct.transform.FP16ComputePrecision(
+            op_selector=lambda operation: operation.op_type not in types
+        ),
+        skip_model_load=True,
     )
 
 
-def network(*, custom: bool = False) -> Any:
-    """An old neural network: inner product with 12 weights and 3 biases, and perhaps a layer of the app's own."""
+def condition() -> Any:
+    """A model that computes one of two things."""
     ct = coremltools()
-    import numpy as np
-    from coremltools.models import datatypes
-    from coremltools.models.neural_network import NeuralNetworkBuilder
+    from coremltools.converters.mil import Builder
+    from coremltools.converters.mil.mil import types
 
-    builder = NeuralNetworkBuilder([("x", datatypes.Array(4))], [("y", datatypes.Array(3))])
-    builder.add_inner_product(
-        "dense", np.ones((3, 4)), np.zeros(3), input_channels=4, output_channels=3, has_bias=True,
-        input_name="x", output_name="hidden" if custom else "y",
-    )  # fmt: skip
-    if custom:
-        parameters = ct.proto.NeuralNetwork_pb2.CustomLayerParams()
-        parameters.className = "AppOwnLayer"
-        builder.add_custom("own", ["hidden"], ["y"], parameters)
-    return ct.models.MLModel(builder.spec, skip_model_load=True)
+    @Builder.program(
+        input_specs=[Builder.TensorSpec((1, 4)), Builder.TensorSpec((1,), dtype=types.int32)],
+        opset_version=ct.target.iOS16,
+    )
+    def program(x: Any, flag: Any) -> Any:
+        asked = Builder.squeeze(x=Builder.cast(x=flag, dtype="bool"))
+        return Builder.cond(
+            pred=asked, _true_fn=lambda: Builder.relu(x=x), _false_fn=lambda: Builder.sqrt(x=x), name="y"
+        )
+
+    return converted(program, "iOS16")
 
 
-def pipeline() -> Any:
-    """Two networks in a row."""
+def classifier() -> Any:
+    """A model whose output is a label with the probability of each."""
     ct = coremltools()
-    from coremltools.models import datatypes
-    from coremltools.models.pipeline import Pipeline
+    from coremltools.converters.mil import Builder
 
-    first, second = network().get_spec(), network().get_spec()
-    ct.utils.rename_feature(first, "y", "between")
-    second.description.input[0].type.multiArrayType.shape[:] = [3]
-    ct.utils.rename_feature(second, "x", "between")
-    joined = Pipeline([("x", datatypes.Array(4))], [("y", datatypes.Array(3))])
-    joined.add_model(first)
-    joined.add_model(second)
-    return ct.models.MLModel(joined.spec, skip_model_load=True)
+    @Builder.program(input_specs=[Builder.TensorSpec((1, 4))], opset_version=ct.target.iOS16)
+    def program(x: Any) -> Any:
+        return Builder.softmax(x=x, axis=-1, name="probabilities")
+
+    return converted(program, "iOS16", classifier_config=ct.ClassifierConfig(["a", "b", "c", "d"]))
 
 
-def _save_multifunction(folder: Path) -> None:
-    """Two functions that share their weights."""
+def programs_in_a_row() -> Any:
+    """A pipeline of two ML programs."""
     ct = coremltools()
-    described = ct.utils.MultiFunctionDescriptor()
-    described.add_function(str(folder / "target_iOS18.mlpackage"), "main", "encode")
-    described.add_function(str(folder / "target_iOS18.mlpackage"), "main", "decode")
-    described.default_function_name = "decode"
-    ct.utils.save_multifunction(described, str(folder / "multifunction.mlpackage"))
+    models = []
+    for old in ("y", "x"):
+        built = convolution()
+        spec = built.get_spec()
+        ct.utils.rename_feature(spec, old, "between")
+        models.append(ct.models.MLModel(spec, weights_dir=built.weights_dir, skip_model_load=True))
+    return ct.utils.make_pipeline(*models)
 
 
 MODELS: dict[str, Any] = {
@@ -295,25 +319,25 @@ MODELS: dict[str, Any] = {
     "float16_interface.mlpackage": convolution,
     "float32_compute.mlpackage": lambda: convolution(interface="fp32", precision="FLOAT32"),
     "int8_interface.mlpackage": int8_interface,
+    "int8_both_ways.mlpackage": lambda: int8_interface(both_ways=True),
     "image_rgb.mlpackage": lambda: image("RGB", scale=1 / 255, bias=[0.1, 0.2, 0.3]),
+    "image_bgr.mlpackage": lambda: image("BGR", "iOS26"),
     "image_gray.mlpackage": lambda: image("GRAYSCALE"),
     "image_half.mlpackage": lambda: image("GRAYSCALE_FLOAT16", "iOS16"),
+    "image_to_image.mlpackage": picture_to_picture,
+    "image_sizes.mlpackage": lambda: flexible_image(listed=True),
+    "image_range.mlpackage": lambda: flexible_image(listed=False),
+    "channels_last.mlpackage": channels_last,
+    "mixed.mlpackage": mixed,
     "enumerated.mlpackage": enumerated,
     "ranged.mlpackage": ranged,
     "stateful.mlpackage": stateful,
     "passed_state.mlpackage": passed_state,
     "loop.mlpackage": loop,
+    "condition.mlpackage": condition,
+    "classifier.mlpackage": classifier,
     "recurrent.mlpackage": recurrent,
     "long_input.mlpackage": long_input,
-    "palettized_4bit.mlpackage": lambda: palettized(4),
-    "palettized_groups.mlpackage": lambda: palettized(4, "iOS18", granularity="per_grouped_channel", group_size=8),
-    "quantized_8bit.mlpackage": lambda: quantized("int8", "iOS16"),
-    "quantized_tensor.mlpackage": lambda: quantized("int8", "iOS18", granularity="per_tensor"),
-    "quantized_blocks.mlpackage": lambda: quantized("int4", "iOS18", granularity="per_block", block_size=16),
-    "pruned.mlpackage": pruned,
-    "pruned_quantized.mlpackage": pruned_and_quantized,
-    "network.mlmodel": network,
-    "custom_layer.mlmodel": lambda: network(custom=True),
-    "pipeline.mlmodel": pipeline,
+    "programs_in_a_row.mlpackage": programs_in_a_row,
 }
 """By file name: what makes the model."""

@@ -1,0 +1,101 @@
+"""Which compute unit Core ML's own rows of a prediction suggest where the hardware was not recorded.
+
+| unit          | rows of one prediction in nine public captures (one app, iPhone, iOS 27.2)    |
+|---------------|-------------------------------------------------------------------------------|
+| Neural Engine | two input validations and a data cast; neither a `CPU` row nor a request      |
+| GPU           | a request to the GPU, or its preparation                                      |
+| CPU           | a `CPU` row of nearly the whole prediction; neither a data cast nor a request |
+
+It is weaker evidence than rows of the hardware: other systems may record otherwise, and every model that ran on the
+Neural Engine there kept a state. So it answers no question alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.breakdown import breakdown
+from tracekit.recording.table import TableState
+from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import Device, Kind
+from tracekit.trace.frames import is_any
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.trace.trace import Trace
+
+WHOLE = 0.9
+"""Share of a prediction from which on a `CPU` row is nearly all of it (heuristic): in those captures it is 93% or more
+for three models on the CPU. A fourth, with 35% and 74%, suggests nothing."""
+
+USUAL = 0.9
+"""Share of the predictions that must suggest the same unit (heuristic)."""
+
+SHOWN_BY = {
+    Device.ANE: "two input validations and a data cast, and no other work",
+    Device.GPU: "requests to the GPU",
+    Device.CPU: "a CPU row of nearly the whole prediction",
+}
+"""What suggests each unit, in words."""
+
+_UNITS = (Device.ANE, Device.GPU, Device.CPU)
+
+
+class SuggestedUnit(NamedTuple):
+    """What rows suggest of several predictions."""
+
+    device: Device
+    predictions: int
+    """How many suggest it."""
+    of: int
+
+
+def suggested_unit(trace: Trace, predictions: pd.Index) -> SuggestedUnit | None:
+    """The unit that nearly all of these predictions suggest; None where they do not, and where the hardware that would
+    show it was recorded. O(predictions), and O(n log n) once for each trace."""
+    if not len(predictions):
+        return None
+    chosen = breakdown(trace).frame.index.get_indexer(predictions)
+    found = _suggestions(trace)[chosen[chosen >= 0]]
+    counts = np.bincount(found[found >= 0], minlength=len(_UNITS))
+    best = int(counts.argmax())
+    if not counts[best] or counts[best] < USUAL * len(predictions):
+        return None
+    return SuggestedUnit(_UNITS[best], int(counts[best]), len(predictions))
+
+
+@cached_by_trace
+def _suggestions(trace: Trace) -> IntArray:
+    """Shape (top predictions,), in the order of the breakdown: index in `_UNITS`, -1 for none."""
+    frame = breakdown(trace).frame
+    recorded = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
+    engine, gpu = NEURAL_ENGINE in recorded, GPU in recorded
+
+    def count(rows: pd.DataFrame, chosen: BoolArray | None = None) -> IntArray:
+        """Rows in each prediction."""
+        linked = rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)
+        if chosen is not None:
+            linked = linked[chosen]
+        place = frame.index.get_indexer(pd.Index(linked[linked >= 0]))
+        return np.bincount(place[place >= 0], minlength=len(frame))
+
+    data, compute = trace.data, trace.compute
+    validations = count(data, is_any(data["kind"], Kind.INPUT_VALIDATION))
+    casts = count(data, is_any(data["kind"], Kind.DATA_CAST))
+    requests = count(compute, is_any(compute["kind"], Kind.GPU_PREPARE, Kind.GPU_REQUEST))
+    others = count(compute, ~is_any(compute["kind"], Kind.GPU_PREPARE, Kind.GPU_REQUEST, Kind.CPU_COMPUTE))
+    # The stages of a pipeline have rows of their own, and hardware that was recorded is better evidence.
+    alone = (count(trace.activity) == 0) & (count(trace.hardware) == 0) & (others == 0)
+    cpu = frame["cpu_busy_ns"].to_numpy(dtype=np.int64, na_value=0)
+    duration = frame["duration_ns"].to_numpy()
+    whole = (duration > 0) & (cpu >= WHOLE * duration)
+    suggest = (
+        alone & (not engine) & (validations == 2) & (casts == 1) & (count(compute) == 0),
+        alone & (not gpu) & (requests > 0),
+        alone & (not (engine and gpu)) & whole & (casts == 0) & (requests == 0),
+    )
+    return np.select(suggest, range(len(_UNITS)), -1)

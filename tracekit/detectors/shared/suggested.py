@@ -1,0 +1,42 @@
+"""What Core ML's own rows suggest where the hardware was not recorded, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
+from tracekit.trace.events import DEVICE_NAMES, Kind, Level
+from tracekit.trace.frames import is_any
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracekit.detectors.framework import ModelView
+    from tracekit.trace.trace import Trace
+
+
+def of_rows(view: ModelView) -> str:
+    """The unit that they suggest, and that this is weaker evidence: a sentence after a space, or nothing."""
+    found = suggested_unit(view.trace, view.predictions.index)
+    if found is None:
+        return ""
+    count = f"{found.predictions:,} of {format_count(found.of, 'prediction')}"
+    return (
+        f" Core ML's own rows suggest the {DEVICE_NAMES[found.device]} for {count} ({SHOWN_BY[found.device]}): weaker "
+        "evidence than rows of the hardware."
+    )
+
+
+def of_models(trace: Trace, models: Iterable[str]) -> tuple[str, ...]:
+    """The unit that they suggest for each of these models, in one sentence; none where they suggest nothing."""
+    activity = trace.activity
+    called = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
+    words = []
+    for model in models:
+        found = suggested_unit(trace, called.index[is_any(called["model"], model)])
+        if found is not None:
+            words.append(f"{model} on the {DEVICE_NAMES[found.device]} ({SHOWN_BY[found.device]})")
+    if not words:
+        return ()
+    return (f"Hardware was not recorded; Core ML's own rows suggest, as weaker evidence: {'; '.join(words)}.",)
