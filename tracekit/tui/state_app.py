@@ -65,8 +65,9 @@ class StateApp(App[None], inherit_bindings=False):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a state."""
-        return self._state is not None
+        """Whether a recording is on screen."""
+        # While the app is being left, the state is there and its screen is not.
+        return self._state is not None and any(isinstance(screen, BrowseScreen) for screen in self.screen_stack)
 
     @property
     def browse(self) -> BrowseScreen:
