@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tracekit.lanes.lanes import Grouping
+from tracekit.tui.opening import RecordingJudged
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef
@@ -266,6 +267,10 @@ def test_a_recording_that_cannot_be_judged_opens_and_says_why(run_view, samples:
         text = " ".join(screen.text().split())
         assert "Inconclusive: the Core ML instrument recorded no events" in text
         assert "recorded, no events" in text
+        # A pane that was chosen before the report came stays.
+        await screen.press("4")
+        screen.app.on_recording_judged(RecordingJudged(0, screen.state.session, {}))
+        assert screen.state.pane == "predictions"
 
     run_view(test, samples / "not_instrumented.trace")
 

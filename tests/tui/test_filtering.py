@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 import tracekit
 from tracekit.api import judge
@@ -80,5 +81,20 @@ def test_tab_completes_a_filter_to_the_model_on_screen(run_view, reload_sample: 
         session = screen.state.session
         first = session.trace.activity["model"].iloc[session.calls.index[0]]
         assert screen.state.filter == EventFilter(model=first)
+
+    run_view(test, reload_sample)
+
+
+def test_a_prompt_that_was_left_is_told_nothing_any_more(run_view, reload_sample: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("slash")
+        prompt = screen.app.screen
+        told = []
+        prompt._typed = lambda text: lambda: told.append(text) or "3 events match"
+        screen.app.screen.query_one(Input).value = "copy"
+        prompt.dismiss(None)
+        await screen.wait()
+        assert screen.app.is_running
+        prompt._say("3 events match")
 
     run_view(test, reload_sample)

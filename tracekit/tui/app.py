@@ -21,6 +21,7 @@ from tracekit.tui import opening
 from tracekit.tui.actions import ACTIONS, action_named
 from tracekit.tui.changes import TerminalCells
 from tracekit.tui.commands import views
+from tracekit.tui.detail.registry import PANES
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.palette import ActionCommands
 from tracekit.tui.remembered import remember_theme, remembered_theme
@@ -238,9 +239,9 @@ class ViewApp(StateApp, inherit_bindings=False):
         sessions = (*self.state.sessions[:index], session, *self.state.sessions[index + 1 :])
         marked = Lanes((*self._lanes[index].lanes, *message.thread), message.evidence)
         self._lanes = (*self._lanes[:index], marked, *self._lanes[index + 1 :])
-        # What could not be judged is explained there.
+        # What could not be judged is explained there, for whoever has not chosen another pane meanwhile.
         alone = len(sessions) == 1 and session.report is not None and not session.report.summary.evaluated
-        pane = "facts" if alone else self.state.pane
+        pane = "facts" if alone and self.state.pane == PANES[0].PANE else self.state.pane
         self.change(sessions=sessions, pane=pane)
 
     def on_recordings_compared(self, message: RecordingsCompared) -> None:

@@ -65,8 +65,9 @@ class StateApp(App[None], inherit_bindings=False):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a state."""
-        return self._state is not None
+        """Whether a recording is on screen."""
+        # While the app is being left, the state is there and its screen is not.
+        return self._state is not None and any(isinstance(screen, BrowseScreen) for screen in self.screen_stack)
 
     @property
     def browse(self) -> BrowseScreen:
@@ -102,8 +103,12 @@ class StateApp(App[None], inherit_bindings=False):
 
     def redraw(self) -> None:
         """Show the state to all widgets."""
-        if self._state is not None:
-            self.browse.show(self._state, self._lanes)
+        if self._state is None:
+            return
+        # Where the app is being left, what widgets still tell finds no screen.
+        for screen in self.screen_stack:
+            if isinstance(screen, BrowseScreen):
+                screen.show(self._state, self._lanes)
 
     def go(self, view: Viewport, *, step: bool = True) -> None:
         """Look at another part. Steps that follow one another count as one for going back."""

@@ -64,7 +64,8 @@ class AskScreen(ModalScreen[str]):
             return
 
         def show(words: str) -> None:
-            if self.query_one(Input).value == text:
+            # The prompt may have been answered meanwhile.
+            if any(line.value == text for line in self.query(Input)):
                 self._say(words)
 
         in_background(self, self._typed(text), show)
@@ -78,9 +79,9 @@ class AskScreen(ModalScreen[str]):
             self.dismiss(message.value)
 
     def _say(self, words: str, *, wrong: bool = False) -> None:
-        line = self.query_one("#problem", Static)
-        line.set_class(wrong, "wrong")
-        line.update(visible(words))
+        for line in self.query("#problem").results(Static):
+            line.set_class(wrong, "wrong")
+            line.update(visible(words))
 
 
 class ChooseScreen(ModalScreen[int]):
