@@ -51,10 +51,9 @@ export class Timeline {
     private readonly chosen: (part: Part) => void,
   ) {
     this.bounds = { start: meta.start, end: meta.end };
-    this.density = new Density(
-      all.filter((_, lane) => !meta.lanes[lane].strip),
-      this.bounds,
-    );
+    // States are always on and say nothing of what goes on, unless they are all there is.
+    const work = all.filter((_, lane) => !meta.lanes[lane].strip);
+    this.density = new Density(work.some(({ starts }) => starts.length) ? work : all, this.bounds);
     const calls = callsOf(all[meta.lanes.findIndex((lane) => lane.id === "activity")]);
     let longest = 1;
     for (let i = 0; i < calls.starts.length; i++) longest = Math.max(longest, calls.ends[i] - calls.starts[i]);

@@ -114,7 +114,7 @@ def _functions(flame: Flame) -> Html:
         for index in app_functions[:HEAVIEST]
     ]
     titles = ["function of the app", "share", "samples", "in itself"]
-    words = f"{total:,} samples of running threads of the target. Waiting threads are not sampled."
+    words = f"{format_count(total, 'sample')} of running threads of the target. Waiting threads are not sampled."
     return joined(
         [
             tag("p", words, class_="dim"),

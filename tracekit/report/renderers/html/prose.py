@@ -36,7 +36,7 @@ def blocks(source: str) -> Html:
         language = match[1].strip() or "code"
         inner = tag("code", match[2].rstrip("\n"))
         label = f"{language} example"
-        parts.append(tag("pre", inner, tabindex="0", role="region", aria_label=label, data_language=language))
+        parts.append(tag("pre", inner, tabindex="0", role="group", aria_label=label, data_language=language))
         end = match.end()
     return joined([*parts, *_prose(source[end:])])
 
