@@ -89,18 +89,19 @@ def _prepared(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
     """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
     rows = preparations(trace)
     names_it = rows["model"].isin(loads["model"].dropna().unique()).to_numpy(dtype=bool)
-    named = _inside(loads, rows[names_it]) > 0
-    unnamed_rows = rows[rows["model"].isna().to_numpy(dtype=bool)]
+    times = Intervals.from_rows(rows)
+    named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
+    unnamed = times.where(rows["model"].isna().to_numpy(dtype=bool))
     activity = trace.activity
-    every = activity[is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP)]
+    is_load = is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP)
     # Inside loads of several models at once, a row without a name may be of either.
-    covered = _inside(every, unnamed_rows)[every.index.get_indexer(loads.index)]
+    every = _inside(Intervals.from_rows(activity).where(is_load), unnamed)
+    covered = every[activity.index[is_load].get_indexer(loads.index)]
     return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)
 
 
-def _inside(loads: pd.DataFrame, rows: pd.DataFrame) -> IntArray:
+def _inside(loads: Intervals, rows: Intervals) -> IntArray:
     """For each load the time in ns that rows inside it alone cover."""
-    outer, inner = Intervals.from_rows(loads), Intervals.from_rows(rows)
-    load, _ = containing(outer.starts, outer.ends, inner.starts, inner.ends)
+    load, _ = containing(loads.starts, loads.ends, rows.starts, rows.ends)
     inside = load >= 0
-    return inner.where(inside).covered_by_group(load[inside], len(loads))
+    return rows.where(inside).covered_by_group(load[inside], len(loads))

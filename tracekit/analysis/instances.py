@@ -68,11 +68,8 @@ def traits(predictions: pd.DataFrame, data: pd.DataFrame, hardware: pd.DataFrame
     """Traits of the instances of one model; rows of `data` and `hardware` are linked by `prediction`.
     O((p + d + h) log p)."""
     instance = pd.factorize(predictions["instance"].to_numpy(np.int64, na_value=-1))[0]
-    copies = _count(predictions, data[is_any(data["kind"], Kind.INPUT_COPY)])
-    engine, gpu = (
-        _ran(instance, _count(predictions, hardware[is_any(hardware["kind"], kind)]) > 0)
-        for kind in (Kind.ANE_EXEC, Kind.GPU_EXEC)
-    )
+    copies = _count(predictions, data, Kind.INPUT_COPY)
+    engine, gpu = (_ran(instance, _count(predictions, hardware, kind) > 0) for kind in (Kind.ANE_EXEC, Kind.GPU_EXEC))
     return Traits(_usual(instance, copies)[instance], engine, gpu, _process(predictions, hardware))
 
 
@@ -89,10 +86,11 @@ def _positions_of_predictions(predictions: pd.DataFrame, rows: pd.DataFrame) -> 
     return position, position >= 0
 
 
-def _count(predictions: pd.DataFrame, rows: pd.DataFrame) -> IntArray:
-    """Rows linked to each prediction."""
+def _count(predictions: pd.DataFrame, rows: pd.DataFrame, kind: Kind) -> IntArray:
+    """Rows of a kind linked to each prediction."""
     position, known = _positions_of_predictions(predictions, rows)
-    return np.bincount(position[known], minlength=len(predictions)).astype(np.int64)
+    counted = position[known & is_any(rows["kind"], kind)]
+    return np.bincount(counted, minlength=len(predictions)).astype(np.int64)
 
 
 def _usual(instance: IntArray, counts: IntArray) -> IntArray:
@@ -109,10 +107,10 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 
 def _process(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none."""
-    rows = hardware[hardware["pid"].notna().to_numpy(dtype=bool)]
-    position, known = _positions_of_predictions(predictions, rows)
+    position, known = _positions_of_predictions(predictions, hardware)
+    known &= hardware["pid"].notna().to_numpy(dtype=bool)
     pid = np.full(len(predictions), -1, np.int64)
-    pid[position[known]] = rows["pid"].to_numpy(np.int64)[known]
+    pid[position[known]] = hardware["pid"].to_numpy(np.int64, na_value=-1)[known]
     return pid
 
 

@@ -188,9 +188,9 @@ def is_inferred(trace: Trace) -> bool:
 
 def _recorded(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
     """Call sites of rows, with their model and times."""
-    rows = trace.activity.iloc[sites.index.to_numpy()]
-    spans = Intervals.from_rows(rows)
-    return sites.assign(model=rows["model"].astype(object).to_numpy(), start=spans.starts, end=spans.ends)
+    rows, activity = sites.index.to_numpy(), trace.activity
+    spans = Intervals.from_rows(activity).where(rows)
+    return sites.assign(model=activity["model"].array.take(rows).astype(object), start=spans.starts, end=spans.ends)
 
 
 def _inferred(trace: Trace, calls: pd.DataFrame, *, only_elements: bool) -> pd.DataFrame:
@@ -216,13 +216,21 @@ def _places(trace: Trace, calls: pd.DataFrame, *, inferred: bool) -> tuple[CallS
     """Calls by what they call and from where."""
     if calls.empty:
         return ()
-    calls = calls.assign(api=calls["api"].astype(str), **{name: calls[name].astype(object) for name in _PLACE})
-    weight = np.where(calls["api"] == Api.ELEMENT, calls["samples"], 1)
-    total = pd.Series(weight).groupby(calls["api"].to_numpy()).sum().to_dict()
-    sites = [
-        _call_site(trace, group, int(total[api]), inferred=inferred or api == Api.ELEMENT)
-        for (api, *_), group in calls.groupby(["api", *_PLACE], dropna=False, sort=False)
-    ]
+    calls = calls.assign(**{name: calls[name].astype(object) for name in _PLACE})
+    code, apis = pd.factorize(calls["api"])
+    weight = np.where(is_any(calls["api"], Api.ELEMENT), calls["samples"], 1)
+    total = np.bincount(code, weight)
+    place = code
+    for name in _PLACE:
+        values, distinct = pd.factorize(calls[name])
+        place = pd.factorize(place * (len(distinct) + 1) + values)[0]
+    # In the order in which the places come first.
+    order = np.argsort(place, kind="stable")
+    sites = []
+    for rows in np.split(order, np.flatnonzero(np.diff(place[order])) + 1):
+        api = code[rows[0]]
+        is_inferred = inferred or apis[api] == Api.ELEMENT
+        sites.append(_call_site(trace, calls.take(rows), int(total[api]), inferred=is_inferred))
     return tuple(sorted(sites, key=lambda site: (-site.share, site.first_ns)))
 
 
@@ -261,8 +269,8 @@ def _callers(trace: Trace, row: int) -> tuple[Place, ...]:
         return ()
     stack = trace.stacks["stack"].to_numpy()
     outer = trace.stacks.iloc[row + 1 : int(np.searchsorted(stack, stack[row], "right"))]
-    named = outer[app_frames(outer) & outer["function"].notna().to_numpy()][:MAX_CALLERS]
-    columns = (named[name].astype(object) for name in ("function", "file", "line"))
+    named = np.flatnonzero(app_frames(outer) & outer["function"].notna().to_numpy())[:MAX_CALLERS]
+    columns = (outer[name].array.take(named).astype(object) for name in ("function", "file", "line"))
     return tuple(Place(str(function), _known(file), _line(line)) for function, file, line in zip(*columns, strict=True))
 
 

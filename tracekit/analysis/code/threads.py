@@ -36,12 +36,13 @@ def runs_interface(trace: Trace) -> bool | None:
     sampled = trace.sampled
     if sampled is None or sampled.samples.empty:
         return None
-    caught = sampled.samples["stack"].notna() & sampled.samples["main_thread"].fillna(False)
-    rows = sampled.samples[caught.to_numpy(dtype=bool)]
-    if rows.empty:
+    stacks = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
+    on_main_thread = sampled.samples["main_thread"].to_numpy(np.bool_, na_value=False)
+    caught = stacks[(stacks >= 0) & on_main_thread]
+    if not len(caught):
         return None
     looping = containing(sampled, named(sampled.stacks, INTERFACE))
-    return bool(looping[rows["stack"].to_numpy(np.int64)].any())
+    return bool(looping[caught].any())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +120,7 @@ def core_ml_time(trace: Trace) -> int:
     kinds, apis = (*_LOADS, Kind.PREDICTION), (Api.LOAD, Api.COMPILE, Api.PREDICTION)
     if not is_inferred(trace):
         activity = trace.activity
-        return Intervals.from_rows(activity[is_any(activity["kind"], *kinds)]).covered_ns
+        return Intervals.from_rows(activity).where(is_any(activity["kind"], *kinds)).covered_ns
     rows = _from_samples(trace, apis)
     return 0 if rows is None else Intervals.from_rows(rows).covered_ns
 

@@ -152,14 +152,14 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
 def alike(view: ModelView, known: Traits, options: Options) -> list[Instances]:
     """How the instances of the model were used, apart for those that the recording shows to differ: models of one name,
     other compute units, other processes. O(kinds x (l + p) log(l + p))."""
-    kinds = known.kinds()
-    numbers = view.predictions["instance"].to_numpy(np.int64, na_value=-1)
+    kinds, predictions = known.kinds(), view.predictions
+    numbers = predictions["instance"].to_numpy(np.int64, na_value=-1)
     of_load = view.loads["instance"].to_numpy(np.int64, na_value=-1)
     return [
         _instances(
             view,
             np.flatnonzero(np.isin(of_load, numbers[kinds == kind]) | ~np.isin(of_load, numbers)),
-            view.predictions[kinds == kind],
+            predictions if (kinds == kind).all() else predictions[kinds == kind],
             options,
         )
         for kind in np.unique(kinds)

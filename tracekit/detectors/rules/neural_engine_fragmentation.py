@@ -97,11 +97,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _idle(view: ModelView, gaps: WorkGaps) -> IntArray:
     """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
     waits = view.engine_waits
-    others = (
-        (view.compute, is_any(view.compute["device"], Device.CPU)),
-        (view.hardware, is_any(view.hardware["kind"], Kind.GPU_EXEC)),
-    )
-    busy = Intervals.from_rows(*(frame[chosen] for frame, chosen in others))
+    on_cpu = Intervals.from_rows(view.compute).where(is_any(view.compute["device"], Device.CPU))
+    busy = on_cpu.joined(Intervals.from_rows(view.hardware).where(is_any(view.hardware["kind"], Kind.GPU_EXEC)))
     return gaps.idle_ns(np.concatenate([busy.starts, waits.start_ns]), np.concatenate([busy.ends, waits.end_ns]))
 
 

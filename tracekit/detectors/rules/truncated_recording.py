@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,9 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.wording import what_ran
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray
 
 REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
 """How recordings end that are complete, as seen in tables of contents. A time limit is what its user asked for."""
@@ -62,10 +66,12 @@ class Options:
 
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
-    cut, late = _cut_rows(trace), _late_work(trace)
+    activity = _activity(trace)
+    own, cut = _own_work(trace, activity), _cut_rows(trace, activity)
+    late = own[own["start_ns"].to_numpy() > _last_event(trace)]
     metrics = (
-        _share(_CUT, cut, _activity(trace), options.cut_share),
-        _share(_LATE, late, _own_work(trace), options.cut_share),
+        _share(_CUT, cut, activity, options.cut_share),
+        _share(_LATE, late, own, options.cut_share),
     )
     signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
     if signs:
@@ -141,15 +147,21 @@ def _share(name: str, part: pd.DataFrame, all_rows: pd.DataFrame, threshold: flo
     return above(name, covered_ns(part) / time if time else None, "share", threshold)
 
 
-def _activity(trace: Trace) -> pd.DataFrame:
-    """Loads, compilations and predictions that Core ML recorded."""
+def _recorded(trace: Trace) -> BoolArray:
+    """Shape (rows of the activity,): loads, compilations and predictions that Core ML recorded."""
     rows = trace.activity
-    return rows[is_any(rows["level"], Level.TOP) & ~is_any(rows["attribution"], Attribution.INFERRED)]
+    chosen: BoolArray = is_any(rows["level"], Level.TOP) & ~is_any(rows["attribution"], Attribution.INFERRED)
+    return chosen
 
 
-def _cut_rows(trace: Trace) -> pd.DataFrame:
-    """Rows that reach the end of the recording."""
-    rows, duration = _activity(trace), trace.run.duration_ns
+def _activity(trace: Trace) -> pd.DataFrame:
+    """What `_recorded` chooses."""
+    return trace.activity[_recorded(trace)]
+
+
+def _cut_rows(trace: Trace, rows: pd.DataFrame) -> pd.DataFrame:
+    """Those that reach the end of the recording."""
+    duration = trace.run.duration_ns
     return rows[
         Intervals.from_rows(rows).ends >= (np.iinfo(np.int64).max if duration is None else duration - AT_END_NS)
     ]
@@ -157,23 +169,18 @@ def _cut_rows(trace: Trace) -> pd.DataFrame:
 
 def _last_event(trace: Trace) -> int:
     """End of the last row of Core ML in ns; 0 where it recorded none."""
-    rows = Intervals.from_rows(_activity(trace), trace.data, trace.compute, trace.other)
+    called = Intervals.from_rows(trace.activity).where(_recorded(trace))
+    rows = called.joined(Intervals.from_rows(trace.data, trace.compute, trace.other))
     return int(rows.ends.max(initial=0))
 
 
-def _own_work(trace: Trace) -> pd.DataFrame:
+def _own_work(trace: Trace, activity: pd.DataFrame) -> pd.DataFrame:
     """Executions whose label names a model that Core ML names too; none where it recorded nothing."""
     hardware = trace.hardware
     executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
     named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
-    known = hardware["model"].isin(_activity(trace)["model"].dropna().unique()).to_numpy(dtype=bool)
+    known = hardware["model"].isin(activity["model"].dropna().unique()).to_numpy(dtype=bool)
     return hardware[executed & named & known]
-
-
-def _late_work(trace: Trace) -> pd.DataFrame:
-    """Executions that begin after the last event of Core ML."""
-    rows = _own_work(trace)
-    return rows[(rows["start_ns"] > _last_event(trace)).to_numpy(dtype=bool)]
 
 
 DESCRIPTION = """

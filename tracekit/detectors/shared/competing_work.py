@@ -90,14 +90,19 @@ def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
     """Shape (predictions,) each: time in ns that each prediction surely waited while the Neural Engine worked for
     others, and the longest time that it can have waited while the Neural Engine or the GPU did: nothing of the
     prediction's model ran meanwhile. Loads hold neither: what they do on the Neural Engine has rows of its own.
-    O(n log n) in the rows of the trace."""
+    O(n log n) in the rows of the trace; found once per trace."""
+    return view.trace.cache.get((waits_for_others, view.name), lambda: _waits_for_others(view))
+
+
+def _waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
     predicted, waits = Intervals.from_rows(view.predictions), view.engine_waits
     surely = np.minimum(waits.by_prediction(view.predictions.index, waits.others_ns), predicted.durations)
     units = [unit for unit in _units(_unit_times(view.breakdown.frame).sum(axis=0)) if unit != _CPU]
     if not units:
         return surely, surely
     requests = is_any(view.compute["kind"], Kind.ANE_REQUEST, Kind.GPU_REQUEST)
-    model_work = Intervals.from_rows(view.hardware, view.compute[~requests], view.data)
+    computed = Intervals.from_rows(view.compute).where(~requests)
+    model_work = computed.joined(Intervals.from_rows(view.hardware, view.data))
     either = _joined(*_of_others(view, units, loads=False), model_work)
     alone = either.covered_within(predicted) - model_work.covered_within(predicted)
     return surely, np.maximum(surely, alone)
