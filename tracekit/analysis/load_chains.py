@@ -9,7 +9,7 @@ import numpy as np
 from tracekit.analysis.cold_loads import ColdRule, cold_loads, preparations
 from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Level
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
     codes = rows["model"].cat.codes.to_numpy()
     for code in np.unique(codes):
         of_model = codes == code
-        known = cold_loads(rows[of_model], trace, rule)
+        known = cold_loads(rows_where(rows, of_model), trace, rule)
         cold[of_model], unknown[of_model] = known.cold, known.unknown
     return TopLoads(rows, cold, unknown)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import categorical, fixed, is_any
+from tracekit.trace.frames import categorical, fixed, is_any, rows_at, rows_where
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
@@ -105,15 +105,7 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     order = np.lexsort((row, model))
     row = row[order]
     edges = np.searchsorted(model[order], np.arange(count + 1))
-    return (_rows(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
-
-
-def _rows(frame: pd.DataFrame, index: IntArray) -> pd.DataFrame:
-    """The rows at ascending positions; those that stand side by side, as with one model they do, are not copied."""
-    if not len(index):
-        return frame.iloc[:0]
-    first, after = int(index[0]), int(index[-1]) + 1
-    return frame.iloc[first:after] if after - first == len(index) else frame.take(index)
+    return (rows_at(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
 
 
 def _view(
@@ -128,7 +120,7 @@ def _view(
     """View of one base name; `model_rows` are its rows of the Activity lane."""
 
     def of(kinds: Sequence[Kind]) -> pd.DataFrame:
-        return _rows(model_rows, np.flatnonzero(is_any(model_rows["kind"], *kinds)))
+        return rows_where(model_rows, is_any(model_rows["kind"], *kinds))
 
     return ModelView(
         name=name,

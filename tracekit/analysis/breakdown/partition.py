@@ -124,6 +124,8 @@ class Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
         index = self.frame.index.get_indexer(predictions)
         index = index[index >= 0]
+        if np.array_equal(index, np.arange(len(self.frame))):
+            return self
         unknown = {part: codes[index] for part, codes in self.unknown.items()}
         return Breakdown(self.frame.take(index), unknown, self.ambiguous_rows, self.handoffs.of(index))
 

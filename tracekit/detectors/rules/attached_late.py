@@ -26,6 +26,7 @@ from tracekit.detectors import (
     no_prediction,
 )
 from tracekit.detectors.shared.wording import listed
+from tracekit.trace.frames import rows_where
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
@@ -41,8 +42,8 @@ class Options:
 
 def detect(trace: Trace, _: Options) -> Outcome:
     """Looks for predictions of models whose load is not in the recording."""
-    activity = trace.activity[is_any(trace.activity["level"], Level.TOP)]
-    calls = activity[is_any(activity["kind"], Kind.PREDICTION)]
+    activity = rows_where(trace.activity, is_any(trace.activity["level"], Level.TOP))
+    calls = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION))
     if calls.empty:
         return no_prediction(None)
     loads = activity[is_any(activity["kind"], *LOAD_KINDS)]

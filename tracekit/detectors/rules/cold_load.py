@@ -37,6 +37,7 @@ from tracekit.detectors.shared.load_options import (
 )
 from tracekit.detectors.shared.planned import of_load
 from tracekit.detectors.shared.snippets import load_early
+from tracekit.trace.frames import rows_where
 from tracekit.units import format_bytes
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     known = cold_loads(loads, view.trace, rule)
     long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
     waited = long.copy()
-    waited[long] = called(view, loads[long], options.soon_ms, options.warm_up_pause_s)
+    waited[long] = called(view, rows_where(loads, long), options.soon_ms, options.warm_up_pause_s)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     metrics = _metrics(view, known, felt, options)

@@ -29,6 +29,7 @@ from tracekit.detectors import (
     is_any,
     option,
 )
+from tracekit.trace.frames import rows_where
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def engine_compiles(view: ModelView) -> pd.DataFrame:
     """Compilations on the Neural Engine whose label names the model."""
     hardware = view.hardware
     named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
-    return hardware[named & is_any(hardware["kind"], Kind.ANE_COMPILE)]
+    return rows_where(hardware, named & is_any(hardware["kind"], Kind.ANE_COMPILE))
 
 
 def repeated(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:

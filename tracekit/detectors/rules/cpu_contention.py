@@ -37,6 +37,7 @@ from tracekit.detectors.shared.contention import (
 from tracekit.detectors.shared.snippets import one_after_the_other
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import FloatArray, IntArray
@@ -91,9 +92,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
     if view.predictions.empty:
         return no_prediction(view.name)
-    cpu_rows = view.compute[
-        is_any(view.compute["kind"], Kind.CPU_COMPUTE) & view.compute["prediction"].notna().to_numpy()
-    ]
+    computed = view.compute
+    cpu_rows = rows_where(
+        computed, is_any(computed["kind"], Kind.CPU_COMPUTE) & computed["prediction"].notna().to_numpy()
+    )
     if cpu_rows.empty:
         return NotApplicable(view.name, "None of the recorded work ran on the CPU.")
     every = _cpu_work(view.trace)

@@ -37,6 +37,7 @@ from tracekit.detectors import (
 from tracekit.detectors.shared.reloads import beside_cold
 from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.intervals import union_length_by_group
+from tracekit.trace.frames import rows_at, rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -159,7 +160,7 @@ def alike(view: ModelView, known: Traits, options: Options) -> list[Instances]:
         _instances(
             view,
             np.flatnonzero(np.isin(of_load, numbers[kinds == kind]) | ~np.isin(of_load, numbers)),
-            predictions if (kinds == kind).all() else predictions[kinds == kind],
+            rows_where(predictions, kinds == kind),
             options,
         )
         for kind in np.unique(kinds)
@@ -168,7 +169,7 @@ def alike(view: ModelView, known: Traits, options: Options) -> list[Instances]:
 
 def _instances(view: ModelView, load_index: IntArray, predictions: pd.DataFrame, options: Options) -> Instances:
     """Use of the instances with the loads at `load_index` and these predictions. O((l + p) log(l + p))."""
-    loads = view.loads.iloc[load_index]
+    loads = rows_at(view.loads, load_index)
     uses = uses_of_loads(loads, predictions)
     latest = np.maximum.accumulate(uses.last_ns)
     overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))

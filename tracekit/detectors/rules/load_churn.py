@@ -34,6 +34,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.rules import reload_before_predict
 from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +81,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(view.loads) < 2:
         return Passed(view.name, f"{format_count(len(view.loads), 'load')} during the recording.")
     reloaded = reloads(view, round(options.idle_s * 1e9))
-    rows = view.loads[reloaded.back]
+    rows = rows_where(view.loads, reloaded.back)
     spent = covered_ns(view.loads, view.predictions)
     share = covered_ns(rows) / spent if spent else 0.0
     needed = max(options.min_loads - 1, 1)

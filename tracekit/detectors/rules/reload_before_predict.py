@@ -30,6 +30,7 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -129,7 +130,7 @@ def _metrics(view: ModelView, pattern: LoadPattern, options: Options) -> tuple[M
 
 def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what every load but the needed first one took."""
-    reloaded = view.loads[pattern.is_reload]
+    reloaded = rows_where(view.loads, pattern.is_reload)
     load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     summary = (
         f"{format_count(len(view.loads), 'load')} for {format_count(len(view.predictions), 'prediction')}: "

@@ -28,6 +28,7 @@ from tracekit.detectors import (
 from tracekit.detectors.rules import load_churn, reload_before_predict
 from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause_option, without_load
 from tracekit.detectors.shared.snippets import load_early
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +56,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     known = cold_loads(view.loads, view.trace, ColdRule())
     felt = ~known.cold & (view.loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6)
     if felt.any():
-        felt[felt] = called(view, view.loads[felt], options.soon_ms, options.warm_up_pause_s)
-    sure = view.loads[felt & ~known.unknown]
+        felt[felt] = called(view, rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
+    sure = rows_where(view.loads, felt & ~known.unknown)
     metrics = _metrics(view, sure, options)
     if not felt.any():
         return Passed(view.name, _nobody_waits(view), metrics)

@@ -33,6 +33,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.wording import what_ran
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
@@ -68,7 +69,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
     activity = _activity(trace)
     own, cut = _own_work(trace, activity), _cut_rows(trace, activity)
-    late = own[own["start_ns"].to_numpy() > _last_event(trace)]
+    late = rows_where(own, own["start_ns"].to_numpy() > _last_event(trace))
     metrics = (
         _share(_CUT, cut, activity, options.cut_share),
         _share(_LATE, late, own, options.cut_share),
@@ -156,15 +157,14 @@ def _recorded(trace: Trace) -> BoolArray:
 
 def _activity(trace: Trace) -> pd.DataFrame:
     """What `_recorded` chooses."""
-    return trace.activity[_recorded(trace)]
+    return rows_where(trace.activity, _recorded(trace))
 
 
 def _cut_rows(trace: Trace, rows: pd.DataFrame) -> pd.DataFrame:
     """Those that reach the end of the recording."""
     duration = trace.run.duration_ns
-    return rows[
-        Intervals.from_rows(rows).ends >= (np.iinfo(np.int64).max if duration is None else duration - AT_END_NS)
-    ]
+    end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
+    return rows_where(rows, Intervals.from_rows(rows).ends >= end_ns)
 
 
 def _last_event(trace: Trace) -> int:
@@ -180,7 +180,7 @@ def _own_work(trace: Trace, activity: pd.DataFrame) -> pd.DataFrame:
     executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
     named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
     known = hardware["model"].isin(activity["model"].dropna().unique()).to_numpy(dtype=bool)
-    return hardware[executed & named & known]
+    return rows_where(hardware, executed & named & known)
 
 
 DESCRIPTION = """

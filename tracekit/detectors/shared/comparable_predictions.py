@@ -29,6 +29,7 @@ from tracekit.detectors import (
 from tracekit.detectors.shared.competing_work import held_up
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
 from tracekit.intervals import depth_profile, integrate
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -205,7 +206,7 @@ def _comparable(view: ModelView, alike: BoolArray, openings: bool = False) -> Ca
     warm, timed = view.warm, rows["duration_ns"].to_numpy() > 0
     comparable = warm & alike & timed
     cold, overlapping = int((~warm & timed).sum()), int((warm & ~alike & timed).sum())
-    calls = Calls(rows if comparable.all() else rows[comparable], burst[comparable], cold, overlapping, 0, 0, 0)
+    calls = Calls(rows_where(rows, comparable), burst[comparable], cold, overlapping, 0, 0, 0)
     if not _uneven(calls.durations):
         return calls
     held = held_up(view, calls.rows, _windows(rows, burst))
