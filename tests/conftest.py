@@ -8,6 +8,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -31,6 +32,13 @@ register_profiles()
 # As where pyarrow is not installed, and a sixth faster. `test_api.py` holds both kinds against each other, and programs
 # that tests start have the other one.
 pd.set_option("mode.string_storage", "python")
+
+
+def pytest_configure() -> None:
+    """A run in the background, or under `nohup`, hands ignored signals on to all that it starts: tests send them."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
