@@ -37,7 +37,7 @@ def chosen_numbers(request: pytest.FixtureRequest) -> Callable[[str, str], list[
 
 
 def numbers_of(config: pytest.Config, module: str) -> list[int]:
-    """Numbers of the cases of a module that a run judges: of each kind the first and every twentieth, or all of them."""
+    """Numbers of the cases of a module that a run judges: of each kind one in `SAMPLED` from the first on, or all."""
     step = 1 if config.getoption("--every-case") else SAMPLED
     seen: Counter[str] = Counter()
     chosen = []
