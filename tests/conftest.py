@@ -32,6 +32,12 @@ register_profiles()
 # As where pyarrow is not installed, and a sixth faster. `test_api.py` holds both kinds against each other, and programs
 # that tests start have the other one.
 pd.set_option("mode.string_storage", "python")
+# Under `nohup` or in the background of a shell, programs that tests start would ignore these signals too. They do not
+# inherit a handler.
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.options import UNWRITABLE
@@ -65,8 +66,10 @@ def _bytes(path: Path) -> bytes:
         return file.read(_LARGEST + 1)
 
 
+@lru_cache(maxsize=1)
 def _parsed(data: bytes) -> dict[str, Any]:
-    """The TOML document in these bytes. Raises ValueError or RecursionError for others."""
+    """The TOML document in these bytes, to be read only: one command asks for it when it looks for settings and each
+    time it uses them. Raises ValueError or RecursionError for other bytes."""
     import tomllib
 
     text = data.decode("utf-8")
