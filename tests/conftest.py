@@ -40,13 +40,6 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_configure() -> None:
-    """A run in the background, or under `nohup`, hands ignored signals on to all that it starts: tests send them."""
-    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
-        if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, handler)
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files again instead of comparing")
