@@ -10,7 +10,7 @@ import pytest
 
 from suite.frame import SHARED, detector_ids, judge_many, load, module_of
 
-SAMPLED = 10
+SAMPLED = 20
 """Without `--every-case`, one in so many cases of each kind is judged: all of them take minutes."""
 
 
@@ -37,7 +37,7 @@ def chosen_numbers(request: pytest.FixtureRequest) -> Callable[[str, str], list[
 
 
 def numbers_of(config: pytest.Config, module: str) -> list[int]:
-    """Numbers of the cases of a module that a run judges: of each kind the first and every tenth, or all of them."""
+    """Numbers of the cases of a module that a run judges: of each kind one in `SAMPLED` from the first on, or all."""
     step = 1 if config.getoption("--every-case") else SAMPLED
     seen: Counter[str] = Counter()
     chosen = []

@@ -195,10 +195,12 @@ class ViewApp(StateApp, inherit_bindings=False):
         self.run_worker(self._open, thread=True, exit_on_error=False)
 
     def _leave_at_signal(self) -> None:
+        if self._signals is None:
+            return
         if _terminal_is_gone():
-            # Where it controls no session, no signal tells so.
-            signal.raise_signal(signal.SIGHUP)
-        if self._signals is not None and self._signals.new():
+            # Where it controls no session, or the signal is ignored, none tells so.
+            self._signals.take(signal.SIGHUP, None)
+        if self._signals.new():
             self.leave()
 
     def _open(self) -> None:

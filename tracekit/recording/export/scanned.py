@@ -145,8 +145,9 @@ class ScanReader(NodeReader):
         with self._source.open() as stream:
             fill = cast("BufferedIOBase", stream).readinto
             while count := fill(memoryview(buffer)[kept:-_PADDING]):
-                meter.advance(count, self._source.name)
                 kept = self._scanner.feed(buffer, kept + count, self)
+                # Afterwards, since what is declined is read again and counts then.
+                meter.advance(count, self._source.name)
                 if 2 * kept > len(buffer) - _PADDING:
                     buffer += bytes(len(buffer))
         return bytes(buffer[:kept])
