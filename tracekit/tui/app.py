@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import gc
-import select
 import signal
-import sys
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.console import Console
 from textual._compositor import CompositorUpdate
-from textual.command import CommandPalette
-from textual.constants import COLOR_SYSTEM
-from textual.worker import get_current_worker
+from textual.worker import WorkerFailed, get_current_worker
 
 from tracekit.signals import stop_signals
 from tracekit.tui import opening
@@ -23,7 +18,7 @@ from tracekit.tui.changes import TerminalCells
 from tracekit.tui.commands import views
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.palette import ActionCommands
+from tracekit.tui.palette import ActionCommands, CommandScreen
 from tracekit.tui.remembered import remember_theme, remembered_theme
 from tracekit.tui.screens.browse import WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
@@ -31,6 +26,7 @@ from tracekit.tui.screens.opening import OpeningScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import first_state
 from tracekit.tui.state_app import StateApp, first_lane
+from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
 from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, palette_of, theme_named
 from tracekit.tui.timeline.lanes import Lanes
@@ -39,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rich.console import RenderableType
+    from textual.driver import Driver
     from textual.screen import Screen
 
     from tracekit.signals import StopSignals
@@ -176,12 +173,36 @@ class ViewApp(StateApp, inherit_bindings=False):
 
     def show_palette(self) -> None:
         """Let the user find an action by name."""
-        self.push_screen(CommandPalette(providers=[ActionCommands], placeholder="Find a command"))
+        self.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
 
     def leave(self) -> None:
         """End; a read that is under way is given up."""
         self.workers.cancel_all()
         self.exit()
+
+    def get_driver_class(self) -> type[Driver]:
+        """What talks to the terminal."""
+        return TerminalDriver
+
+    # Ending
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Textual's last step after an error that nothing caught: end, and leave it to `run` to say so.
+
+        A traceback of Textual shows the values of variables, so texts of the recording.
+        """
+        del renderables
+        self._close_messages_no_wait()
+
+    def _fatal_error(self) -> None:
+        self.panic()
+
+    def fault(self) -> BaseException | None:
+        """Why the app ended although nobody left it; None where somebody did."""
+        error: BaseException | None = self._exception
+        if isinstance(error, WorkerFailed):
+            error = error.error
+        return error if error is not None or self.return_code == 0 else RuntimeError("the terminal UI ended by itself")
 
     # Opening
 
@@ -197,7 +218,7 @@ class ViewApp(StateApp, inherit_bindings=False):
     def _leave_at_signal(self) -> None:
         if self._signals is None:
             return
-        if _terminal_is_gone():
+        if terminal_is_gone():
             # Where it controls no session, or the signal is ignored, none tells so.
             self._signals.take(signal.SIGHUP, None)
         if self._signals.new():
@@ -264,7 +285,10 @@ class ViewApp(StateApp, inherit_bindings=False):
 
 
 def run(request: Request) -> str | None:
-    """Run until the user leaves. Why nothing could be opened; None where it could."""
+    """Run until the user leaves. Why nothing could be opened; None where it could.
+
+    Raises what went wrong where an internal error ends it; the terminal is in order by then.
+    """
     # Where the terminal is gone, nothing can be written to it any more, and Textual waits without end.
     with stop_signals(leave_within_s=_LEAVING_S) as signals:
         app = ViewApp(
@@ -277,23 +301,10 @@ def run(request: Request) -> str | None:
         app.run()
         if signals.interrupted:
             raise KeyboardInterrupt
+        fault = app.fault()
+        if fault is not None and signals.ending is None:
+            raise fault
     return app.failure
-
-
-def _terminal_is_gone() -> bool:
-    """Whether nobody is at the other end of standard input any more."""
-    if sys.__stdin__ is None:
-        return False
-    ends = select.poll()
-    # A hang-up is told without being asked for.
-    ends.register(sys.__stdin__.fileno(), 0)
-    return any(event & select.POLLHUP for _, event in ends.poll(0))
-
-
-def has_sixteen_colors() -> bool:
-    """Whether the terminal says that it has no more, in the words that Textual goes by."""
-    wanted: Any = COLOR_SYSTEM
-    return Console(color_system=wanted, force_terminal=True).color_system in {"standard", "windows"}
 
 
 def _look_for_garbage_briefly() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.command import DiscoveryHit, Hit, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Provider
 
 from tracekit.tui.actions import ACTIONS
 from tracekit.tui.keys import key_signs
+from tracekit.tui.screens.modal import Modal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,14 @@ class ActionCommands(Provider):
 
     def _runner(self, action: Action) -> Callable[[], object]:
         return partial(self.app.call_later, self.app.run_action, f"run('{action.id}')")
+
+
+class CommandScreen(CommandPalette, Modal[None]):
+    """The palette; Textual's ends the app where its list has no lines yet, or no room for one."""
+
+    def _action_command_list(self, action: str) -> None:
+        if self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)
 
 
 def _name(action: Action) -> str:

@@ -189,6 +189,13 @@ class Session:
         """The check that a `FindingRef` names; None while the report is not there."""
         return self.report.checks[ref.check] if self.report is not None else None
 
+    def holds(self, ref: EventRef | FindingRef) -> bool:
+        """Whether there is such a row, check or interval: a list may have told of one of another recording."""
+        if isinstance(ref, EventRef):
+            return ref.index < len(self.frame(ref.frame))
+        checks = self.report.checks[ref.check : ref.check + 1] if self.report is not None else ()
+        return any(ref.evidence is None or ref.evidence < len(check.evidence) for check in checks)
+
     def locate(self, evidence: Evidence) -> EventRef | None:
         """The row that an interval of evidence was made from. O(n)."""
         for name in EVENT_FRAMES:

@@ -233,22 +233,27 @@ class StateApp(App[None], inherit_bindings=False):
 
     def on_event_selected(self, message: EventSelected) -> None:
         """Select an event."""
-        self.select_event(message.ref, reveal=message.reveal)
+        if self.state.session.holds(message.ref):
+            self.select_event(message.ref, reveal=message.reveal)
 
     def on_prediction_selected(self, message: PredictionSelected) -> None:
         """Select a prediction as a whole."""
         ref = EventRef("activity", message.index)
-        self.select_event(ref)
-        self.change(selection=Selection(event=ref, prediction=message.index))
+        if self.state.session.holds(ref):
+            self.select_event(ref)
+            self.change(selection=Selection(event=ref, prediction=message.index))
 
     def on_finding_selected(self, message: FindingSelected) -> None:
         """Select a finding or an interval of its evidence."""
-        self.select_finding(message.ref)
+        if self.state.session.holds(message.ref):
+            self.select_finding(message.ref)
 
     def on_check_toggled(self, message: CheckToggled) -> None:
         """List the evidence of a check, or no longer."""
-        opened = None if self.state.opened == message.check else message.check
-        self.change(opened=opened, selection=Selection(finding=FindingRef(message.check)))
+        ref = FindingRef(message.check)
+        if self.state.session.holds(ref):
+            opened = None if self.state.opened == message.check else message.check
+            self.change(opened=opened, selection=Selection(finding=ref))
 
     def on_range_selected(self, message: RangeSelected) -> None:
         """Take over a range."""

@@ -157,7 +157,7 @@ class ListPane(DetailPane, Generic[Made]):
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
         """Tell what was chosen."""
         message.stop()
-        if self._rows is not None and message.rows.rows is self._rows and self._fresh:
+        if self._rows is not None and self._is_current(message):
             what = self.chosen(self._rows, message.row)
             if what is None:
                 message.rows.arrived(message.row)
@@ -166,11 +166,16 @@ class ListPane(DetailPane, Generic[Made]):
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Tell what was opened."""
         message.stop()
-        if self._rows is not None and message.rows.rows is self._rows and self._fresh:
+        if self._rows is not None and self._is_current(message):
             if self._state is None or self.row_of(self._rows, self._state) != message.row:
                 # The first row has the cursor before anybody chose it.
                 self._tell(self.chosen(self._rows, message.row))
             self._tell(self.opened(self._rows, message.row))
+
+    def _is_current(self, message: RowList.Highlighted | RowList.Opened) -> bool:
+        """Whether a list tells of rows that are still listed: others, and fewer, may have come since."""
+        rows = message.rows.rows
+        return rows is not None and message.row < len(rows) and rows is self._rows and self._fresh
 
     def _tell(self, what: Message | None) -> None:
         if what is not None:

@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, SelectionList, Static
 from textual.widgets.selection_list import Selection as Tick
 
 from tracekit.report.formatting import visible
 from tracekit.tui.background import in_background
+from tracekit.tui.screens.modal import Modal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from textual._widget_navigation import Direction
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
 
-class AskScreen(ModalScreen[str]):
+class AskScreen(Modal[str]):
     """One line of text. What is wrong with it is said below, and the screen stays until it is right."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel"), ("tab", "complete", "Complete")]
@@ -84,7 +85,19 @@ class AskScreen(ModalScreen[str]):
             line.update(visible(words))
 
 
-class ChooseScreen(ModalScreen[int]):
+class ChoiceList(OptionList):
+    """A list that has no page to turn until it is laid out; Textual's ends the app then."""
+
+    def _move_page(self, direction: Direction) -> None:
+        if self.scrollable_content_region:
+            super()._move_page(direction)
+
+
+class TickList(SelectionList[str], ChoiceList):
+    """The same with things to tick."""
+
+
+class ChooseScreen(Modal[int]):
     """One of several lines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
@@ -98,7 +111,7 @@ class ChooseScreen(ModalScreen[int]):
         with Vertical(classes="ask") as box:
             box.border_title = self._title
             box.border_subtitle = "enter jumps there, esc cancels"
-            yield OptionList(*(Text(visible(line)) for line in self._lines))
+            yield ChoiceList(*(Text(visible(line)) for line in self._lines))
 
     def on_mount(self) -> None:
         """Begin at the first line."""
@@ -109,7 +122,7 @@ class ChooseScreen(ModalScreen[int]):
         self.dismiss(message.option_index)
 
 
-class TickScreen(ModalScreen[frozenset[str]]):
+class TickScreen(Modal[frozenset[str]]):
     """Things that are shown or hidden."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "finish", "Done"), ("q", "finish", "Done")]
@@ -126,9 +139,7 @@ class TickScreen(ModalScreen[frozenset[str]]):
         with Vertical(classes="ask") as box:
             box.border_title = self._title
             box.border_subtitle = "space or enter toggles, esc closes"
-            yield SelectionList[str](
-                *(Tick(self._line(name, self._ticked), name, name in self._ticked) for name in self._names)
-            )
+            yield TickList(*(Tick(self._line(name, self._ticked), name, name in self._ticked) for name in self._names))
 
     def on_mount(self) -> None:
         """Begin at the first name."""

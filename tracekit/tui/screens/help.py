@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.console import Group
 from rich.text import Text
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.tui.keys import Scope, Section, key_signs
+from tracekit.tui.screens.modal import Modal
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import palette_of, style
 from tracekit.tui.timeline.monochrome import LITTLE
@@ -91,7 +91,7 @@ def _entry(action: Action) -> tuple[Text, Text]:
     return Text(f"  {key_signs(action)}", "bold"), Text(f"{action.help.removesuffix('.')}{_WHERE[action.scope]}.")
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Modal[None]):
     """The keys, over what was on screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]

@@ -1,0 +1,141 @@
+"""Keys that come before screens are gone, terminals without room, errors inside: the app goes on or ends in order."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from textual.app import App
+
+from tracekit.cli import output
+from tracekit.cli.dispatch import dispatch
+from tracekit.cli.exits import ExitStatus
+from tracekit.tui import app as app_module
+from tracekit.tui.app import ViewApp
+from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.messages import CheckToggled, EventSelected, FindingSelected, PredictionSelected
+from tracekit.tui.state import EventRef, FindingRef
+from tracekit.tui.terminal import TerminalDriver
+
+MODALS = ("slash", "S", "C", "g", "question_mark", "ctrl+p")
+
+
+@pytest.mark.parametrize("key", MODALS)
+def test_closing_a_screen_twice_closes_nothing_below_it(key: str, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press(key)
+        over = screen.app.screen
+        assert over is not screen.app.browse
+        over.dismiss()
+        over.dismiss()
+        await screen.wait()
+        assert screen.app.screen is screen.app.browse
+
+    run_view(test, reload_sample)
+
+
+def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("b", "n", "b")
+        for key in ("B", "C", "ctrl+p"):
+            for size in ((1, 1), (2, 2), (5, 3), (200, 1), (1, 50), (40, 10)):
+                await screen.press(key)
+                await screen.pilot.resize_terminal(*size)
+                await screen.press("pagedown", "pageup", "down", "end", "home")
+                await screen.press("escape")
+                await screen.wait()
+                assert screen.app.screen is screen.app.browse
+
+    run_view(test, reload_sample)
+
+
+def test_what_a_list_told_of_other_rows_selects_nothing(run_view, reload_sample, fixed_sample) -> None:
+    async def test(screen) -> None:
+        session = screen.state.session
+        beyond = len(session.report.checks)
+        intervals = len(session.report.checks[0].evidence)
+        before = screen.state.selection
+        for message in (
+            FindingSelected(FindingRef(beyond)),
+            FindingSelected(FindingRef(0, intervals)),
+            CheckToggled(beyond),
+            EventSelected(EventRef("activity", len(session.trace.activity))),
+            PredictionSelected(len(session.trace.activity)),
+        ):
+            screen.app.post_message(message)
+            await screen.wait()
+            assert screen.state.selection == before
+        await screen.press("8")
+        listed = screen.app.pane.focus_target()
+        listed.post_message(RowList.Highlighted(listed, len(listed.rows)))
+        listed.post_message(RowList.Opened(listed, len(listed.rows)))
+        await screen.wait()
+        assert screen.state.pane == "compare"
+
+    run_view(test, reload_sample, fixed_sample)
+
+
+def run_headless(monkeypatch: pytest.MonkeyPatch, press) -> None:
+    """`tracekit view` believes that it has a terminal; `press` uses the keys."""
+    monkeypatch.setattr(app_module, "terminal_is_gone", lambda: False)
+    monkeypatch.setattr(ViewApp, "run", lambda app: App.run(app, headless=True, size=(80, 24), auto_pilot=press))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(output, "standard_output", lambda: SimpleNamespace(isatty=lambda: True))
+
+
+def fail() -> None:
+    raise LookupError("no such theme")
+
+
+@pytest.mark.parametrize("way", ["handler", "thread", "silent"])
+def test_an_internal_error_ends_with_one_sentence_and_its_own_status(
+    way: str, monkeypatch, capsys, reload_sample, tmp_path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    async def press(pilot) -> None:
+        app = pilot.app
+        if way == "handler":
+            monkeypatch.setattr(app, "switch_theme", fail)
+            app.simulate_key("T")
+        elif way == "thread":
+            app.in_background(fail, lambda _: None)
+        else:
+            app.panic("what Textual shows where its reading thread ends")
+
+    run_headless(monkeypatch, press)
+    assert dispatch(["view", str(reload_sample)]) == ExitStatus.UNUSABLE
+    shown = capsys.readouterr()
+    reason = "RuntimeError: the terminal UI ended by itself" if way == "silent" else "LookupError: no such theme"
+    advice = "please run again with --debug and report it"
+    assert (shown.out, shown.err) == ("", f"tracekit: internal error ({reason}); {advice}\n")
+
+
+def test_leaving_is_no_error(monkeypatch, capsys, reload_sample, tmp_path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    async def press(pilot) -> None:
+        pilot.app.simulate_key("q")
+
+    run_headless(monkeypatch, press)
+    assert dispatch(["view", str(reload_sample)]) == ExitStatus.DONE
+    assert capsys.readouterr().err == ""
+
+
+def test_bytes_that_are_no_keys_are_dropped(monkeypatch) -> None:
+    reads = [b"\xff\xfe", b"\x1b[99999999999u", b"w"]
+    heard = []
+
+    def read_one(driver: TerminalDriver) -> None:
+        if not reads:
+            driver.exit_event.set()
+            return
+        data = reads.pop(0).decode("utf-8")
+        heard.append(chr(int(data[2:-1])) if data.startswith("\x1b") else data)
+
+    monkeypatch.setattr("textual.drivers.linux_driver.LinuxDriver.run_input_thread", read_one)
+    driver = TerminalDriver.__new__(TerminalDriver)
+    driver.exit_event = asyncio.Event()
+    TerminalDriver.run_input_thread(driver)
+    assert heard == ["w"]
