@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.patterns import Pattern
@@ -250,7 +251,7 @@ def checks_title(report: Report) -> str:
 
 def not_evaluated_section(report: Report) -> Html:
     """What was not evaluated and what to record, what failed, and, folded, all other checks."""
-    lines = [joined([tag("strong", who), ": ", sentence(what)]) for who, what in remedies(report)]
+    lines = [joined([tag("strong", who), ": ", sentence(_command(what))]) for who, what in remedies(report)]
     lines += [
         joined([code(check.id), " failed", f" on {check.model}" if check.model else "", ": ", sentence(check.summary)])
         for check in with_outcome(report.checks, "error")
@@ -272,6 +273,12 @@ def not_evaluated_section(report: Report) -> Html:
         *totals,
         id="checks",
     )
+
+
+def _command(remedy: str) -> str:
+    """A remedy whose flags are code, after the command that takes them."""
+    whole = remedy.replace("record with --", "record with `tracekit record` --")
+    return re.sub(r"--instrument (?:'[^']*'|\S+)", r"`\g<0>`", whole)
 
 
 def _ids(checks: Iterable[Check], report: Report) -> Html:
