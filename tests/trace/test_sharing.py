@@ -103,7 +103,7 @@ def test_the_coverage_says_so_once_and_only_where_it_matters(make):
         trace = build_trace(make.recording(make.coreml(*coreml), make.engine(*rows)))
         return trace.coverage_of("Neural Engine").conclusion, trace.notes
 
-    start = "Neural Engine activity of the whole machine, without process names"
+    start = "Neural Engine activity of the whole device, without process names"
     call = ((100 * MS, 100 * MS, "Prediction", "net-1"),)
     assert conclusion_and_notes((110 * MS, MS, GENERIC), coreml=call) == (f"{start}.", ())
     assert conclusion_and_notes((110 * MS, MS, label("rival")), coreml=call) == (

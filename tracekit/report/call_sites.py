@@ -38,10 +38,7 @@ LABELS: Final = {
     Api.ELEMENT: "data",
 }
 """What a call site is for."""
-NOTE: Final = (
-    "from call stacks, one sample each ms of a running thread; threads that wait are not sampled, and a shorter call "
-    "can be missing"
-)
+NOTE: Final = "call stacks are sampled every 1 ms; waiting threads are not sampled, and a shorter call can be missing"
 ELEMENTS: Final = "MLMultiArray, element by element"
 LEAST_SHARE, MAIN_SHARE = 0.005, 0.05
 """Phases and units of fewer samples of a call are not worth a word, or not one in the short report."""

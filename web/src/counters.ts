@@ -20,6 +20,8 @@ export function callsOf(rows: Rows | undefined): Calls {
 export interface Steps {
   times: Float64Array;
   values: Float64Array;
+  /** The sum of value and time before each step. */
+  before: Float64Array;
   most: number;
 }
 
@@ -42,23 +44,30 @@ export function inFlight(calls: Calls): Steps {
     values[size++] = depth;
     most = Math.max(most, depth);
   }
-  return { times: times.slice(0, size), values: values.slice(0, size), most };
+  const before = new Float64Array(size);
+  for (let at = 1; at < size; at++) before[at] = before[at - 1] + values[at - 1] * (times[at] - times[at - 1]);
+  return { times: times.slice(0, size), values: values.slice(0, size), before, most };
 }
 
-/** The largest value of each column of one pixel, 0 to the most. O(columns + steps in view). */
-export function largest(steps: Steps, view: View, width: number): Float64Array {
-  const found = new Float64Array(width);
+/** The largest and the mean value over the time of each column of one pixel. O(columns + steps in view). */
+export function levels(steps: Steps, view: View, width: number): { largest: Float64Array; mean: Float64Array } {
+  const { times, values, before } = steps;
+  const [largest, mean] = [new Float64Array(width), new Float64Array(width)];
   const each = span(view) / width;
   // The step that holds at the beginning of a column; -1 before the first.
-  let at = upperBound(steps.times, view.start) - 1;
+  let at = upperBound(times, view.start) - 1;
+  const until = (time: number): number => (at < 0 ? 0 : before[at] + values[at] * (time - times[at]));
+  let passed = until(view.start);
   for (let column = 0; column < width; column++) {
     const end = view.start + (column + 1) * each;
-    let top = at < 0 ? 0 : steps.values[at];
-    while (at + 1 < steps.times.length && steps.times[at + 1] < end) top = Math.max(top, steps.values[++at]);
-    if (steps.times[at + 1] === end) at++;
-    found[column] = top;
+    largest[column] = at < 0 ? 0 : values[at];
+    while (at + 1 < times.length && times[at + 1] < end) largest[column] = Math.max(largest[column], values[++at]);
+    const now = until(end);
+    mean[column] = Math.max((now - passed) / each, 0);
+    passed = now;
+    if (times[at + 1] === end) at++;
   }
-  return found;
+  return { largest, mean };
 }
 
 /** The shortest and longest duration of the calls that start in each column; 0 and 0 for none. */

@@ -23,6 +23,8 @@ function isSame(a: Part, b: Part): boolean {
 
 const ROW = 17;
 const TALLEST = 480;
+/** Height of the lines above and below. */
+const BORDERS = 2;
 /** Most levels on paper: more would not fit on a page. */
 const PRINTED = 36;
 const FONT = "11px system-ui, sans-serif";
@@ -57,7 +59,7 @@ export class FlameGraph {
     this.choice.append(...titles.map((title, place) => el("option", { value: place }, title)));
     this.choice.addEventListener("change", () => this.count(this.models[Number(this.choice.value) - 1] ?? this.chosen));
     this.query.addEventListener("input", () => this.find());
-    const choice = models.length ? el("span", { class: "group" }, "Samples ", this.choice) : null;
+    const choice = models.length ? el("span", { class: "group" }, "Range ", this.choice) : null;
     const tools = el("div", { class: "tools" }, choice, el("span", { class: "group" }, this.query, this.found));
     host.replaceChildren(el("h3", {}, "Flame graph"), tools, this.title, this.viewport, this.about);
     this.canvas.addEventListener("pointermove", (event) => this.describe(this.at(event)));
@@ -134,7 +136,7 @@ export class FlameGraph {
     this.drawn = boxes(this.flame, this.inside, this.root, 1 / width);
     const deepest = this.drawn.reduce((most, { level }) => Math.max(most, level + 1), 1);
     const levels = this.printing ? Math.min(deepest, PRINTED) : deepest;
-    this.viewport.style.height = this.printing ? "auto" : `${Math.min(levels * ROW, TALLEST)}px`;
+    this.viewport.style.height = this.printing ? "auto" : `${Math.min(levels * ROW, TALLEST) + BORDERS}px`;
     sized(this.canvas, width, levels * ROW, this.printing > 0);
     this.canvas.setAttribute("aria-label", `Flame graph of ${this.part.words} of ${this.source}`);
     const drawing = context(this.canvas);

@@ -18,7 +18,8 @@ const drawn: { recolor(): void; print(width: number): void }[] = [];
 function links(): void {
   for (const place of document.querySelectorAll<HTMLElement>(".jump")) {
     const href = written({ finding: place.dataset.check });
-    place.append(el("a", { class: "button", href }, "Show the evidence on the timeline"));
+    const words = place.querySelector(".place");
+    words?.replaceWith(el("a", { class: "button", href }, `${words.textContent} on the timeline`));
   }
   for (const place of document.querySelectorAll<HTMLElement>(".at")) {
     const range = { start: Number(place.dataset.from), end: Number(place.dataset.to) };
@@ -34,10 +35,10 @@ function schemes(): void {
     const chosen = root.style.colorScheme;
     return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   };
-  const turn = button("Light or dark", () => {
+  const turn = button("Theme", () => {
     root.style.colorScheme = isDark() ? "light" : "dark";
     for (const each of drawn) each.recolor();
-  });
+  }, "Theme: light or dark");
   turn.className = "scheme";
   document.querySelector("nav")?.append(turn);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

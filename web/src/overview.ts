@@ -1,7 +1,7 @@
 // The whole recording in one strip: how many rows are on over time, where evidence lies, and what is in view.
 
 import type { Rows } from "./columns";
-import type { Scene } from "./painter";
+import { fitted, FONT, type Scene } from "./painter";
 import { bands } from "./raster";
 import { type View, within, xOf } from "./view";
 
@@ -9,7 +9,7 @@ export const HEIGHT = 44;
 /** Pixels around an end of what is in view in which it can be taken. */
 const GRIP = 8;
 
-/** Busy shares of the whole recording, by column and category, largest category only. O(rows). */
+/** How many events are on at once in each column of the whole recording: its mean over the column's time. O(rows). */
 export class Density {
   private readonly shares: Float32Array;
   readonly top: number;
@@ -48,12 +48,21 @@ export class Density {
   }
 }
 
-export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, density: Density, width: number): void {
-  const { theme } = scene;
+/** Has the left edge of the lanes; its scale of time is theirs while they show the whole recording. */
+export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, density: Density): void {
+  const { theme, gutter } = scene;
   const { bounds } = density;
+  const width = scene.width - gutter;
   context.fillStyle = theme.raised;
-  context.fillRect(0, 0, width, HEIGHT);
+  context.fillRect(0, 0, scene.width, HEIGHT);
+  context.font = FONT;
+  context.textBaseline = "middle";
+  context.fillStyle = theme.text;
+  context.fillText("Events", 8, 15);
   context.fillStyle = theme.dim;
+  context.fillText(fitted(context, `max ${density.top.toFixed(1)}`, gutter - 12), 8, 29);
+  context.save();
+  context.translate(gutter, 0);
   context.globalAlpha = 0.55;
   for (let x = 0; x < width; x++) {
     const height = density.at(x, width) * (HEIGHT - 12);
@@ -73,6 +82,7 @@ export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, d
   context.strokeStyle = theme.accent;
   context.lineWidth = 2;
   context.strokeRect(left + 1, 1, Math.max(right - left - 2, 2), HEIGHT - 2);
+  context.restore();
 }
 
 /** What dragging the brush from one x to another makes of a view. */

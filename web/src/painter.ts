@@ -1,11 +1,11 @@
 // Draws the lanes of a scene on a canvas.
 
 import type { Finding, Marks, Meta, Rows } from "./columns";
-import { type Calls, largest, latencies, type Steps } from "./counters";
+import { type Calls, latencies, levels, type Steps } from "./counters";
 import { Covered, upperBound } from "./intervals";
 import type { Lane, Places } from "./lanes";
 import { COUNTER, type Line, PAD, ROW, RULER } from "./layout";
-import { bands, bars, columns } from "./raster";
+import { bands, bars, columns, isDense, isNarrow } from "./raster";
 import type { Match } from "./search";
 import type { Theme } from "./theme";
 import { axis, duration } from "./units";
@@ -43,9 +43,11 @@ export interface Scene {
   scroll: number;
 }
 
-const FONT = "11px system-ui, sans-serif";
+export const FONT = "11px system-ui, sans-serif";
 /** Most marks in view that are outlined each; of more, lanes are nothing but outlines. */
 const OUTLINED = 2_000;
+/** Opacity of the most predictions in flight, behind their mean. */
+const PALE = 0.22;
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene): void {
   const { theme, gutter, width, height } = scene;
@@ -89,24 +91,31 @@ function grid(context: CanvasRenderingContext2D, scene: Scene): void {
 function lane(context: CanvasRenderingContext2D, scene: Scene, drawn: Lane, top: number): void {
   const rows = scene.all[drawn.source];
   const width = Math.floor(scene.width - scene.gutter);
+  const isCrowded = drawn.rows.some((row) => isDense(rows, row, scene.view, width));
   drawn.rows.forEach((row, number) => {
     const y = top + PAD / 2 + number * ROW;
     if (y > scene.height || y + ROW < RULER) return;
     const single = bars(rows, row, scene.view, width);
-    if (single) {
+    // Beside shares of time, a bar as high as the row would look like more than its own share.
+    if (single && !(isCrowded && isNarrow(single))) {
       for (const bar of single) box(context, scene, rows, bar.at, bar.left, bar.right, y);
       return;
     }
     const shares = columns(row, scene.view, width);
     const bottoms = new Float64Array(width).fill(y + ROW - 1);
+    const rooms = new Float64Array(width).fill(ROW - 2);
+    row.parts.forEach((_, part) => {
+      for (let column = 0; column < width; column++) if (shares[part * width + column]) rooms[column]--;
+    });
     row.parts.forEach(({ category }, part) => {
       context.fillStyle = scene.theme.categories[category];
       for (let column = 0; column < width; column++) {
         const share = shares[part * width + column];
         if (!share) continue;
-        const size = Math.max(share * (ROW - 2), 0.6);
+        // A pixel for each category that is on, however short, and the rest by share: none hides another one.
+        const size = 1 + share * rooms[column];
         context.fillRect(column, bottoms[column] - size, 1, size);
-        bottoms[column] -= share * (ROW - 2);
+        bottoms[column] -= size;
       }
     });
   });
@@ -169,11 +178,16 @@ function counter(context: CanvasRenderingContext2D, scene: Scene, kind: "flight"
   const bottom = top + COUNTER - 4;
   context.fillStyle = scene.theme.calls;
   if (kind === "flight") {
-    const values = largest(scene.flight, scene.view, width);
-    for (let x = 0; x < width; x++) {
-      const height = (values[x] / Math.max(scene.flight.most, 1)) * size;
-      if (height) context.fillRect(x, bottom - height, 1, height);
-    }
+    const { largest, mean } = levels(scene.flight, scene.view, width);
+    const strip = (values: Float64Array, opacity: number): void => {
+      context.globalAlpha = opacity;
+      for (let x = 0; x < width; x++) {
+        const height = (values[x] / Math.max(scene.flight.most, 1)) * size;
+        if (height) context.fillRect(x, bottom - height, 1, height);
+      }
+    };
+    strip(largest, PALE);
+    strip(mean, 1);
   } else {
     const { low, high } = latencies(scene.calls, scene.view, width);
     for (let x = 0; x < width; x++) {

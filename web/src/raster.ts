@@ -14,11 +14,22 @@ export interface Bar {
 /** Least pixels for an interval on average: below it, columns say more than bars that cover one another. */
 const WIDE = 3;
 
+/** Whether the intervals of a row are too many in view to be drawn one by one. O(log n). */
+export function isDense(rows: Rows, row: Row, view: View, width: number): boolean {
+  if (!row.disjoint) return false;
+  const [from, to] = visible(rows, row, view.start, view.end);
+  return (to - from) * WIDE > width;
+}
+
+/** Whether bars are hardly wider than the pixel that each of them has at least. */
+export function isNarrow(drawn: readonly Bar[]): boolean {
+  return drawn.reduce((sum, { left, right }) => sum + right - left, 0) < 2 * drawn.length;
+}
+
 /** The intervals to draw one by one; null where they are too many, or overlap. O(bars + log n). */
 export function bars(rows: Rows, row: Row, view: View, width: number): Bar[] | null {
-  if (!row.disjoint) return null;
+  if (!row.disjoint || isDense(rows, row, view, width)) return null;
   const [from, to] = visible(rows, row, view.start, view.end);
-  if ((to - from) * WIDE > width) return null;
   const drawn: Bar[] = [];
   for (let i = from; i < to; i++) {
     const at = row.positions[i];

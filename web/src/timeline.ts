@@ -20,6 +20,9 @@ import { around, panned, timeAt, type View, within, xOf, zoomed } from "./view";
 
 const TALLEST = 620;
 const NARROW = 620;
+/** Pixels of titles at the left; on a phone just enough for the longest one. */
+const GUTTER = 150;
+const NARROW_GUTTER = 104;
 
 export class Timeline {
   private readonly bounds: View;
@@ -72,7 +75,7 @@ export class Timeline {
       finding: null,
       matches: covering(search([], [], "")),
       theme: themeOf(meta.categories.map(([name]) => name)),
-      gutter: 150,
+      gutter: GUTTER,
       width: 0,
       height: 0,
       scroll: 0,
@@ -150,7 +153,8 @@ export class Timeline {
       const [name, title] = this.meta.categories[category];
       return el("li", {}, el("i", { class: `c-${name.replaceAll("_", "-")}`, "aria-hidden": "true" }), title);
     });
-    return el("ul", { class: "legend" }, ...entries);
+    const strip = this.scene.calls.starts.length ? el("li", {}, "In flight: mean of the time, pale: most") : null;
+    return el("ul", { class: "legend" }, ...entries, strip);
   }
 
   private follow(): void {
@@ -164,19 +168,19 @@ export class Timeline {
       marks: (y) => y < RULER,
     });
     let last: number | null = null;
-    const x = (event: PointerEvent): number => event.clientX - this.overview.getBoundingClientRect().left;
+    const x = (event: PointerEvent): number =>
+      event.clientX - this.overview.getBoundingClientRect().left - this.overview.clientLeft - this.scene.gutter;
     this.overview.addEventListener("pointerdown", (event) => {
       this.overview.setPointerCapture(event.pointerId);
       last = x(event);
       const { view } = this.scene;
-      const width = this.overview.clientWidth;
-      const isNew = !insideBrush(view, this.bounds, width, last);
+      const isNew = !insideBrush(view, this.bounds, this.drawnWidth, last);
       if (isNew) this.brush = { from: last };
     });
     this.overview.addEventListener("pointermove", (event) => {
       if (last === null) return;
       const now = x(event);
-      const width = this.overview.clientWidth;
+      const width = this.drawnWidth;
       if (this.brush) this.show(brushed(this.bounds, this.bounds, width, this.brush.from, now));
       else this.show(brushed(this.scene.view, this.bounds, width, last, now));
       last = now;
@@ -235,10 +239,10 @@ export class Timeline {
     const height = this.viewport.clientHeight;
     this.scene.width = width;
     this.scene.height = height;
-    this.scene.gutter = width < NARROW ? 84 : 150;
+    this.scene.gutter = width < NARROW ? NARROW_GUTTER : GUTTER;
     this.scene.scroll = this.viewport.scrollTop;
     sized(this.canvas, width, height, this.printing > 0);
-    sized(this.overview, this.printing || this.host.clientWidth, HEIGHT, this.printing > 0);
+    sized(this.overview, width, HEIGHT, this.printing > 0);
     this.drawNow();
   }
 
@@ -255,12 +259,11 @@ export class Timeline {
   private drawNow(): void {
     if (!this.scene.width) return;
     paint(context(this.canvas), this.scene);
-    const width = this.printing || this.overview.clientWidth;
-    paintOverview(context(this.overview), this.scene, this.density, width);
+    paintOverview(context(this.overview), this.scene, this.density);
     const { start, end } = this.scene.view;
     const what = `${moment(start)} to ${moment(end)} of ${this.meta.source}`;
     this.canvas.setAttribute("aria-label", `Lanes, ${what}. w and s zoom, a and d pan, arrow keys select events.`);
-    this.overview.setAttribute("aria-label", `The whole recording; in view: ${what}`);
+    this.overview.setAttribute("aria-label", `Events at once in the whole recording; in view: ${what}`);
     if (this.inView.open) this.listSoon();
   }
 
@@ -399,7 +402,9 @@ export class Timeline {
     const nothing = el(
       "p",
       { class: "dim" },
-      "Click an event for its details. Drag along the axis of time, or drag with Shift, to get statistics of a range.",
+      matchMedia("(pointer: coarse)").matches
+        ? "Tap an event for its details. Drag along the axis of time to get statistics of a range."
+        : "Click an event for its details. Drag along the axis of time, or drag with Shift, to get statistics of a range.",
     );
     const parts: HTMLElement[] = [];
     if (selected) {

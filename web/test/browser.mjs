@@ -111,6 +111,11 @@ seen.driven.noted = noted;
     const { x: left, y: top, width } = await box();
     return [left + 150 + (width - 150) * x, top + y];
   };
+  // The overview has the scale of the lanes below it.
+  const overviewAt = async () => {
+    await at(0, 0);
+    return (await page.locator("canvas.overview").boundingBox()).y + 20;
+  };
   const drag = async (from, to) => {
     await page.mouse.move(...from);
     await page.mouse.down();
@@ -141,12 +146,12 @@ seen.driven.noted = noted;
   await step("pan button", () => page.click("button[aria-label='Pan right (d)']"));
   await step("whole", () => page.click("text=Whole recording"));
   await step("brush", async () => {
-    const { x, y, width } = await page.locator("canvas.overview").boundingBox();
-    await drag([x + width * 0.25, y + 20], [x + width * 0.5, y + 20]);
+    const y = await overviewAt();
+    await drag([(await at(0.25, 0))[0], y], [(await at(0.5, 0))[0], y]);
   });
   await step("brush moved", async () => {
-    const { x, y, width } = await page.locator("canvas.overview").boundingBox();
-    await drag([x + width * 0.4, y + 20], [x + width * 0.6, y + 20]);
+    const y = await overviewAt();
+    await drag([(await at(0.4, 0))[0], y], [(await at(0.6, 0))[0], y]);
   });
   await step("key 0 again", async () => {
     await lanes.focus();

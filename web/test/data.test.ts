@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boxes, samplesIn, weights } from "../src/calltree";
 import { byLength, CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
-import { callsOf, inFlight, largest, latencies } from "../src/counters";
+import { callsOf, inFlight, latencies, levels } from "../src/counters";
 import { parsed, written } from "../src/fragment";
 import { Covered } from "../src/intervals";
 import { lanesOf } from "../src/lanes";
@@ -84,8 +84,12 @@ test("calls are in flight from their start to their end", () => {
   assert.deepEqual([...steps.times], [0, 5, 10, 12, 15, 20, 30]);
   assert.deepEqual([...steps.values], [1, 2, 2, 1, 0, 1, 0]);
   assert.equal(steps.most, 2);
-  assert.deepEqual([...largest(steps, { start: 0, end: 40 }, 4)], [2, 2, 1, 0]);
-  assert.deepEqual([...largest(steps, { start: 16, end: 20 }, 2)], [0, 0]);
+  const { largest, mean } = levels(steps, { start: 0, end: 40 }, 4);
+  assert.deepEqual([...largest], [2, 2, 1, 0]);
+  // One call for 5 ns and two for 5; two for 2 and one for 3; one for 10.
+  assert.deepEqual([...mean], [1.5, 0.7, 1, 0]);
+  assert.deepEqual([...levels(steps, { start: 16, end: 20 }, 2).largest], [0, 0]);
+  assert.deepEqual([...levels(steps, { start: 11, end: 19 }, 2).mean], [1.25, 0]);
   const { low, high } = latencies(calls, { start: 0, end: 40 }, 4);
   assert.deepEqual([...low], [10, 2, 10, 0]);
   assert.deepEqual([...high], [10, 2, 10, 0]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Rows } from "../src/columns";
 import { arranged, Covered, hit, stacked, upperBound, visible } from "../src/intervals";
-import { bands, bars, columns } from "../src/raster";
+import { bands, bars, columns, isDense, isNarrow } from "../src/raster";
 
 function rowsOf(...intervals: [number, number, number?][]): Rows {
   return {
@@ -71,6 +71,18 @@ test("intervals are drawn one by one only where they are wide enough and do not 
   assert.deepEqual(drawn.map(({ at, left, right }) => [at, left, right]), [[0, 0, 10], [1, 20, 30], [2, 90, 91]]);
   assert.equal(bars(rows, row, { start: 0, end: 100 }, 8), null);
   assert.equal(bars(rows, { ...row, disjoint: false }, { start: 0, end: 100 }, 100), null);
+});
+
+test("a short interval beside a row of shares is no bar", () => {
+  const rows = rowsOf(...Array.from({ length: 100 }, (_, i): [number, number] => [10 * i, 10 * i + 4]), [501, 503]);
+  const at = (...positions: number[]): Int32Array => Int32Array.from(positions);
+  const many = { positions: at(...Array.from({ length: 100 }, (_, i) => i)), disjoint: true, parts: [] };
+  const lone = { positions: at(100), disjoint: true, parts: [] };
+  const whole = { start: 0, end: 1_000 };
+  assert.deepEqual([many, lone].map((row) => isDense(rows, row, whole, 100)), [true, false]);
+  assert.equal(isNarrow(bars(rows, lone, whole, 100)!), true);
+  assert.equal(isNarrow(bars(rows, lone, { start: 490, end: 510 }, 100)!), false);
+  assert.equal(isDense(rows, many, { start: 490, end: 510 }, 100), false);
 });
 
 test("bands join what is on neighboring pixels, and nothing else", () => {

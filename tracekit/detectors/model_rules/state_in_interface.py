@@ -94,7 +94,7 @@ def _fix(entries: list[Feature]) -> str:
         "```python\nmodel = ct.convert(\n    source,\n    inputs=[...],\n"
         f"    states=[\n{''.join(lines)}    ],\n    minimum_deployment_target=ct.target.iOS18,\n)\n```\n\n"
         "```swift\nlet state = model.makeState()\n"
-        "let output = try await model.prediction(from: input, using: state)\n```\n\n"
+        "let output = try model.prediction(from: input, using: state)\n```\n\n"
         "On older systems, let Core ML write the output into a buffer that becomes the next input "
         "(`MLPredictionOptions.outputBackings`)."
     )
@@ -126,7 +126,7 @@ model = ct.convert(source, inputs=[...], states=states, minimum_deployment_targe
 
 ```swift
 let state = model.makeState()
-let output = try await model.prediction(from: input, using: state)
+let output = try model.prediction(from: input, using: state)
 ```
 """
 

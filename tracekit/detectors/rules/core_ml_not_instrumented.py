@@ -192,7 +192,7 @@ Reported when the Core ML table is empty or was not recorded, and other tables s
   often at least, and what they were busy with; see "What ran nevertheless" there.
 - The target has GPU rows whose labels name a model, as only Core ML's work does. One is enough. tracekit infers
   predictions from such rows, so much of the analysis still works.
-- The Neural Engine has `min_executions` executions or more. Its table covers the whole machine and names no process, so
+- The Neural Engine has `min_executions` executions or more. Its table covers the whole device and names no process, so
   the finding then says that it is possible but not certain that they belong to the target.
 
 MPS graphs and other GPU work prove nothing, because apps also use them without Core ML. Without any such sign, the

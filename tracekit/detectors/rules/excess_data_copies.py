@@ -176,22 +176,27 @@ result, the check is not evaluated.
 
 BUFFERS = """
 ```swift
-// Input: an IOSurface-backed pixel buffer in the model's own format.
-var input: CVPixelBuffer?
-let backed = [kCVPixelBufferIOSurfacePropertiesKey: [CFString: Any]()]
-CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
-                    backed as CFDictionary, &input)
-let image = MLFeatureValue(pixelBuffer: input!)
-let features = try MLDictionaryFeatureProvider(dictionary: ["image": image])
+// Replace "image", "sharpened", width, height and format with your own.
+func makeBuffer() -> CVPixelBuffer {
+    var buffer: CVPixelBuffer?
+    let backed = [kCVPixelBufferIOSurfacePropertiesKey: [CFString: Any]()]
+    CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
+                        backed as CFDictionary, &buffer)
+    return buffer!
+}
 
-// Output: propose a buffer that you own and reuse.
+// Once: IOSurface-backed buffers in the model's own format, which all predictions reuse.
+let (inputBuffer, outputBuffer) = (makeBuffer(), makeBuffer())
+let image = MLFeatureValue(pixelBuffer: inputBuffer)
+let input = try MLDictionaryFeatureProvider(dictionary: ["image": image])
 let options = MLPredictionOptions()
 options.outputBackings = ["sharpened": outputBuffer]
-// iOS 17, macOS 14 or later.
-let result = try await model.prediction(from: features, options: options)
+
+// For each prediction: fill inputBuffer first. In an async function, write `try await`.
+let result = try model.prediction(from: input, options: options)
 ```
 
-Output backings are a proposal. Core ML allocates its own buffer if the model does not support yours, and always in
+Core ML may ignore `outputBackings`: it allocates its own buffer if the model does not support yours, and always in
 batch predictions. Compare object identity to see which buffer was used:
 
 ```swift
@@ -206,7 +211,8 @@ FIX = (
 Use Float16 inputs and outputs in IOSurface-backed buffers, and reuse the output buffers (`outputBackings`):
 
 ```python
-# Conversion: Float16 inputs and outputs need iOS 16 or macOS 13.
+# Float16 inputs and outputs need iOS 16 or macOS 13.
+# Replace source, shape and the names with your own.
 gray16 = ct.colorlayout.GRAYSCALE_FLOAT16
 model = ct.convert(
     source,
@@ -214,7 +220,8 @@ model = ct.convert(
     outputs=[ct.ImageType(name="sharpened", color_layout=gray16)],
     minimum_deployment_target=ct.target.iOS16,
 )
-# Tensors: ct.TensorType(name="features", dtype=np.float16)
+# For MLMultiArray inputs instead:
+# ct.TensorType(name="features", shape=shape, dtype=np.float16)
 ```
 """
     + BUFFERS

@@ -149,23 +149,25 @@ FIX = """
 Convert the model with Float16 inputs and outputs, so Core ML does not need to convert:
 
 ```python
-# Needs iOS 16 or macOS 13.
+# Needs iOS 16 or macOS 13. Replace source, shape and the names with your own.
 model = ct.convert(
     source,
     inputs=[ct.TensorType(name="features", shape=shape, dtype=np.float16)],
     outputs=[ct.TensorType(name="scores", dtype=np.float16)],
     minimum_deployment_target=ct.target.iOS16,
 )
-# Images: ct.ImageType(..., color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)
+# For images instead: ct.ImageType(..., color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)
 ```
 
 ```swift
-// Fill a Float16 buffer that the Neural Engine can use as it is.
+// Once, for the width and height of your input:
+// a Float16 buffer that the Neural Engine can use as it is.
 var buffer: CVPixelBuffer?
 let backed = [kCVPixelBufferIOSurfacePropertiesKey: [CFString: Any]()]
 CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
                     backed as CFDictionary, &buffer)
 let shape: [NSNumber] = [1, NSNumber(value: height), NSNumber(value: width)]
+// Fill it and pass it in each prediction.
 let input = MLMultiArray(pixelBuffer: buffer!, shape: shape)
 ```
 

@@ -182,7 +182,7 @@ reads one new token:
 ```swift
 let state = model.makeState()
 for token in prompt {
-    let output = try await model.prediction(from: input(token), using: state)
+    let output = try model.prediction(from: input(token), using: state)
 }
 ```
 

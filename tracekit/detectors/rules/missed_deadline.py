@@ -204,10 +204,9 @@ let configuration = MLModelConfiguration()
 configuration.computeUnits = .cpuAndNeuralEngine
 let model = try await MLModel.load(contentsOf: url, configuration: configuration)
 
-// Every second frame is enough for many features; drop frames, do not queue.
+// For each frame. Every second one is enough for many features; drop frames, do not queue.
 if frameNumber.isMultiple(of: 2) {
-    // iOS 17, macOS 14 or later.
-    latest = try await model.prediction(from: input)
+    latest = try model.prediction(from: input)
 }
 ```
 

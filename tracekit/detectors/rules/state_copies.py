@@ -115,8 +115,8 @@ def _sign(view: ModelView, copies: StateCopies) -> str:
 def _unclear(view: ModelView, copies: StateCopies) -> InsufficientData:
     return InsufficientData(
         view.name,
-        "Cannot tell model state (such as a KV cache) from ordinary inputs, whose copies take a median of "
-        f"{format_time(float(np.median(copies.both)))} per prediction.",
+        "Cannot tell model state (such as a KV cache) from ordinary inputs and outputs; all copies together take "
+        f"a median of {format_time(float(np.median(copies.both)))} per prediction.",
         "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
     )
 
@@ -211,7 +211,7 @@ model = ct.convert(
 ```swift
 let state = model.makeState()
 for token in tokens {
-    let output = try await model.prediction(from: token, using: state)
+    let output = try model.prediction(from: token, using: state)
 }
 ```
 

@@ -212,8 +212,7 @@ import os
 let signposter = OSSignposter(subsystem: "com.example.app", category: "inference")
 
 let state = signposter.beginInterval("vocoder")
-// iOS 17, macOS 14 or later.
-let output = try await model.prediction(from: input)
+let output = try model.prediction(from: input)
 signposter.endInterval("vocoder", state)
 ```
 

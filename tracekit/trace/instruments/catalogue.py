@@ -56,14 +56,14 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     Instrument(
         NEURAL_ENGINE,
         neural_engine.SCHEMAS,
-        "Neural Engine activity of the whole machine, without process names",
+        "Neural Engine activity of the whole device, without process names",
         _NO_EVENTS.format(NEURAL_ENGINE),
         _CORE_ML_TEMPLATE,
     ),
     Instrument(
         GPU,
         gpu.SCHEMAS,
-        "GPU work of the whole machine",
+        "GPU work of the whole device",
         _NO_EVENTS.format(GPU),
         _CORE_ML_TEMPLATE,
     ),

@@ -12,9 +12,11 @@ from lxml import html
 
 from tracekit.api import Analysis, analysis_of
 from tracekit.report import formatting
+from tracekit.report.formatting import fix_line
 from tracekit.report.renderers.concise import summary_line
 from tracekit.report.renderers.html import render_html
 from tracekit.report.report import Report
+from tracekit.units import format_time
 
 SAMPLES = ("captions_concurrent", "not_instrumented", "sharpen_8bit", "style_transfer_fixed")
 
@@ -100,3 +102,31 @@ def test_without_lanes_there_is_no_script(full: Report) -> None:
     assert "<script" not in page
     assert "script-src &#x27;none&#x27;" in page
     assert 'id="timeline"' not in page
+
+
+def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> None:
+    analysis = analysis_of(samples / "sharpen_8bit.trace")
+    page = html.fromstring(render_html(analysis.report, analysis.timeline()))
+    for check in analysis.report.checks:
+        if check.outcome != "finding":
+            continue
+        card = page.get_element_by_id(f"finding-{check.id}")
+        longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
+        (where,) = card.xpath(".//p[@class='jump']")
+        assert where.text_content() == f"Longest of {check.evidence_total} intervals: {formatting.span(longest)}"
+        assert where.get("data-check") == check.id
+        (prediction,) = (model.prediction for model in analysis.report.models)
+        assert check.cost is not None
+        assert prediction is not None
+        saved = format_time(check.cost.ns / prediction.count)
+        savings = " ".join(card.xpath("string(.//p[@class='savings'])").split())
+        assert f"{saved} of {format_time(prediction.mean_ns)} per prediction" in savings
+        titles = {other.id: other.title for other in analysis.report.checks}
+        (link,) = card.xpath(".//a[starts-with(@href, '#finding-')]")
+        (other,) = check.related
+        assert (link.get("href"), link.text) == (f"#finding-{other.id}", formatting.lowered(titles[other.id]))
+        # The line above says it, without its first letter the same in the fix.
+        line, (above, _, below) = fix_line(check.fix).replace("`", "")[1:], words(card).partition("How to fix it")
+        assert line in above
+        assert line not in below
+    assert "tracekit compare before.trace after.trace" in words(page.get_element_by_id("findings"))

@@ -23,6 +23,7 @@ from tracekit.report.call_sites import (
 )
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.report.renderers.html.markup import Html, code, joined, listed, tag
+from tracekit.report.renderers.html.prose import unbroken
 from tracekit.report.renderers.html.tables import Cell, table
 from tracekit.units import format_count, format_percent
 
@@ -38,6 +39,8 @@ HEAVIEST = 12
 """Functions of the app that are listed, those with most samples."""
 IN_FINDING, LISTED = 3, 40
 """Most places below a finding, and in the table of all; the JSON report has every one."""
+LEAST = 5
+"""Of fewer, a share says more about chance than about the app (heuristic)."""
 
 
 def callers(group: Group) -> Html | None:
@@ -78,23 +81,35 @@ def _calls(info: CodeInfo) -> Html:
             table(titles, rows, words=6, name="Calls of Core ML by place", stacked=True)
             if rows
             else tag("p", "No sample is in a call of Core ML."),
-            tag("p", f"{'; '.join(notes)}.", class_="dim"),
+            tag("p", " ".join(f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in notes), class_="dim"),
         ]
     )
 
 
 def _site(site: CallSite) -> list[Cell]:
-    above = [joined([code(each.function), f" {line_of(each)}"]) for each in site.called_by if each.function]
+    above = [_function(each.function, line_of(each)) for each in site.called_by if each.function]
+    counted = f"{site.samples if site.calls is None else site.calls:,}"
     return [
         Cell(LABELS[Api(site.api)]),
-        Cell(joined([code(site.function or place(site)), f" {line_of(site)}"])),
+        Cell(_function(site.function or place(site), line_of(site))),
         Cell(joined(above, ", ") if above else ABSENT),
         Cell(THREADS.get(site.thread, ABSENT)),
-        Cell(calls_words(site)),
-        Cell(busy_words(site) or ABSENT),
-        Cell(f"{format_percent(site.share)} of {site.of:,}", site.share),
+        Cell(unbroken(calls_words(site))),
+        Cell(_busy(site)),
+        Cell(f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}", site.share),
         Cell(moment(site.first_ns), site.first_ns),
     ]
+
+
+def _function(name: str, line: str) -> Html:
+    """A function and its line; where there is no room, a name is broken at its dots."""
+    return joined([tag("code", joined(name.split("."), Html(".<wbr>"))), f" {line}"])
+
+
+def _busy(site: CallSite) -> str:
+    """What the calls were busy with; a few samples tell little of it."""
+    words = busy_words(site)
+    return f"too few samples ({site.samples:,})" if words and site.samples < LEAST else words or ABSENT
 
 
 def _functions(flame: Flame) -> Html:
@@ -113,8 +128,8 @@ def _functions(flame: Flame) -> Html:
         ]
         for index in app_functions[:HEAVIEST]
     ]
-    titles = ["function of the app", "share", "samples", "in itself"]
-    words = f"{format_count(total, 'sample')} of running threads of the target. Waiting threads are not sampled."
+    titles = ["function of the app", "share", "samples", "self"]
+    words = f"{format_count(total, 'sample')} of running threads of the target."
     return joined(
         [
             tag("p", words, class_="dim"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.patterns import Pattern
@@ -11,7 +13,7 @@ from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise_findings import included_above
 from tracekit.report.renderers.html.call_sites import callers
 from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
-from tracekit.report.renderers.html.prose import blocks, sentence
+from tracekit.report.renderers.html.prose import blocks, sentence, unbroken
 from tracekit.report.renderers.html.tables import Cell, table
 from tracekit.report.renderers.remedies import remedies
 from tracekit.units import format_count, format_estimate, format_percent, format_time
@@ -24,12 +26,15 @@ if TYPE_CHECKING:
 
 EVIDENCE_SHOWN = 15
 """Intervals listed; the timeline marks all that the report holds."""
+VERIFY = joined(["To verify a fix, record again and run ", code("tracekit compare before.trace after.trace"), "."])
 
 
 def findings_section(report: Report) -> Html:
     """All findings, the one that costs most first."""
     groups = findings(report.checks)
     cards = [_card(group, report, is_first=not number) for number, group in enumerate(groups)]
+    if cards and report.summary.evaluated:
+        cards.append(tag("p", VERIFY, class_="verify"))
     if not cards:
         words = "No findings." if report.summary.evaluated else report.summary.verdict
         cards = [tag("p", sentence(words), class_="nothing")]
@@ -49,18 +54,37 @@ def _card(group: Group, report: Report, *, is_first: bool) -> Html:
             tag("h3", tag("span", label, class_=f"badge {kind}"), " ", first.title),
             tag("p", _savings_line(group), class_="savings"),
         ),
-        tag("p", sentence(first.why)),
-        _measured(group),
+        _measured(group, report),
+        _where(group),
         callers(group),
         _notes(group.checks),
         tag("p", tag("strong", "Fix: "), sentence(f"{fix_line(first.fix)}.")),
-        tag("div", class_="jump", data_check=first.id) if total else None,
-        details("How to fix it", blocks(group.fix.strip()), _sources(first), open_=is_first),
+        tag("p", _relations(first, report)) if len(group.checks) == 1 and first.related else None,
+        tag("p", sentence(first.why), class_="dim"),
+        details("How to fix it", blocks(_beyond_the_line(group.fix)), _sources(first), open_=is_first),
         details(f"Evidence ({format_count(total, 'interval')})", _evidence(group)),
         details("Measurements", _metrics(group)),
         id=f"finding-{first.id}",
         class_=f"finding {kind}",
     )
+
+
+def _where(group: Group) -> Html | None:
+    """Where to look in the recording. The script makes a link to the lanes of it."""
+    every = [entry for check in group.checks for entry in check.evidence]
+    if not every:
+        return None
+    total = sum(check.evidence_total for check in group.checks)
+    place = formatting.span(max(every, key=lambda entry: entry.end_ns - entry.start_ns))
+    words = f"Longest of {format_count(total, 'interval')}: " if total > 1 else "Where: "
+    return tag("p", words, tag("span", place, class_="place"), class_="jump", data_check=group.first.id)
+
+
+def _beyond_the_line(fix: str) -> str:
+    """A fix without its first paragraph, if that says no more than the line above it."""
+    first, _, rest = fix.strip().partition("\n\n")
+    is_said = formatting.lowered(" ".join(first.split())).rstrip(".:") == fix_line(fix)
+    return rest if is_said and rest else fix.strip()
 
 
 def _savings_line(group: Group) -> Html:
@@ -75,7 +99,9 @@ def _savings_line(group: Group) -> Html:
             words.append(f" ({format_percent(costs[0].share)} of {costs[0].of})")
         elif model_ns and not any(cost.of for cost in costs):
             whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
-            words.append(f" of the {whose} {format_time(model_ns)} ({format_percent(savings_ns / model_ns)})")
+            words.append(f" of the {whose} {unbroken(format_time(model_ns))} ({format_percent(savings_ns / model_ns)})")
+        if len(group.checks) == 1:
+            words.append(_per_prediction(group.first))
         words.append(included_above(group.extra_savings_ns, savings_ns))
         parts.append(joined(words))
     models = {check.model for check in group.checks if check.model}
@@ -84,20 +110,32 @@ def _savings_line(group: Group) -> Html:
     return joined(parts, " · ")
 
 
-def _measured(group: Group) -> Html:
+def _per_prediction(check: Check) -> str:
+    """The savings for one prediction; empty where a check did not measure its cost in each of them."""
+    values = {metric.name: metric.value for metric in check.metrics}
+    mean_ns = values.get("mean prediction")
+    if check.cost is None or mean_ns is None:
+        return ""
+    saved_ns = check.cost.share * mean_ns
+    for name, value in values.items():
+        if value is not None and name.endswith(" time per prediction") and math.isclose(value, saved_ns, rel_tol=0.01):
+            return unbroken(f", {format_time(saved_ns)} of {format_time(mean_ns)} per prediction")
+    return ""
+
+
+def _measured(group: Group, report: Report) -> Html:
     """What was measured: a sentence for one model, a row each for several."""
     if len(group.checks) == 1:
         check = group.first
         about = joined([code(check.model), ": "]) if check.model else None
-        relations = _relations(check)
-        return joined([tag("p", about, sentence(check.summary)), tag("p", relations) if relations else None])
+        return tag("p", about, sentence(check.summary))
     several = len(group.severities) > 1
     titles = ["model", *(["severity"] if several else []), "details", "est. savings", "of its time"]
     rows = [
         [
             Cell(code(check.model) if check.model else "recording"),
             *([Cell(check.severity or "")] if several else []),
-            Cell(joined([sentence(check.summary), _relations(check)], " ")),
+            Cell(joined([sentence(check.summary), _relations(check, report)], " ")),
             Cell(_savings(check), check.cost.ns if check.cost else None),
             Cell(_share(check), check.cost.share if check.cost else None),
         ]
@@ -118,11 +156,15 @@ def _share(check: Check) -> str:
     return f"{format_percent(check.cost.share)}{f' of {check.cost.of}' if check.cost.of else ''}"
 
 
-def _relations(check: Check) -> Html | None:
-    """Other findings of the report that may share its cause."""
+def _relations(check: Check, report: Report) -> Html | None:
+    """Other findings of the report that may share its cause, by their titles."""
+    titles = {other.id: other.title for other in with_outcome(report.checks, "finding")}
     links = [
         joined(
-            [f"{formatting.RELATIONS[other.relation].capitalize()}: ", tag("a", other.id, href=f"#finding-{other.id}")]
+            [
+                f"{formatting.RELATIONS[other.relation].capitalize()}: ",
+                tag("a", formatting.lowered(titles.get(other.id, other.id)), href=f"#finding-{other.id}"),
+            ]
         )
         for other in check.related
     ]
@@ -201,9 +243,15 @@ def _metrics(group: Group) -> Html | None:
     )
 
 
+def checks_title(report: Report) -> str:
+    """What the section of the other checks is called, on the page and in its list of sections."""
+    has_open = with_outcome(report.checks, "insufficient_data") or with_outcome(report.checks, "error")
+    return "Not evaluated" if has_open else "Other checks"
+
+
 def not_evaluated_section(report: Report) -> Html:
     """What was not evaluated and what to record, what failed, and, folded, all other checks."""
-    lines = [joined([tag("strong", who), ": ", sentence(what)]) for who, what in remedies(report)]
+    lines = [joined([tag("strong", who), ": ", sentence(_command(what))]) for who, what in remedies(report)]
     lines += [
         joined([code(check.id), " failed", f" on {check.model}" if check.model else "", ": ", sentence(check.summary)])
         for check in with_outcome(report.checks, "error")
@@ -219,12 +267,18 @@ def not_evaluated_section(report: Report) -> Html:
     ]
     return tag(
         "section",
-        tag("h2", "Not evaluated") if lines else tag("h2", "Other checks"),
+        tag("h2", checks_title(report)),
         listed(lines),
         details("Why, in full", listed(reasons)),
         *totals,
         id="checks",
     )
+
+
+def _command(remedy: str) -> str:
+    """A remedy whose flags are code, after the command that takes them."""
+    whole = remedy.replace("record with --", "record with `tracekit record` --")
+    return re.sub(r"--instrument (?:'[^']*'|\S+)", r"`\g<0>`", whole)
 
 
 def _ids(checks: Iterable[Check], report: Report) -> Html:

@@ -29,7 +29,7 @@ def tag(name: str, /, *children: str | None, **attributes: str | float | bool | 
 
 def joined(parts: Iterable[str | None], between: str = "") -> Html:
     """Pieces behind one another; what is no markup is escaped, None and empty ones are left out."""
-    return Html(escape(between).join(_safe(part) for part in parts if part))
+    return Html(_safe(between).join(_safe(part) for part in parts if part))
 
 
 def _safe(part: str) -> str:

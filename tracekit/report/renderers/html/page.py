@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.report import formatting
+from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.renderers.concise import context_line, summary_line
 from tracekit.report.renderers.html.call_sites import code_section
 from tracekit.report.renderers.html.columns import fitted, payload
 from tracekit.report.renderers.html.document import asset, document
-from tracekit.report.renderers.html.findings import findings_section, not_evaluated_section
-from tracekit.report.renderers.html.markup import Html, joined, tag
+from tracekit.report.renderers.html.findings import checks_title, findings_section, not_evaluated_section
+from tracekit.report.renderers.html.markup import Html, joined, listed, tag
 from tracekit.report.renderers.html.sections import (
     coverage_section,
     events_section,
@@ -70,7 +71,8 @@ def _sections(report: Report, timeline: Timeline | None, drawn: Timeline | None)
 
 def _top(report: Report, sections: Iterable[str]) -> Html:
     """What the page is about, the verdict, and the way to its sections."""
-    links = [tag("a", name.capitalize(), href=f"#{name}") for name in sections]
+    titles = {"checks": checks_title(report), "files": TITLE_OF_FILES}
+    links = [tag("a", titles.get(name, name.capitalize()), href=f"#{name}") for name in sections]
     context = context_line(report.recording, report.tool.config)
     worst = count_checks(report.checks).worst or "clean"
     kind = worst if report.summary.evaluated else "inconclusive"
@@ -113,8 +115,8 @@ def empty_lanes(timeline: Timeline) -> Html | None:
     for lane in timeline.lanes:
         if lane.words:
             reasons.setdefault(lane.words, []).append(lane.title)
-    empty = "; ".join(f"{', '.join(titles)}: {words}" for words, titles in reasons.items())
-    return tag("p", f"Lanes without events: {empty}.", class_="empty-lanes") if empty else None
+    inner = listed(f"{', '.join(titles)}: {words}" for words, titles in reasons.items())
+    return tag("div", tag("p", "Lanes without events"), inner, class_="empty-lanes") if inner else None
 
 
 def _foot(report: Report) -> Html:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracekit.report.renderers.html.markup import Html, joined, tag
 from tracekit.report.time_breakdown import GROUPS, Group, Slice
-from tracekit.units import format_time
+from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -118,7 +118,7 @@ def distribution(calls: Calls) -> Html:
                 bars.append(tag("rect", x=bin_index, y=y, width=0.9, height=height, class_=kind))
     drawing = _svg(bars, f"0 0 {BINS} 100", f"Distribution of the latency of {calls.model}")
     ends = (format_time(scale.low), format_time(scale.value(0.5)), format_time(scale.high))
-    return _figure("How long predictions took", drawing, f"{top:,}", "0", ends, scale)
+    return _figure("How long predictions took", drawing, format_count(top, "prediction"), "0", ends, scale)
 
 
 def over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:

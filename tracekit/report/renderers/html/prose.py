@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tracekit.report.renderers.html.markup import Html, code, joined, tag
+from tracekit.report.renderers.text_layout import GLUE, glued
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,15 +16,20 @@ _FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```[^\n]*$\n?", re.MULTILINE | re.DOTA
 _ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 
 
+def unbroken(text: str) -> str:
+    """Text in which no line ends between a number and its unit."""
+    return glued(text).replace(GLUE, "\xa0")
+
+
 def sentence(text: str) -> Html:
     """Text with what stands between backticks as code, and between asterisks as emphasis."""
     parts: list[str] = []
     end = 0
     for match in _INLINE.finditer(text):
-        parts.append(text[end : match.start()])
+        parts.append(unbroken(text[end : match.start()]))
         parts.append(code(match[1]) if match[1] else tag("em", match[2]))
         end = match.end()
-    return joined([*parts, text[end:]])
+    return joined([*parts, unbroken(text[end:])])
 
 
 def blocks(source: str) -> Html:

@@ -154,8 +154,7 @@ def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Ht
     warm = model.latency.warm if model is not None and model.latency is not None else None
     words = [format_count(len(calls.durations), "prediction")]
     if warm is not None:
-        of_warm = " of warm ones" if calls.cold.any() else ""
-        words.append(f"median {format_time(warm.p50_ns)}{of_warm}")
+        words.append(f"{'warm ' if calls.cold.any() else ''}median {format_time(warm.p50_ns)}")
         words += [f"p95 {format_time(warm.p95_ns)}"] if warm.p95_ns is not None else []
     words.append(f"longest {format_time(int(calls.durations.max()))}")
     charts = tag("div", distribution(calls), over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")

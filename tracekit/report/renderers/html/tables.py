@@ -52,12 +52,17 @@ def table(
     words: int = 1,
     filtered: bool = False,
     stacked: bool = False,
+    minor: frozenset[str] = frozenset(),
+    fixed: str | None = None,
 ) -> Html:
     """A table whose first `words` columns, and those whose title says so, hold words and the rest numbers. It scrolls
     within the page where it is too wide. `name` is what a screen reader calls it; with `filtered` a script offers to
     search it, with every table to sort it. On a phone, the rows of a `stacked` one
-    become paragraphs."""
-    kinds = ["n" if index >= words and title not in _WORDS else None for index, title in enumerate(titles)]
+    become paragraphs, `minor` columns are left out, and the `fixed` one stays where the others scroll."""
+    kinds = [
+        "minor" if title in minor else "named" if title == fixed else _kind(title, is_word=index < words)
+        for index, title in enumerate(titles)
+    ]
     head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)))
     body = [
         tag(
@@ -72,6 +77,10 @@ def table(
     looks = " ".join([*(["stacked"] if stacked else []), *(["wide"] if len(titles) > WIDE else [])]) or None
     grid = tag("table", tag("thead", head), tag("tbody", *body), aria_label=name, data_filter=filtered, class_=looks)
     return tag("div", grid, class_="scroll", tabindex="0", role="region", aria_label=name)
+
+
+def _kind(title: str, *, is_word: bool) -> str | None:
+    return None if is_word or title in _WORDS else "n"
 
 
 _WORDS = frozenset({"model", "event", "recorded in", "lane", "details", "where the time goes"})
@@ -97,7 +106,9 @@ def events_table(rows: Sequence[AggregationRow]) -> Html | None:
     notes += [WARM_NOTE] if any(line.event.endswith(WARM) for _, line in lines) else []
     notes += [formatting.ABSENT_NOTE]
     notes += [f"{len(lines) - EVENTS_SHOWN:,} more in the JSON report"] if len(lines) > EVENTS_SHOWN else []
-    grid = table(titles, body, words=2, name="Events by model", filtered=True)
+    several = len({row.model for row, _ in lines if row.model}) > 1
+    minor = frozenset({"lane"} if several else {"lane", "model"})
+    grid = table(titles, body, words=2, name="Events by model", filtered=True, minor=minor, fixed="event")
     return joined([grid, listed(notes, class_="notes")])
 
 
