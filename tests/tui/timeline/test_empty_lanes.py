@@ -105,6 +105,8 @@ def test_the_page_tells_every_reason() -> None:
 
 def test_lanes_keep_their_name_when_their_first_rows_are_scrolled_away(run_view, samples: Path) -> None:
     async def test(screen) -> None:
+        # An expanded lane keeps all its rows.
+        await screen.press("x")
         renderer = screen.app.browse.query_one("#timeline-0").renderer
         for first in range(renderer.arrangement.last_top + 1):
             renderer.scroll(-100)
@@ -112,7 +114,7 @@ def test_lanes_keep_their_name_when_their_first_rows_are_scrolled_away(run_view,
             line = renderer.arrangement.lines[2]
             lane = renderer.lanes[line.lanes[0]]
             assert renderer.line(2)[0].text[1:].startswith(f"{lane.title} "), first
-        # Activity has four rows, of which the first two can be scrolled away.
+        # Rows of the expanded Activity, of which the first two can be scrolled away.
         assert renderer.arrangement.last_top >= 2
 
     run_view(test, samples / "captions_concurrent.trace", size=(80, 24))

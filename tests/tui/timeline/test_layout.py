@@ -134,3 +134,20 @@ def test_strips_stand_below_all_lanes(lanes, height: int, count: int) -> None:
     strips = [line.line for line in found.lines if line.line in (Line.IN_FLIGHT, Line.LATENCY)]
     assert strips == [Line.IN_FLIGHT, Line.LATENCY, Line.LATENCY][:count]
     assert [line.line for line in found.lines[height - count :]] == strips
+
+
+def test_rows_of_a_lane_are_joined_where_another_lane_would_be_out_of_sight(reload_trace: Trace) -> None:
+    lanes = timeline_lanes(reload_trace, Grouping.LANES)
+    free = [at for at, lane in enumerate(lanes) if not lane.pinned and lane.events is not None]
+    assert [lanes[at].title for at in free] == ["Activity", "Data", "Compute"]
+    rows = [3 if at == free[0] else 2 if at == free[1] else 1 for at in range(len(lanes))]
+    # Five lines below the header: three for these lanes, two for the pinned ones.
+    low = arrange(lanes, rows, 7, COLUMNS, 0)
+    assert [line.lanes for line in low.lines[2:5]] == [(at,) for at in free]
+    assert low.joined == {free[0]: 1, free[1]: 1}
+    # With a line more the lane with the last rows left to give keeps them.
+    kept = arrange(lanes, rows, 10, COLUMNS, 0)
+    assert kept.joined == {free[0]: 2, free[1]: 1}
+    # What the user expanded stays so.
+    assert free[0] not in arrange(lanes, rows, 7, COLUMNS, 0, expanded=free[:1]).joined
+    assert arrange(lanes, rows, 80, COLUMNS, 0).joined == {}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from tracekit.tui.timeline.empty_lanes import reasons
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tracekit.tui.timeline.lanes import TimelineLane
 
@@ -66,6 +66,8 @@ class Arrangement:
     """Place of the first line of each lane in the scrolled part, with a heading over it; pinned lanes have none."""
     last_of_lane: Mapping[int, int]
     """Place of its last line."""
+    joined: Mapping[int, int] = field(default_factory=dict)
+    """Lanes that have fewer rows than usual for want of room: their number, the last of which combines the rest."""
 
 
 HEADER = (ScreenLine(Line.MINIMAP), ScreenLine(Line.RULER))
@@ -87,14 +89,16 @@ def arrange(
     top: int,
     *,
     reached: Sequence[Sequence[int]] | None = None,
+    expanded: Collection[int] = (),
     strips: int = 0,
 ) -> Arrangement:
     """Lines for a timeline of `height` lines.
 
     rows: number of tracks of each lane. columns: cells for reasons. top: first line wanted of the scrolled part.
     reached: the tracks of each lane that have anything in view (None: all of them); where there is little room, the
-    others make way, but for the first. strips: most lines of in flight and latency, below all lanes; fewer where the
-    reasons of lanes without rows would not be told in full.
+    others make way, but for the first. expanded: lanes that keep all their rows; of others the last ones are joined
+    where a lane would be out of sight otherwise. strips: most lines of in flight and latency, below all lanes; fewer
+    where the reasons of lanes without rows would not be told in full.
 
     Pinned lanes stand at the bottom, and below them lanes without rows share lines; Core ML's do if any of them has
     rows. In a low timeline pinned lanes lose all but their first track, and what still does not fit is scrolled with
@@ -109,17 +113,25 @@ def arrange(
     pinned_lanes = [index for index, lane in enumerate(lanes) if lane.pinned and index not in silent]
     tracks = [range(count) for count in rows]
     scrolled = _lines(lanes, tracks, free, headings=True)
+    joined: dict[int, int] = {}
     pinned = [*_lines(lanes, tracks, pinned_lanes, headings=False), *_folded(lanes, silent, columns, len(silent))]
     if len(scrolled) + len(pinned) > body:
+        share = max(_MIN_SCROLLED_LINES, body // 2)
+        kept: list[Sequence[int]] = [*tracks]
         if reached is not None:
             kept = [sorted({0, *numbers} & set(all_of)) for numbers, all_of in zip(reached, tracks, strict=True)]
-            scrolled = _lines(lanes, kept, free, headings=True)
-        room = body - min(len(scrolled), max(_MIN_SCROLLED_LINES, body // 2))
+        joined = _joined(
+            [len(of_lane) for of_lane in kept], [at for at in free if at not in expanded], len(free), share
+        )
+        kept = [range(joined.get(index, 0)) or of_lane for index, of_lane in enumerate(kept)]
+        scrolled = _lines(lanes, kept, free, headings=True)
+        room = body - min(len(scrolled), share)
         room = max(room, min(body - _LOWEST_SCROLLED_LINES, _MIN_PINNED_LINES), 0)
         pinned, over = _tight(lanes, pinned_lanes, silent, columns, room)
         full = _folded(lanes, silent, columns, len(silent))
         if below and [line.text for line in pinned if line.line is Line.WORDS] != [line.text for line in full]:
-            return arrange(lanes, rows, height, columns, top, reached=reached, strips=len(below) - 1)
+            fewer = len(below) - 1
+            return arrange(lanes, rows, height, columns, top, reached=reached, expanded=expanded, strips=fewer)
         scrolled = [*scrolled, *over]
     spare = body - len(scrolled) - len(pinned)
     tall = [line for line in scrolled if line.line is Line.TRACK]
@@ -135,7 +147,19 @@ def arrange(
     first_of_lane = {
         lane: number - (number > 0 and scrolled[number - 1].line is Line.HEADING) for lane, number in reversed(numbers)
     }
-    return Arrangement(lines, first, last_top, visible, first_of_lane, dict(numbers))
+    return Arrangement(lines, first, last_top, visible, first_of_lane, dict(numbers), joined)
+
+
+def _joined(rows: Sequence[int], candidates: Sequence[int], lanes: int, room: int) -> dict[int, int]:
+    """Rows of the lanes that give some up so that all `lanes` are seen on `room` lines; the one with most gives first.
+    None do where that would not suffice."""
+    if lanes > room:
+        return {}
+    counts = {index: rows[index] for index in candidates}
+    others = lanes - len(counts)
+    while counts and others + sum(counts.values()) > room and max(counts.values()) > 1:
+        counts[max(counts, key=lambda index: (counts[index], index))] -= 1
+    return {index: count for index, count in counts.items() if count < rows[index]}
 
 
 def _strips(body: int) -> list[ScreenLine]:

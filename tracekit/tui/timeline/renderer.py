@@ -23,7 +23,7 @@ from tracekit.tui.timeline.monochrome import faded_letters, lettered
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
 from tracekit.tui.timeline.titles import TimelineStyle, beyond
-from tracekit.tui.timeline.tracks import hit, passing_tracks
+from tracekit.tui.timeline.tracks import hit, passing_tracks, tracks
 from tracekit.tui.viewport import column_of, time_of
 
 if TYPE_CHECKING:
@@ -66,16 +66,19 @@ class Renderer:
         self._state: State | None = None
         self._width, self._height = 0, 0
         self._palette: Palette = PALETTES[True]
-        self._tracks: dict[tuple[str, bool], tuple[Track, ...]] = {}
-        self._marks: dict[tuple[str, bool, int], CoveredTime | None] = {}
+        self._tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
+        """Of expanded lanes (0), and of joined ones by their number of rows."""
+        self._joined: dict[str, int] = {}
+        """Lanes with fewer rows than usual, and how many they have."""
+        self._marks: dict[tuple[str, bool, int, int], CoveredTime | None] = {}
         self._overview: tuple[CoveredTime, CoveredTime] | None = None
         self._pictures: dict[tuple[object, ...], Picture] = {}
         self._pictured: object = None
         self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
         """Predictions by recording and model."""
         self._filter_mask: FilterMask | None = None
-        self._expanded_passing: dict[str, tuple[Track, ...]] = {}
-        """Rows of expanded lanes with only what passes the filter, by lane."""
+        self._passing_tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
+        """Rows of expanded and joined lanes with only what passes the filter."""
         self.arrangement = _NO_ARRANGEMENT
 
     def show(self, state: State, lanes: Lanes, palette: Palette, *, leads: bool) -> None:
@@ -95,7 +98,7 @@ class Renderer:
     def set_filter_mask(self, what: FilterMask | None) -> None:
         """Fade all else, or nothing any more."""
         self._filter_mask, self._pictured = what, None
-        self._expanded_passing.clear()
+        self._passing_tracks.clear()
 
     def resize(self, width: int, height: int) -> None:
         """Take over the size in cells."""
@@ -137,10 +140,20 @@ class Renderer:
         return next((lane for lane in self._lanes.lanes if lane.id == identity), None)
 
     def tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
+        """The rows of a lane as they are drawn: fewer where there is little room."""
+        count = self._joined.get(lane.id)
+        if count is None or lane.events is None:
+            return self._all_tracks(lane)
+        key = (lane.id, count)
+        if key not in self._tracks:
+            self._tracks[key] = tracks(lane.events, count)
+        return self._tracks[key]
+
+    def _all_tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
         """The rows of a lane, all of them where it is expanded."""
         if self._state is None or lane.id not in self._state.expanded:
             return lane.tracks
-        key = (lane.id, True)
+        key = (lane.id, 0)
         if key not in self._tracks:
             self._tracks[key] = expanded(lane)
         return self._tracks[key]
@@ -183,17 +196,28 @@ class Renderer:
     def _arrange(self, top: int, *, follow: bool) -> None:
         if self._state is None:
             return
-        view = self._state.view
-        strips = 0 if self._predictions(self._state)[1] is None else MAX_STRIPS
-        tracks = [self.tracks(lane) for lane in self._lanes.lanes]
-        rows = [len(of_lane) for of_lane in tracks]
+        state = self._state
+        view = state.view
+        strips = 0 if self._predictions(state)[1] is None else MAX_STRIPS
+        all_of = [self._all_tracks(lane) for lane in self._lanes.lanes]
+        rows = [len(of_lane) for of_lane in all_of]
+        expanded_lanes = [at for at, lane in enumerate(self._lanes.lanes) if lane.id in state.expanded]
         reached = [
             [number for number, track in enumerate(of_lane) if track.reaches(view.start_ns, view.end_ns)]
-            for of_lane in tracks
+            for of_lane in all_of
         ]
 
         def arranged(first: int) -> Arrangement:
-            return arrange(self._lanes.lanes, rows, self._height, self.columns, first, reached=reached, strips=strips)
+            return arrange(
+                self._lanes.lanes,
+                rows,
+                self._height,
+                self.columns,
+                first,
+                reached=reached,
+                expanded=expanded_lanes,
+                strips=strips,
+            )
 
         arrangement = arranged(top)
         lane_index = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
@@ -203,6 +227,7 @@ class Renderer:
             wanted = min(max(top, last + 1 - arrangement.visible), first)
             arrangement = arranged(wanted)
         self.arrangement = arrangement
+        self._joined = {self._lanes.lanes[at].id: count for at, count in arrangement.joined.items()}
 
     def _predictions(self, state: State) -> tuple[str | None, PredictionsOverTime | None]:
         """Those of the selected model with its name, else of all; None where there are none."""
@@ -257,7 +282,7 @@ class Renderer:
         if seen != self._pictured:
             self._pictures.clear()
             self._pictured = seen
-        key = (lane.id, lane.id in state.expanded, line.track, line.part, line.parts)
+        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id), line.track, line.part, line.parts)
         if key not in self._pictures:
             self._pictures[key] = self._drawn(state, lane, track, line)
         return self._pictures[key]
@@ -279,12 +304,13 @@ class Renderer:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""
         if self._filter_mask is None or lane.events is None or lane.events.frame not in self._filter_mask.keep:
             return None
-        if lane.id not in state.expanded:
+        if lane.id not in state.expanded and lane.id not in self._joined:
             return self._filter_mask.tracks.get(lane.id)
-        if lane.id not in self._expanded_passing:
+        key = (lane.id, self._joined.get(lane.id, 0))
+        if key not in self._passing_tracks:
             keep = self._filter_mask.keep[lane.events.frame]
-            self._expanded_passing[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
-        return self._expanded_passing[lane.id]
+            self._passing_tracks[key] = passing_tracks(lane.events, self.tracks(lane), keep)
+        return self._passing_tracks[key]
 
     def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int, shown: Picture) -> Overlay:
         view, columns = state.view, self.columns
@@ -316,7 +342,7 @@ class Renderer:
         rows = self._lanes.evidence.get(lane.events.frame) if lane.events is not None else None
         if rows is None or lane.events is None:
             return None
-        key = (lane.id, lane.id in state.expanded, number)
+        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id, 0), number)
         if key not in self._marks:
             chosen = rows[lane.events.index[track.positions]]
             union = Intervals(track.starts[chosen], track.ends[chosen]).covered_time()
