@@ -14,7 +14,7 @@ import numpy as np
 from tracekit.analysis.statistics import medians_of_others
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import categorical, is_any, rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,18 +59,16 @@ class ColdLoads:
 def preparations(trace: Trace) -> pd.DataFrame:
     """Rows of the Neural Engine that compile a model or prepare it for the cache, less those of others. O(rows)."""
     hardware = trace.hardware
-    kind = hardware["kind"]
-    label = hardware["label"].cat
+    kind, label = hardware["kind"], categorical(hardware["label"])
     prepares = np.array([_PREPARE in str(text).casefold() for text in label.categories] + [False], dtype=bool)
-    chosen = (kind == Kind.ANE_COMPILE) | ((kind == Kind.ANE_LOAD) & prepares[label.codes.to_numpy()])
-    return hardware[(chosen & (hardware["attribution"] != Attribution.FOREIGN)).to_numpy(dtype=bool)]
+    chosen = is_any(kind, Kind.ANE_COMPILE) | (is_any(kind, Kind.ANE_LOAD) & prepares[label.codes])
+    return rows_where(hardware, chosen & ~is_any(hardware["attribution"], Attribution.FOREIGN))
 
 
 def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
     """What is known of each load of one model. O((loads of all models + preparations) log)."""
     kind = loads["kind"]
-    plain = (kind == Kind.LOAD).to_numpy(dtype=bool)
-    uncached = (kind == Kind.LOAD_UNCACHED).to_numpy(dtype=bool)
+    plain, uncached = is_any(kind, Kind.LOAD), is_any(kind, Kind.LOAD_UNCACHED)
     if not plain.any():
         none = np.zeros(len(loads), dtype=bool)
         return ColdLoads(cold=uncached, unknown=none, by_time=none, compared=none)

@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.breakdown import UNITS, device_runs
 from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, rows_where
 
 if TYPE_CHECKING:
     from tracekit.analysis.breakdown import DeviceRuns
@@ -72,7 +72,7 @@ class WorkGaps:
 
 def gaps_between(pieces: pd.DataFrame) -> WorkGaps:
     """Gaps between the rows of one unit that belong to the same model (or stage) and prediction. O(n log n)."""
-    pieces = pieces[pieces["prediction"].notna().to_numpy()]
+    pieces = rows_where(pieces, pieces["prediction"].notna().to_numpy())
     prediction = pieces["prediction"].to_numpy(dtype=np.int64)
     model = pieces["model"].cat.codes.to_numpy()
     start = pieces["start_ns"].to_numpy()

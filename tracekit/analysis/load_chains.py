@@ -53,7 +53,7 @@ def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
     """The loads of all models with what is known of each. O(l log l + models × rows of the hardware)."""
     activity = trace.activity
     named = categorical(activity["model"]).codes >= 0
-    rows = activity[is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP) & named]
+    rows = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP) & named)
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     codes = rows["model"].cat.codes.to_numpy()
     for code in np.unique(codes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import medians_of_others
@@ -14,8 +15,6 @@ from tracekit.trace.events import LOAD_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.trace.trace import Trace
 
@@ -89,7 +88,8 @@ def setup_work(trace: Trace) -> pd.DataFrame:
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
     activity = trace.activity
     chosen = is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE) | first_after_load(activity)
-    return activity.loc[is_any(activity["level"], Level.TOP) & chosen, ["start_ns", "duration_ns"]]
+    chosen &= is_any(activity["level"], Level.TOP)
+    return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in ("start_ns", "duration_ns")})
 
 
 def hangs_of_target(trace: Trace) -> pd.DataFrame | None:

@@ -247,8 +247,7 @@ class _Timeline:
 @cached_by_trace
 def _timeline(trace: Trace) -> _Timeline:
     executed = is_any(trace.hardware["kind"], Kind.ANE_EXEC)
-    rows = trace.hardware.loc[executed, ["start_ns", "duration_ns"]]
-    label, times = rows.index.to_numpy(), Intervals.from_rows(rows)
+    label, times = trace.hardware.index.to_numpy()[executed], Intervals.from_rows(trace.hardware).where(executed)
     reach = np.maximum.accumulate(times.ends)
     last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
     before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]

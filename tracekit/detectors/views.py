@@ -30,9 +30,9 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     O(n log n) in the rows of the trace.
     """
     activity = trace.activity
-    top = activity[is_any(activity["level"], Level.TOP)]
-    called = top[is_any(top["kind"], *LOAD_KINDS, Kind.COMPILE, Kind.PREDICTION)]
-    names = sorted(str(name) for name in called["model"].dropna().unique())
+    top = rows_where(activity, is_any(activity["level"], Level.TOP))
+    called = is_any(top["kind"], *LOAD_KINDS, Kind.COMPILE, Kind.PREDICTION)
+    names = sorted(str(name) for name in categorical(top["model"])[called].dropna().unique())
     owner = top_predictions(activity)
     of_prediction = _model_indices(activity["model"], names)
     parts = [_split(top, [_model_indices(top["model"], names)], len(names))]
@@ -57,14 +57,14 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
 
     A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
     """
-    linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
+    linked = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
     known = linked >= 0
     outer = np.zeros_like(linked)
     outer[known] = owner[linked[known]]
     in_no_call = known.copy()
     in_no_call[known] = is_any(activity["level"], Level.SUB)[outer[known]]
-    attribution = frame["attribution"].cat.codes.to_numpy().copy()
-    attribution[in_no_call] = activity["attribution"].cat.codes.to_numpy()[outer[in_no_call]]
+    attribution = categorical(frame["attribution"]).codes.copy()
+    attribution[in_no_call] = categorical(activity["attribution"]).codes[outer[in_no_call]]
     return frame.assign(
         prediction=pd.arrays.IntegerArray(np.where(in_no_call, 0, outer), mask=~known | in_no_call),
         attribution=fixed("attribution", attribution, tuple(Attribution)),
@@ -74,8 +74,10 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
 def _model_indices(models: pd.Series, names: Sequence[str]) -> IntArray:
     """Index in `names` of each row's model: shape (rows,), -1 where it is none of them. O(rows)."""
     index_of = {name: index for index, name in enumerate(names)}
-    of_code = np.array([*(index_of.get(str(value), -1) for value in models.cat.categories), -1], np.int64)
-    return of_code[models.cat.codes.to_numpy()]
+    of_code: IntArray = np.array(
+        [*(index_of.get(str(value), -1) for value in categorical(models).categories), -1], np.int64
+    )
+    return of_code.take(categorical(models).codes)
 
 
 def _models_of_rows(
@@ -87,7 +89,7 @@ def _models_of_rows(
     `of_prediction` gives the index of the model of each row of the activity; `others` are rows of other processes,
     which belong to none. Shape (rows,) each.
     """
-    linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
+    linked = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
     alone = linked < 0
     by_prediction = np.full(len(frame), -1, np.int64)
     by_prediction[~alone] = of_prediction[linked[~alone]]

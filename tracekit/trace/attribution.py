@@ -37,7 +37,7 @@ import pandas as pd
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import fixed, is_any
+from tracekit.trace.frames import categorical, fixed, is_any
 from tracekit.trace.prediction_lookup import (
     Rows,
     calls_of,
@@ -104,8 +104,8 @@ def graph_rows(hardware: pd.DataFrame, buffer: IntArray) -> IntArray:
     """
     partner = np.full(len(hardware), -1, np.int64)
     lane = hardware["lane"]
-    graph = np.flatnonzero(np.asarray(lane == Lane.MPS) & (buffer != 0))
-    ran = np.flatnonzero(np.asarray(lane == Lane.GPU) & np.isin(buffer, buffer[graph]) & (buffer != 0))
+    graph = np.flatnonzero(is_any(lane, Lane.MPS) & (buffer != 0))
+    ran = np.flatnonzero(is_any(lane, Lane.GPU) & np.isin(buffer, buffer[graph]) & (buffer != 0))
     if not len(graph) or not len(ran):
         return partner
     unnamed = np.asarray(hardware["model"].cat.codes)[ran] < 0
@@ -158,8 +158,9 @@ def _code(value: Attribution) -> int:
 
 def _all_named(events: pd.DataFrame) -> bool:
     """Whether Core ML names each model that it loaded or called. Else a label may name one that it does not."""
-    activity = events[is_any(events["lane"], Lane.ACTIVITY)]
-    return not activity["model"].isna().any() and _UNNAMED not in events["model"].cat.categories
+    models = categorical(events["model"])
+    unnamed = is_any(events["lane"], Lane.ACTIVITY) & (models.codes < 0)
+    return not unnamed.any() and _UNNAMED not in models.categories
 
 
 def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, row_numbers: IndexArray) -> None:

@@ -12,7 +12,7 @@ from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage
 from tracekit.trace.data_quality import doubts
 from tracekit.trace.events import Lane
-from tracekit.trace.frames import empty_events, sorted_events
+from tracekit.trace.frames import empty_events, is_any, sorted_events
 from tracekit.trace.instruments import (
     clock,
     coreml,
@@ -136,7 +136,9 @@ def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
 
 
 def _lane(events: pd.DataFrame, lane: Lane) -> pd.DataFrame:
-    return events[events["lane"] == lane].reset_index(drop=True)
+    chosen = is_any(events["lane"], lane)
+    # An empty frame that is a part of the events would keep all of them in memory.
+    return events[chosen].reset_index(drop=True) if chosen.any() else events.iloc[:0].copy()
 
 
 def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, CommandBuffers]:

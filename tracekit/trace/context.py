@@ -67,7 +67,7 @@ def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
         columns["duration_ns"] = durations(table)
     for field in fields:
         columns |= _columns(table, field)
-    frame = pd.DataFrame({**columns, "table": text(rows.schema), "row": rows.row})
+    frame = pd.DataFrame({**columns, "table": text(rows.schema), "row": rows.row}, copy=False)
     return sorted_by_start(frame)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import Attribution, Lane
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, INSTRUMENTS, MPS, NEURAL_ENGINE
 from tracekit.trace.sharing import SharingState
 from tracekit.trace.trace import Coverage
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from tracekit.arrays import BoolArray
     from tracekit.recording.contents import Recording, Run
     from tracekit.trace.instruments.catalogue import Instrument
     from tracekit.trace.sharing import Sharing
@@ -56,7 +58,7 @@ def coverage(
     if core_ml.state is TableState.EMPTY:
         entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from)
     for name, lane in _LANES.items():
-        entries[name] = replace(entries[name], shares=_shares(hardware[hardware["lane"] == lane]))
+        entries[name] = replace(entries[name], shares=_shares(hardware["attribution"], is_any(hardware["lane"], lane)))
     engine = entries[NEURAL_ENGINE]
     if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
         whose = f"{shared.sentence[0].lower()}{shared.sentence[1:]}"
@@ -162,9 +164,10 @@ def _empty_core_ml(entry: Coverage, evidence: Sequence[str], imported_from: str 
     return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
 
 
-def _shares(rows: pd.DataFrame) -> tuple[tuple[str, float], ...]:
-    counts = rows["attribution"].value_counts()
-    return tuple((str(kind), float(counts[kind]) / len(rows)) for kind in Attribution if counts.get(kind, 0))
+def _shares(attribution: pd.Series, chosen: BoolArray) -> tuple[tuple[str, float], ...]:
+    count = int(chosen.sum())
+    rows_of = {kind: int((is_any(attribution, kind) & chosen).sum()) for kind in Attribution} if count else {}
+    return tuple((str(kind), rows / count) for kind, rows in rows_of.items() if rows)
 
 
 def _sentence(text: str) -> str:

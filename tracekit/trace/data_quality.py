@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.trace.frames import is_any
@@ -50,11 +51,11 @@ def _several_files(recording: Recording) -> str:
 
 
 def _without_duration(events: pd.DataFrame) -> str:
-    calls = events[is_any(events["kind"], *LOAD_KINDS, Kind.PREDICTION)]
-    count = int((calls["duration_ns"] == 0).sum())
+    calls = is_any(events["kind"], *LOAD_KINDS, Kind.PREDICTION)
+    count = int((calls & (events["duration_ns"].to_numpy() == 0)).sum())
     if not count:
         return ""
-    total = format_count(len(calls), "load or prediction", "loads and predictions")
+    total = format_count(int(calls.sum()), "load or prediction", "loads and predictions")
     verbs = ("has", "counts") if count == 1 else ("have", "count")
     return f"{count:,} of {total} {verbs[0]} no duration and {verbs[1]} as 0 ns."
 
@@ -62,7 +63,7 @@ def _without_duration(events: pd.DataFrame) -> str:
 def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> str:
     if duration_ns is None:
         return ""
-    late = int((rows["start_ns"] + rows["duration_ns"] > duration_ns + _AFTER_END_NS).sum())
+    late = int((Intervals.from_rows(rows).ends > duration_ns + _AFTER_END_NS).sum())
     if not late:
         return ""
     return (

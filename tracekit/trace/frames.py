@@ -165,10 +165,12 @@ def stacked(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFr
     return pd.DataFrame({name: _stacked(name, frames) for name in columns}, copy=False)
 
 
-def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray:
+def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntArray | BoolArray:
     parts = [frame[name] for frame in frames]
     if EVENT_DTYPES[name] == "category":
         return _united([categorical(part) for part in parts])
+    if EVENT_DTYPES[name] != "Int64":
+        return np.concatenate([part.to_numpy() for part in parts])
     joined: ExtensionArray = pd.concat(parts, ignore_index=True).array
     return joined
 

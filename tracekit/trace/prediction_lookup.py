@@ -13,7 +13,7 @@ import numpy as np
 
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Kind, Lane
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.linking import containing_by_key
 
 if TYPE_CHECKING:
@@ -89,8 +89,9 @@ def calls_of(events: pd.DataFrame) -> Calls:
 
 def codes_in(column: pd.Series, names: pd.Index) -> IntArray:
     """Place of each cell of a categorical column in `names`; -1 where it is null or none of them."""
-    target: IntArray = np.append(names.get_indexer(column.cat.categories), -1).astype(np.int64)
-    return target.take(column.cat.codes.to_numpy())
+    cells = categorical(column)
+    target: IntArray = np.append(names.get_indexer(cells.categories), -1).astype(np.int64)
+    return target.take(cells.codes)
 
 
 def of_model(calls: Calls, rows: Rows) -> CallAndCount:
@@ -104,9 +105,11 @@ def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> CallAndCount
     Stages of the same pipelines are sought together, so that a pipeline of many stages is offered once.
     """
     names = events["model"].cat.categories
-    pairs = events[["model", "parent_model"]].dropna().drop_duplicates()
+    stages, pipelines = (codes_in(events[name], names) for name in ("model", "parent_model"))
+    known = (stages >= 0) & (pipelines >= 0)
     around: dict[int, list[int]] = {stage: [] for stage in np.unique(rows.model).tolist()}
-    for stage, pipeline in zip(*(codes_in(pairs[name], names).tolist() for name in pairs), strict=True):
+    for pair in np.unique(stages[known] * len(names) + pipelines[known]).tolist():
+        stage, pipeline = divmod(pair, len(names))
         if stage in around:
             around[stage].append(pipeline)
     keys: dict[tuple[int, ...], int] = {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import categorical, is_any, rows_where
 from tracekit.units import format_share
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ class Sharing:
 
 def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
     """Who used the Neural Engine. `hardware` is the finished frame, `events` the Core ML rows. O(n log n)."""
-    engine = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE)]
-    executed = engine[is_any(engine["kind"], Kind.ANE_EXEC)]
-    foreign = engine.loc[is_any(engine["attribution"], Attribution.FOREIGN), "model"]
-    models = tuple(sorted(str(name) for name in foreign.dropna().unique()))
-    if engine.empty:
+    engine = is_any(hardware["lane"], Lane.NEURAL_ENGINE)
+    if not engine.any():
         return Sharing()
+    executed = rows_where(hardware, engine & is_any(hardware["kind"], Kind.ANE_EXEC))
+    foreign = categorical(hardware["model"])[engine & is_any(hardware["attribution"], Attribution.FOREIGN)]
+    models = tuple(sorted(str(name) for name in foreign.dropna().unique()))
     if events.empty:
         return _unknown("there are no Core ML rows to compare with")
     outside = _outside_share(executed, events)
@@ -101,10 +101,10 @@ def _shared(outside: float | None, models: tuple[str, ...]) -> str:
 
 
 def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None:
-    calls = events[is_any(events["lane"], Lane.ACTIVITY) & is_any(events["kind"], Kind.PREDICTION)]
-    times, called = Intervals.from_rows(executed), Intervals.from_rows(calls)
+    calls = is_any(events["lane"], Lane.ACTIVITY) & is_any(events["kind"], Kind.PREDICTION)
+    times, called = Intervals.from_rows(executed), Intervals.from_rows(events).where(calls)
     executed_ns = times.covered_ns
-    if calls.empty or not executed_ns:
+    if not len(called) or not executed_ns:
         return None
     loaded = executed["model"].isin(events["model"].cat.categories).to_numpy(dtype=bool)
     of_target = is_any(executed["attribution"], Attribution.LABEL) & loaded

@@ -94,7 +94,10 @@ class Trace:
     def inferred(self) -> bool:
         """Whether the predictions are put together from hardware rows, because Core ML recorded none
         (`tracekit.trace.reconstruction`)."""
-        return bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())
+        # Asked by each detector.
+        return self.cache.get(
+            Attribution.INFERRED, lambda: bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())
+        )
 
     @property
     def sampled(self) -> Samples | None:

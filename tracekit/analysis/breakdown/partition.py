@@ -37,7 +37,7 @@ from tracekit.intervals import Intervals, sums_between
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Attribution, Device, Kind, Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def breakdown(trace: Trace) -> Breakdown:
     Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
     """
     activity = trace.activity
-    predictions = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
+    predictions = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP))
     rows, shared = linked_rows(trace, predictions)
     count = len(predictions)
     steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=count, layers=len(Layer))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracekit.intervals import Intervals, union_by_group
-from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
 def _layers(frame: pd.DataFrame) -> IntArray:
     """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
     lane = _layer_by(frame["lane"], _BY_LANE, -1)
-    compute = (frame["lane"] == "compute").to_numpy(dtype=bool)
+    compute = is_any(frame["lane"], Lane.COMPUTE)
     by_device = _layer_by(frame["device"], _BY_DEVICE, Layer.OTHER)
     executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
     hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
@@ -115,9 +115,9 @@ def _layers(frame: pd.DataFrame) -> IntArray:
 
 def _layer_by(column: pd.Series, layers: dict[str, int], other: int) -> IntArray:
     """Layer that stands for the value of each row; `other` for null and for values without one."""
-    values = column.astype("category").cat
-    by_code = np.array([*(layers.get(str(value), other) for value in values.categories), other], np.int64)
-    return by_code[values.codes.to_numpy()]
+    cells = categorical(column)
+    by_code: IntArray = np.array([*(layers.get(str(value), other) for value in cells.categories), other], np.int64)
+    return by_code.take(cells.codes)
 
 
 _BY_LANE: dict[str, int] = {
@@ -152,7 +152,7 @@ class _Finder:
 
     def add(self, frame: pd.DataFrame, layer: IntArray) -> None:
         """Take in the rows of one frame."""
-        linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
+        linked = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
         window = self._prediction_of[linked]
         times = Intervals.from_rows(frame)
         possible = is_any(frame["attribution"], *_POSSIBLE) & (linked < 0)
@@ -172,15 +172,16 @@ class _Finder:
                 times.starts[has_length],
                 times.ends[has_length],
                 is_any(frame["kind"], Kind.GPU_PREPARE)[inside],
-                np.asarray(frame["model"].cat.codes, np.int64)[inside],
-                frame["operation"].fillna(-1).to_numpy(dtype=np.int64)[inside],
+                categorical(frame["model"]).codes.astype(np.int64)[inside],
+                frame["operation"].array.to_numpy(np.int64, na_value=-1)[inside],
             )
         )
 
     def _codes(self, models: pd.Series) -> IntArray:
         """Models of rows as indexes among the models of the predictions; -1 for others and none."""
-        index = np.append(self._models.get_indexer(models.cat.categories), -1)
-        return index[models.cat.codes.to_numpy()]
+        cells = categorical(models)
+        index: IntArray = np.append(self._models.get_indexer(cells.categories), -1)
+        return index.take(cells.codes)
 
     def rows(self) -> Rows:
         """Rows that lie in one prediction."""

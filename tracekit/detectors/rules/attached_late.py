@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from tracekit.detectors import (
@@ -26,7 +27,7 @@ from tracekit.detectors import (
     no_prediction,
 )
 from tracekit.detectors.shared.wording import listed
-from tracekit.trace.frames import rows_where
+from tracekit.trace.frames import categorical, rows_at, rows_where
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
@@ -46,8 +47,8 @@ def detect(trace: Trace, _: Options) -> Outcome:
     calls = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION))
     if calls.empty:
         return no_prediction(None)
-    loads = activity[is_any(activity["kind"], *LOAD_KINDS)]
-    firsts, unnamed = _unseen(calls, loads), calls[calls["model"].isna().to_numpy(dtype=bool)]
+    loads = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS))
+    firsts, unnamed = _unseen(calls, loads), rows_where(calls, categorical(calls["model"]).codes < 0)
     names = [str(name) for name in firsts["model"]]
     metrics = (
         above("models whose load was not recorded", len(firsts), "count", 1),
@@ -77,10 +78,12 @@ def detect(trace: Trace, _: Options) -> Outcome:
 
 def _unseen(calls: pd.DataFrame, loads: pd.DataFrame) -> pd.DataFrame:
     """The first prediction of each model that no load of it precedes, by start."""
-    first_call = calls.drop_duplicates("model").dropna(subset=["model"])
-    first_load = loads.drop_duplicates("model").set_index("model")["start_ns"]
-    loaded = first_call["model"].map(first_load.to_dict()).astype("float64")
-    return first_call[~(loaded <= first_call["start_ns"]).to_numpy(dtype=bool)]
+    model, index = np.unique(categorical(calls["model"]).codes, return_index=True)
+    loaded, load = np.unique(categorical(loads["model"]).codes, return_index=True)
+    first_load = np.full(len(categorical(calls["model"]).categories) + 1, np.iinfo(np.int64).max)
+    first_load[loaded] = loads["start_ns"].to_numpy()[load]
+    unseen = (model >= 0) & (first_load[model] > calls["start_ns"].to_numpy()[index])
+    return rows_at(calls, np.sort(index[unseen]))
 
 
 def _was_launched(trace: Trace) -> bool | None:

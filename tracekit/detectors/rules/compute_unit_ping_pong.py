@@ -38,6 +38,7 @@ from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import RECORD_ALONE, order_words
 from tracekit.trace.events import DEVICE_NAMES
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     frame = view.breakdown.frame
     known = frame["handoffs"].notna().to_numpy() & (frame["duration_ns"].to_numpy() > 0)
-    rows = view.predictions[known]
+    rows = rows_where(view.predictions, known)
     if len(rows) < options.min_predictions:
         return _too_few(view, len(rows), options)
     handoffs = frame["handoffs"].to_numpy(dtype=np.int64, na_value=0)[known]

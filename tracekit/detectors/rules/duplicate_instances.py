@@ -97,7 +97,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for instances that take turns, and for loads that only another load's instance was used after."""
     if view.predictions.empty:
         return no_prediction(view.name)
-    numbers = pd.concat([view.loads["instance"], view.predictions["instance"]]).dropna().unique()
+    rows = (view.loads, view.predictions)
+    numbers = np.concatenate([frame["instance"].array.to_numpy(np.int64, na_value=-1) for frame in rows])
+    numbers = np.unique(numbers[numbers >= 0])
     if not len(numbers) and len(view.loads) > 1:
         return InsufficientData(
             view.name,

@@ -29,6 +29,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.recording.table import TableState
+from tracekit.trace.frames import rows_where
 from tracekit.trace.instruments.catalogue import NEURAL_ENGINE
 from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
 
@@ -59,8 +60,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
         return InsufficientData(
             None, sharing.sentence, "Start recording before the app loads its models, and use its Core ML features."
         )
-    executed = trace.hardware[is_any(trace.hardware["kind"], Kind.ANE_EXEC)]
-    named = executed[is_any(executed["attribution"], Attribution.FOREIGN)]
+    executed = rows_where(trace.hardware, is_any(trace.hardware["kind"], Kind.ANE_EXEC))
+    named = rows_where(executed, is_any(executed["attribution"], Attribution.FOREIGN))
     executed_ns = covered_ns(executed)
     foreign_share = covered_ns(named) / executed_ns if executed_ns else 0.0
     metrics = (

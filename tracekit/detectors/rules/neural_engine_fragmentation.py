@@ -38,6 +38,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.snippets import OPERATIONS
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -59,7 +60,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.predictions.empty:
         return no_prediction(view.name)
     engine_rows = view.engine_rows
-    engine_rows = engine_rows[engine_rows["prediction"].notna().to_numpy()]
+    engine_rows = rows_where(engine_rows, engine_rows["prediction"].notna().to_numpy())
     if engine_rows.empty:
         return NotApplicable(view.name, "None of the recorded work ran on the Neural Engine.")
     named = is_any(engine_rows["attribution"], Attribution.LABEL, Attribution.EXACT).any()
@@ -70,7 +71,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "be counted.",
             "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
         )
-    rows = view.predictions[view.predictions.index.isin(engine_rows["prediction"].to_numpy(dtype=np.int64))]
+    with_rows = view.predictions.index.isin(engine_rows["prediction"].to_numpy(dtype=np.int64))
+    rows = rows_where(view.predictions, with_rows)
     if len(rows) < options.min_predictions:
         return too_few_predictions(view.name, len(rows), options.min_predictions, "with Neural Engine work")
     gaps = gaps_between(engine_rows)

@@ -30,10 +30,12 @@ from tracekit.detectors import (
     finding,
     format_count,
     format_time,
+    is_any,
     option,
 )
 from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.wording import listed
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,10 +105,9 @@ def _costs(chain: LoadChain, options: Options) -> bool:
 
 
 def _calls(trace: Trace) -> pd.DataFrame:
-    """Predictions that the app called: start, duration and model, sorted by start."""
+    """Predictions that the app called, sorted by start."""
     activity = trace.activity
-    chosen = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
-    return activity.loc[chosen.to_numpy(dtype=bool), ["start_ns", "duration_ns", "model"]]
+    return rows_where(activity, is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP))
 
 
 def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool:

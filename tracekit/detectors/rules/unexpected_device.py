@@ -194,10 +194,11 @@ def unattributed_ns(view: ModelView, lane: Lane) -> IntArray:
 def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
     """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
     hardware = trace.hardware
-    executed = hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
-    unattributed = hardware[(executed & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
+    unattributed = executed & is_any(hardware["attribution"], Attribution.UNATTRIBUTED)
+    times = Intervals.from_rows(hardware)
     return {
-        lane: Intervals.from_rows(unattributed[is_any(unattributed["lane"], lane)]).covered_time()
+        lane: times.where(unattributed & is_any(hardware["lane"], lane)).covered_time()
         for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
     }
 

@@ -35,6 +35,7 @@ from tracekit.detectors import (
 from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.detectors.shared.wording import listed
 from tracekit.detectors.views import unnamed_predictions
+from tracekit.trace.frames import categorical, rows_where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +75,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for models without any prediction long after their load."""
     activity = trace.activity
     top = is_any(activity["level"], Level.TOP)
-    loads = activity[top & is_any(activity["kind"], *LOAD_KINDS)]
+    loads = rows_where(activity, top & is_any(activity["kind"], *LOAD_KINDS))
     if loads.empty:
         return NotApplicable(None, "No model was loaded during the recording.")
     unnamed = unnamed_predictions(trace) + int(loads["model"].isna().sum())
@@ -86,7 +87,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
             RECORD_EARLIER,
         )
     called = top & is_any(activity["kind"], Kind.PREDICTION)
-    calls = activity.loc[called, ["start_ns", "duration_ns"]]
+    calls = rows_where(activity, called)
     unused = _unused(trace, loads, calls)
     if not unused:
         return Passed(None, f"Every loaded model was used ({format_count(loads['model'].nunique(), 'model')}).")
@@ -126,12 +127,12 @@ def _used_models(trace: Trace) -> set[str]:
     hardware = trace.hardware
     named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
     ran = named & ~is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)
-    return {
-        str(name)
-        for frame, chosen in ((trace.activity, predicted), (hardware, ran))
-        for column in ("model", "parent_model")
-        for name in frame[column].array[chosen].dropna().unique()
-    }
+    used: set[str] = set()
+    for frame, chosen in ((trace.activity, predicted), (hardware, ran)):
+        for column in ("model", "parent_model"):
+            cells = categorical(frame[column])
+            used |= {str(cells.categories[code]) for code in np.unique(cells.codes[chosen]) if code >= 0}
+    return used
 
 
 def _last_end(trace: Trace) -> int:

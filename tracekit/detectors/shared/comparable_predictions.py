@@ -86,7 +86,7 @@ class Calls:
 
     def where(self, chosen: BoolArray) -> Calls:
         """Some of the calls, with the same counts beside them."""
-        return replace(self, rows=self.rows[chosen], burst=self.burst[chosen])
+        return replace(self, rows=rows_where(self.rows, chosen), burst=self.burst[chosen])
 
     @property
     def requested_ratio(self) -> float:

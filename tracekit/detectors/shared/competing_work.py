@@ -12,6 +12,7 @@ from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors import LOAD_KINDS, Attribution, Intervals, Kind, Lane, Level, ModelView, Trace, is_any
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.frames import rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _unit_times(frame: pd.DataFrame) -> FloatArray:
     """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions, 3); 0 where no row tells
     it. Requests stand for execution that was not recorded."""
     names = ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns", "ane_requested_ns", "gpu_requested_ns"]
-    times: FloatArray = frame[names].to_numpy(dtype=np.float64, na_value=0.0)
+    times = np.column_stack([frame[name].array.to_numpy(np.float64, na_value=0.0) for name in names])
     times[:, :2] += times[:, 3:]
     return times[:, :3]
 
@@ -248,8 +249,8 @@ class _Work:
 def _work(trace: Trace) -> _Work:
     activity, hardware = trace.activity, trace.hardware
     top = is_any(activity["level"], Level.TOP)
-    predictions = activity[top & is_any(activity["kind"], Kind.PREDICTION)]
-    loads = activity[top & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)]
+    predictions = rows_where(activity, top & is_any(activity["kind"], Kind.PREDICTION))
+    loads = top & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)
     frame = breakdown(trace).frame
     known = frame.index[_unit_times(frame).sum(axis=1) > 0]
     return _Work(
@@ -259,7 +260,7 @@ def _work(trace: Trace) -> _Work:
         compute=_rows(trace.compute, (Kind.ANE_REQUEST, Kind.GPU_REQUEST, Kind.CPU_COMPUTE), "kind"),
         predicted=_rows(predictions, (), "kind"),
         known=np.asarray(predictions.index.isin(known)),
-        loads=Intervals.from_rows(loads),
+        loads=Intervals.from_rows(activity).where(loads),
         recorded=(_recorded(trace, NEURAL_ENGINE), _recorded(trace, GPU), False),
         models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
     )

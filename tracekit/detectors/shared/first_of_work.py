@@ -70,8 +70,9 @@ class Firsts:
 
 def _work(view: ModelView) -> FloatArray:
     """Shape (predictions,): time in ns that compute units worked for each; 0 where no row tells it."""
-    frame = view.breakdown.frame.loc[view.predictions.index, ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns"]]
-    work: FloatArray = frame.to_numpy(dtype=np.float64, na_value=0.0).sum(axis=1)
+    frame = view.breakdown.frame
+    columns = (frame[name].array for name in ("ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns"))
+    work: FloatArray = np.sum([column.to_numpy(np.float64, na_value=0.0) for column in columns], axis=0)
     return work
 
 
@@ -114,7 +115,7 @@ def _setup(trace: Trace) -> Intervals:
     """Loads and compilations of all models, which take the CPU from predictions."""
     activity = trace.activity
     chosen = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)
-    return Intervals.from_rows(activity[chosen]).union()
+    return Intervals.from_rows(activity).where(chosen).union()
 
 
 def first_of_work(view: ModelView, calls: Calls, taken: IntArray, groups: Groups, rule: FirstsRule) -> Firsts:

@@ -12,7 +12,7 @@ from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, optional_integers, optional_values
 from tracekit.trace.collect import chosen
 from tracekit.trace.events import Attribution
-from tracekit.trace.frames import fixed
+from tracekit.trace.frames import fixed, is_any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +51,7 @@ def in_order(hardware: pd.DataFrame, by_row: Mapping[Lane, CommandBuffers]) -> C
     order of column `row`."""
     buffers = CommandBuffers(np.zeros(len(hardware), np.int64), np.zeros(len(hardware), np.bool_))
     for lane, of_lane in by_row.items():
-        lane_rows = np.flatnonzero(hardware["lane"] == lane)
+        lane_rows = np.flatnonzero(is_any(hardware["lane"], lane))
         row = hardware["row"].to_numpy()[lane_rows]
         buffers.id[lane_rows], buffers.first[lane_rows] = of_lane.id[row], of_lane.first[row]
     return buffers
