@@ -1,4 +1,4 @@
-"""What the rows inside the predictions tell of the instances of one model: whether they can be the same at all."""
+"""What the rows inside the predictions show of the instances of one model: whether they can be the same at all."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class ModelSummary:
     loads: int | None
     """None where Core ML recorded nothing, so that it is not known."""
     cold_loads: int | None
-    """Loads that prepared the model for the device; None where the recording does not tell cold from cached."""
+    """Loads that prepared the model for the device; None where the recording does not distinguish cold from cached."""
     predictions: int | None
     """Those inferred from hardware where Core ML recorded nothing; None where there are none of these either."""
     prediction: Statistics | None
@@ -173,7 +173,7 @@ def _with_calls(
     predictions: pd.DataFrame,
     of_trace: tuple[Breakdown, CoveredTime | None, BoolArray],
 ) -> ModelSummary:
-    """The summary with what the app's calls tell.
+    """The summary with what the app's calls show.
 
     Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
     frame rates follow from them.

@@ -204,7 +204,7 @@ def _of_report(path: str, request: Request) -> Measurements:
 
 
 def readable(measured: Sequence[Measured]) -> list[Measurements]:
-    """What could be measured; the rest is told on standard error. Raises `TracekitError` where nothing could."""
+    """What could be measured; standard error names the rest. Raises `TracekitError` where nothing could."""
     from tracekit.cli.output import narrate
 
     kept = [entry.measurements for entry in measured if entry.measurements is not None]

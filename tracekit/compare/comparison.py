@@ -36,7 +36,7 @@ LABELS = {
 """What each field of `Environment` is called."""
 
 NEVER_RECORDED = ("low power mode",)
-"""What changes latency, and no table of Instruments tells."""
+"""What changes latency, and no table of Instruments shows."""
 
 ONE_RECORDING = (
     "One recording each: recordings of the same build differ too, and one pair cannot show by how much. Where they "
@@ -67,7 +67,7 @@ class Comparison:
     after: tuple[str, ...]
     unfair: tuple[EnvironmentDifference, ...]
     not_recorded: tuple[str, ...]
-    """What would make it unfair if it differed, and a recording does not tell."""
+    """What would make it unfair if it differed, and a recording does not show."""
     models: tuple[ModelComparison, ...]
     """Those on both sides first, then those on one, each by the time they took."""
     findings: tuple[FindingChange, ...]
@@ -157,7 +157,7 @@ def environment_differences(
 
 
 def _not_recorded(recordings: Sequence[Measurements]) -> tuple[str, ...]:
-    """What at least one recording does not tell of its environment."""
+    """What at least one recording does not show of its environment."""
     environments = [recording.environment for recording in recordings]
     unknown = (name for name in LABELS if any(getattr(one, name) is None for one in environments))
     return (*(LABELS[name] for name in unknown), *NEVER_RECORDED)
@@ -226,5 +226,5 @@ def same_content(one: Measurements, other: Measurements) -> bool:
 
 
 def _content(recording: Measurements) -> tuple[tuple[str, bytes], ...]:
-    """What tells recordings apart: the latencies of all models, to the last digit. Empty without any."""
+    """What distinguishes recordings: the latencies of all models, to the last digit. Empty without any."""
     return tuple((entry.name, entry.latencies_ns.tobytes()) for entry in recording.models if entry.predictions)

@@ -235,7 +235,8 @@ def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
 
 
 def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[str]:
-    """A label for each source: the one that is given, its placeholders filled in; else what tells it from the others.
+    """A label for each source: the one that is given, its placeholders filled in; else what distinguishes it from the
+    others.
 
     That is what differs of device, system and compute units, or the name where that is not enough; names that occur
     more than once get a number.

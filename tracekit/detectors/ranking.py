@@ -55,7 +55,7 @@ class RankedFinding:
 
 
 def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
-    """The findings among the judgements: detectors by what fixing their findings would save together, largest
+    """The findings among the judgments: detectors by what fixing their findings would save together, largest
     first; the findings of a detector by cost. O(n log n) in the intervals, for each detector that found something.
     """
     groups: dict[str, list[Judgment]] = {}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tracekit.model_files.conversions import told_by_precision
+from tracekit.model_files.conversions import implied_by_precision
 from tracekit.model_files.core_ai import core_ai_model, is_core_ai
 from tracekit.model_files.facts import (
     COMPRESSED,
@@ -190,7 +190,7 @@ def _function(document: Mapping[str, Any], name: str) -> Function:
         opset=max((opset for opset in opsets if opset.startswith("Ios")), default=None),
         counts=computed,
         precision=floats,
-        conversions=(*told_by_precision(inputs, "input", floats), *told_by_precision(outputs, "output", floats))
+        conversions=(*implied_by_precision(inputs, "input", floats), *implied_by_precision(outputs, "output", floats))
         if floats
         else None,
     )

@@ -64,7 +64,9 @@ def conversions_of(
     return tuple(entry for entry in conversions if entry is not None)
 
 
-def told_by_precision(features: Sequence[Feature], direction: str, precision: Sequence[str]) -> tuple[Conversion, ...]:
+def implied_by_precision(
+    features: Sequence[Feature], direction: str, precision: Sequence[str]
+) -> tuple[Conversion, ...]:
     """Conversions that follow from the interface and the one float type that the model computes with, where the file
     does not hold the operations."""
     inside = [name for name in precision if name != "Float32"] or list(precision)

@@ -157,7 +157,7 @@ def _named(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, S
 
 
 def _bits(named: Mapping[str, Stored], main: Stored | None) -> int | None:
-    """Bits of one stored value. Indices of iOS 16 are packed into bytes: the size of the palette tells their bits."""
+    """Bits of one stored value. Indices of iOS 16 are packed into bytes: the size of the palette gives their bits."""
     palette = named.get("lut")
     if palette is not None and main is not None and main.element == "UInt8" and len(palette.dimensions) == 1:
         return max((palette.count - 1).bit_length(), 1)

@@ -22,7 +22,7 @@ _PARTS = {
     Device.GPU: (Part.GPU, Part.GPU_REQUESTED),
     Device.CPU: (Part.CPU,),
 }
-"""Parts of a prediction in which a unit works. Requests stand for work of which no row tells."""
+"""Parts of a prediction in which a unit works. Requests stand for work that no row shows."""
 
 
 def performance_report_info(

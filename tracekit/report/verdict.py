@@ -23,7 +23,7 @@ def summarize(checks: Sequence[Check]) -> Summary:
     """Summary of ordered checks."""
     totals = count_checks(checks)
     # Whoever asks about the recording itself or about call stacks alone is answered by that. Else call stacks, which
-    # tell nothing of Core ML's own events, do not make up for them.
+    # say nothing about Core ML's own events, do not make up for them.
     judging = [check for check in checks if check.pattern != Pattern.RECORDING and check.id not in STACKS_ALONE]
     judging = judging or list(checks)
     evaluated = any(check.outcome in ("finding", "passed") for check in judging)

@@ -194,7 +194,7 @@ class App:
             self.models.append(model)
 
     def _held(self, name: str, before: str) -> list[StateRow]:
-        """Rows of a state over the whole recording, or none where none was told."""
+        """Rows of a state over the whole recording, or none where none was given."""
         changes = self._states[name]
         if not changes:
             return []

@@ -46,8 +46,8 @@ def coverage(
     """Coverage of every instrument, in the order of `INSTRUMENTS`.
 
     To be asked for once the tables have been read: what can be had of each is taken from the recording's list of
-    tables, which tells of damage from then on. `hardware` is the finished frame. `failures` gives, by schema, why a
-    table that holds rows could not be understood. `shared` tells whether the Neural Engine's rows are the target's
+    tables, which counts as damage from then on. `hardware` is the finished frame. `failures` gives, by schema, why a
+    table that holds rows could not be understood. `shared` says whether the Neural Engine's rows are the target's
     alone.
     """
     run = recording.run

@@ -36,7 +36,7 @@ def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, i
 
 
 def _several_files(recording: Recording) -> str:
-    """Without a table of contents, nothing tells whether two files are of one recording."""
+    """Without a table of contents, nothing shows whether two files are of one recording."""
     if recording.contents.has_table_of_contents:
         return ""
     tables = [table for schema in coreml.SCHEMAS for table in recording.tables(schema)]

@@ -40,7 +40,7 @@ class Samples:
 
     samples: pd.DataFrame
     """`time_ns` (int64), `thread`, `tid`, `main_thread` (null where it is not known), `process`, `pid`, `state`,
-    `weight_ns` (time that a sample stands for; null where the table does not tell), `stack` (null where none was
+    `weight_ns` (time that a sample stands for; null where the table does not state it), `stack` (null where none was
     caught)."""
     stacks: pd.DataFrame
     """`stack`, `depth` (0 is the innermost frame), `image`, `function`, `offset` (bytes from the begin of the image),
@@ -62,7 +62,7 @@ class SampleSource:
         self._recording = recording
 
     def read(self) -> Samples | None:
-        """The samples; None where none were recorded. What cannot be read is told in the notes. O(frames)."""
+        """The samples; None where none were recorded. The notes name what cannot be read. O(frames)."""
         recording = self._recording
         if recording is None:
             return None

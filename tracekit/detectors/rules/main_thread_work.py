@@ -100,7 +100,7 @@ def _by_thread(trace: Trace, seen: Blocking, options: Options) -> Outcome:
 
 
 def _by_hangs(trace: Trace, options: Options) -> Outcome:
-    """The answer where the times of hangs must tell."""
+    """The answer where only the times of hangs can show it."""
     in_hangs = hang_calls(
         trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
     )

@@ -203,7 +203,7 @@ def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
 
 
 def _unclear(view: ModelView, work: Work) -> InsufficientData:
-    """What to say where rows tell too little of where the work ran."""
+    """What to say where rows show too little of where the work ran."""
     not_recorded = units_not_recorded(view.trace)
     reason = _NO_WORK
     if work.words:
@@ -302,7 +302,7 @@ units. The answer says where it plans the operations, and which may not run on t
 
 If the Neural Engine or the GPU was not recorded, Core ML's own rows may suggest the unit: two input validations and a
 data cast without other work the Neural Engine, requests to the GPU, a `CPU` row of nearly the whole prediction the CPU.
-This comes from captures of one app, so it is told as weaker evidence. Only recorded work decides.
+This comes from captures of one app, so it counts as weaker evidence. Only recorded work decides.
 
 ## Not a problem when
 

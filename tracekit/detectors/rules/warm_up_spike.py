@@ -267,7 +267,7 @@ than the other gaps, follows the first prediction, which is then a warm-up as un
 - A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too.
   A recording of a single turn is not evaluated.
 - The first prediction is queued while its compute unit works for others. If the recording does not show whether it was
-  queued or was warming up, the check is not evaluated. `CPU to GPU Latency` does not tell: in public recordings it is
+  queued or was warming up, the check is not evaluated. `CPU to GPU Latency` decides nothing: in public recordings it is
   10 to 43 ms at first predictions and 0.2 ms later, and others used the GPU for less than a tenth of that time.
 - The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s` after
   which predictions are fast from the start, the check is not evaluated, unless predictions run at a steady rate or the

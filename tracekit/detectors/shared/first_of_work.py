@@ -69,7 +69,7 @@ class Firsts:
 
 
 def _work(view: ModelView) -> FloatArray:
-    """Shape (predictions,): time in ns that compute units worked for each; 0 where no row tells it."""
+    """Shape (predictions,): time in ns that compute units worked for each; 0 where no row shows it."""
     frame = view.breakdown.frame.loc[view.predictions.index, ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns"]]
     work: FloatArray = frame.to_numpy(dtype=np.float64, na_value=0.0).sum(axis=1)
     return work
@@ -141,7 +141,7 @@ def first_of_work(view: ModelView, calls: Calls, taken: IntArray, groups: Groups
 
 
 def _warming_up(rows: pd.DataFrame, uses: Uses, first: BoolArray, rule: FirstsRule) -> BoolArray:
-    """Shape (predictions,): begins a load with one prediction for each group, which a gap follows. `first` tells the
+    """Shape (predictions,): begins a load with one prediction for each group, which a gap follows. `first` marks the
     first predictions of each group on each load. O(n log n)."""
     order = np.argsort(uses.group, kind="stable")
     again = np.cumsum(~first[order])

@@ -129,7 +129,7 @@ class StackReader:
     def _notes(self, images: Images) -> tuple[str, ...]:
         """What the names of functions lack, one sentence each."""
         if not len(images):
-            return ("call stacks have no names, since the recording does not tell which libraries were loaded",)
+            return ("call stacks have no names, since the recording does not show which libraries were loaded",)
         if not self._symbols.exist:
             return ("call stacks name libraries and no functions, since the bundle holds no symbols",)
         return notes_on(self._symbols, {images.uuids[index]: images.name(index) for index in range(len(images))})

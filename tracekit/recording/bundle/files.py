@@ -80,7 +80,7 @@ class BundleFiles:
     def pieces(self, path: str, limit: int) -> Iterator[bytes]:
         """The same from front to back, at most `_PIECE` bytes at a time: what is large need not be held whole.
 
-        Files are stored either raw or as one zlib stream; the first two bytes tell.
+        Files are stored either raw or as one zlib stream; the first two bytes show which.
         """
         size = self.sizes.get(path)
         if size is None:
@@ -125,7 +125,7 @@ def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
         try:
             bundle = _bundle_at(path)
         except (OSError, ValueError):
-            # What is wrong with the path is told by the reader of exports, in one way for all kinds of input.
+            # The reader of exports says what is wrong with the path, in one way for all kinds of input.
             return None
         if bundle is not None and len(paths) > 1:
             raise UnreadableRecording(

@@ -82,7 +82,7 @@ class _Frames:
     def add(self, stacks: Sequence[Stack]) -> tuple[IntArray, npt.NDArray[np.int32]]:
         """Place of the first frame of each stack, and the frames of all of them."""
         lengths = np.fromiter((len(stack.frames) for stack in stacks), np.int64, len(stacks))
-        # Equal frames are one object each: they are told apart by what is quickest to compare.
+        # Equal frames are one object each: they are distinguished by what is quickest to compare.
         known: dict[int, Frame] = {}
         for stack in stacks:
             known.update(zip(map(id, stack.frames), stack.frames, strict=True))

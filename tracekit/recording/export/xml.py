@@ -33,7 +33,7 @@ _UTF8 = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file tells."""
+    """What the beginning of a file shows."""
 
     root: str
     """Name of the root element."""

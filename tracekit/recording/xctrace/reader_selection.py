@@ -1,7 +1,7 @@
 """Which reader reads a trace bundle: the native one, Apple's `xctrace`, or the second where the first cannot.
 
 Another reader than the native one is never taken without a word: the notes of the recording name what `xctrace` read,
-and whoever asks is told before it takes its time.
+and the caller is informed before it takes its time.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
     if reader not in READERS:
         raise unknown("reader", reader, READERS)
     if reader == "native" or (len(paths) == 1 and str(paths[0]) != STANDARD_INPUT and not _exists(paths[0])):
-        # What is wrong with a path is told where it is opened.
+        # What is wrong with a path is reported where it is opened.
         return None
     is_bundle = len(paths) == 1 and Path(paths[0]).suffix == BUNDLE_SUFFIX and Path(paths[0]).is_dir()
     if reader == "xctrace" and not is_bundle:

@@ -66,7 +66,7 @@ def _function(function: FunctionInfo, several: bool) -> str:
         computes = f"{escape(model_words.computes(function))} {format_count(total, 'operation')}: {escape(words)}."
     return paragraphs(
         f"## Function {code(function.name)}" if several else "## Interface",
-        table(("", "name", "type", "shape"), rows, words=4) if rows else "Not told by the file.",
+        table(("", "name", "type", "shape"), rows, words=4) if rows else "Not listed in the file.",
         computes,
     )
 

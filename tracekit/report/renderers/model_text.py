@@ -94,7 +94,7 @@ def _interface(function: FunctionInfo, layout: Layout, verbose: bool) -> list[Te
         *(("state", entry) for entry in function.states),
     ]
     if not entries:
-        return [Text("  not told by the file", style="dim")]
+        return [Text("  not listed in the file", style="dim")]
     shown = entries if verbose else entries[:FEATURES]
     longest = max(layout.cells(entry.name) for _, entry in shown)
     cells = min(longest, NAME_CELLS, layout.width // 3)
