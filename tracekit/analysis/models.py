@@ -115,8 +115,8 @@ def _without_zeros(summary: ModelSummary) -> ModelSummary:
 
 def _working(trace: Trace) -> CoveredTime | None:
     """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
-    held = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
-    return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= held else None
+    recorded = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
+    return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= recorded else None
 
 
 _COLUMNS = ["start_ns", "duration_ns", "kind", "instance", "attribution"]

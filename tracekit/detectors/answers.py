@@ -126,6 +126,6 @@ def too_few_predictions(
     others do not count.
     """
     noun = f"{adjective and f'{adjective} '}prediction"
-    seen = format_count(count, noun) if count else f"No {noun}s"
-    reason = f"{seen}{which and f' {which}'}, {needed} needed{left_out and f'; {left_out}'}."
+    counted = format_count(count, noun) if count else f"No {noun}s"
+    reason = f"{counted}{which and f' {which}'}, {needed} needed{left_out and f'; {left_out}'}."
     return InsufficientData(model, reason, record)

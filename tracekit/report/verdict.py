@@ -61,7 +61,8 @@ def _verdict(checks: Sequence[Check]) -> str:
     rest = ", ".join(
         f"{format_count(count, 'check') if not index else count} {what}" for index, (count, what) in enumerate(words)
     )
-    return f"{totals.found}{'; ' if totals.findings else '. '}{rest}." if rest else f"{totals.found}."
+    findings = totals.findings_in_words
+    return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
 
 
 def _ids(checks: Sequence[Check], *outcomes: str) -> set[str]:

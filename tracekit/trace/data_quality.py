@@ -75,8 +75,8 @@ def _only_hardware(inferred: pd.DataFrame) -> str:
     if inferred.empty:
         return ""
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
-    seen = {str(device) for device in inferred["device"].dropna().unique()}
-    source = units.get(seen.pop(), "hardware activity") if len(seen) == 1 else "hardware activity"
+    devices = {str(device) for device in inferred["device"].dropna().unique()}
+    source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"
     return (
         f"{format_count(len(inferred), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "
         "are longer than shown."

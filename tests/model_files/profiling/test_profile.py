@@ -44,7 +44,11 @@ def test_each_choice_is_timed_with_cold_values_apart(built_models) -> None:
 def test_only_chosen_units_run_and_each_is_announced(built_models) -> None:
     runtime, begun = StandIn(), []
     result = profiled(
-        built_models / "float16_interface.mlpackage", runtime, choices=["cpuOnly"], predictions=1, on_choice=begun.append
+        built_models / "float16_interface.mlpackage",
+        runtime,
+        choices=["cpuOnly"],
+        predictions=1,
+        on_choice=begun.append,
     )
     assert [choice for choice, _ in result.reports] == begun == ["cpuOnly"]
     assert runtime.calls == ["compile", *["load cpuOnly"] * 4, *["predict cpuOnly"] * 2, "plan"]

@@ -220,14 +220,14 @@ def _places(trace: Trace, calls: pd.DataFrame, *, inferred: bool) -> tuple[CallS
     code, apis = pd.factorize(calls["api"])
     weight = np.where(is_any(calls["api"], Api.ELEMENT), calls["samples"], 1)
     total = np.bincount(code, weight)
-    place = code
+    site_code = code
     for name in _PLACE:
         values, distinct = pd.factorize(calls[name])
-        place = pd.factorize(place * (len(distinct) + 1) + values)[0]
+        site_code = pd.factorize(site_code * (len(distinct) + 1) + values)[0]
     # In the order in which the places come first.
-    order = np.argsort(place, kind="stable")
+    order = np.argsort(site_code, kind="stable")
     sites = []
-    for rows in np.split(order, np.flatnonzero(np.diff(place[order])) + 1):
+    for rows in np.split(order, np.flatnonzero(np.diff(site_code[order])) + 1):
         api = code[rows[0]]
         is_inferred = inferred or apis[api] == Api.ELEMENT
         sites.append(_call_site(trace, calls.take(rows), int(total[api]), inferred=is_inferred))

@@ -130,11 +130,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     work = _work(view)
     if not options.expected_unit:
-        seen = f"Recorded work: {work.words}." if work.words else _NO_WORK
+        recorded = f"Recorded work: {work.words}." if work.words else _NO_WORK
         return NotApplicable(
             view.name,
-            f"No expected compute unit given; set one with --expect, for example --expect ane. {seen}{of_rows(view)}"
-            f"{of_units(view)}",
+            f"No expected compute unit given; set one with --expect, for example --expect ane. "
+            f"{recorded}{of_rows(view)}{of_units(view)}",
         )
     expected = _DEVICES[options.expected_unit]
     if int(judged.sum()) < options.min_predictions:

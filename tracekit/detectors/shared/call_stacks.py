@@ -68,7 +68,7 @@ class AppWorkWords:
     """Says that there is no such work."""
     little: str
     """After a share: says that so little is such work."""
-    found: Callable[[AppWork], str]
+    summary: Callable[[AppWork], str]
     """Summary of the finding."""
     saved: str
     """What of the time the fix saves: the last sentence of the basis of the cost."""
@@ -109,7 +109,7 @@ def judge_app_work(trace: Trace, work: AppWork | None, options: AppWorkOptions, 
         return Passed(None, f"{format_share(work.share)} {words.little}", metrics)
     return finding(
         model=None,
-        summary=words.found(work),
+        summary=words.summary(work),
         metrics=metrics,
         cost=cost_of(
             work.time.covered_ns,

@@ -83,8 +83,8 @@ def hand_offs(report: PerformanceReport) -> str:
         return ""
     if not report.transitions:
         return "no hand-offs"
-    found = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in report.transitions)
-    return f"{format_count(sum(entry.count for entry in report.transitions), 'hand-off')} ({found})"
+    transitions = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in report.transitions)
+    return f"{format_count(sum(entry.count for entry in report.transitions), 'hand-off')} ({transitions})"
 
 
 def of_units(view: ModelView, expected: str | None = None) -> str:
@@ -114,8 +114,8 @@ def _not_on(view: ModelView, report: PerformanceReport, unit: str) -> str:
 def _incompatible(report: PerformanceReport, unit: str) -> list[str]:
     """The operations that the report marks so, for a sentence about a unit. It is not sure of the Neural Engine,
     and marks of units that it was not made for mean nothing."""
-    found = report.incompatible_with(_unit(unit))
-    return [f"{_counted(found)} {'may not' if unit == ENGINE else 'cannot'} run there"] if found else []
+    operations = report.incompatible_with(_unit(unit))
+    return [f"{_counted(operations)} {'may not' if unit == ENGINE else 'cannot'} run there"] if operations else []
 
 
 def _unit(name: str) -> ComputeUnit:

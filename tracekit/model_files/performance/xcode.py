@@ -145,9 +145,9 @@ def _operation(entry: Mapping[str, Any], operator: str, function: str, number: i
 def _reasons(states: list[Any]) -> Iterator[tuple[ComputeUnit, str]]:
     """Why an operation cannot run on a unit, from a list of devices and states in turn."""
     for device, state in zip(states[::2], states[1::2], strict=False):
-        unit, held = unit_of(device), mapping(state)
-        if unit is not None and held and "supported" not in held:
-            yield unit, "; ".join(_texts(held, 0)) or next(iter(held))
+        unit, support = unit_of(device), mapping(state)
+        if unit is not None and support and "supported" not in support:
+            yield unit, "; ".join(_texts(support, 0)) or next(iter(support))
 
 
 def _texts(node: object, depth: int) -> Iterator[str]:

@@ -145,16 +145,16 @@ def _pairs(files: BundleFiles, store: Store, values: RunValues) -> npt.NDArray[n
 def _spans(pairs: npt.NDArray[np.void], paths: _Paths) -> Images:
     """When each image was where. One that went and never came was there from the start of the run."""
     caches = pairs["address"][pairs["code"] == _CACHE]
-    kept = pairs[(pairs["code"] != _CACHE) & (pairs["address"] <= _MAX_ADDRESS)]
+    mapped = pairs[(pairs["code"] != _CACHE) & (pairs["address"] <= _MAX_ADDRESS)]
     # By process and place, and there in order of time.
-    kept = kept[np.lexsort((kept["address"], kept["process"]))]
-    code, time = kept["code"], kept["time"]
-    same = (kept["process"][1:] == kept["process"][:-1]) & (kept["address"][1:] == kept["address"][:-1])
-    until = np.append(np.where(same, time[1:], ALWAYS), ALWAYS)[: len(kept)]
-    came_before = np.append(False, same & (code[:-1] == _MAP))[: len(kept)]
+    mapped = mapped[np.lexsort((mapped["address"], mapped["process"]))]
+    code, time = mapped["code"], mapped["time"]
+    same = (mapped["process"][1:] == mapped["process"][:-1]) & (mapped["address"][1:] == mapped["address"][:-1])
+    until = np.append(np.where(same, time[1:], ALWAYS), ALWAYS)[: len(mapped)]
+    came_before = np.append(False, same & (code[:-1] == _MAP))[: len(mapped)]
     went = (code == _UNMAP) & ~came_before
     present = (code == _MAP) | went
-    images, went, until, time = kept[present], went[present], until[present], time[present]
+    images, went, until, time = mapped[present], went[present], until[present], time[present]
     cached = images["device"] == 0
     cache_end = min(int(caches[-1]) + _CACHE_BYTES, _MAX_ADDRESS) if len(caches) else _MAX_ADDRESS
     halves = np.stack([images["low"], images["high"]], 1).tobytes()

@@ -44,11 +44,11 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     thread = _coded(cells.get("thread"), order)
     values: list[object] = list(stacks.values)
     # A stack that names no frame is none.
-    held = [each for each in values if isinstance(each, Stack) and each.frames]
-    numbers = iter(range(len(held)))
+    with_frames = [each for each in values if isinstance(each, Stack) and each.frames]
+    numbers = iter(range(len(with_frames)))
     number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
     frames = _Frames()
-    starts, frame_order = frames.add(held)
+    starts, frame_order = frames.add(with_frames)
     return CallStacks(
         time_ns=times.values[order],
         thread=thread,

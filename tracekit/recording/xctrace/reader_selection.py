@@ -133,9 +133,9 @@ def read_with_help(
         failures = tuple((schema, str(error)) for schema in lacking)
         return Reading(_noted(recording, *_in_vain(failures)), failures)
     failed = {schema for schema, _ in reading.failures}
-    taken = [schema for schema in lacking if schema not in failed]
-    merged = MergedRecording(recording, reading.recording, taken)
-    notes = [f"read with xctrace, because they cannot be read natively: {', '.join(taken)}"] if taken else []
+    exported = [schema for schema in lacking if schema not in failed]
+    merged = MergedRecording(recording, reading.recording, exported)
+    notes = [f"read with xctrace, because they cannot be read natively: {', '.join(exported)}"] if exported else []
     return Reading(_noted(merged, *notes, *_in_vain(reading.failures)), reading.failures)
 
 

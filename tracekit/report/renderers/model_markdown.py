@@ -102,9 +102,14 @@ def _not_evaluated(checks: Sequence[Check]) -> str:
 
 
 def _metadata(model: ModelInfo) -> str:
-    held = model.metadata
-    pairs = (("author", held.author), ("version", held.version), ("license", held.license), ("about", held.description))
-    rows = [(escape(key), escape(value)) for key, value in (*pairs, *held.user_defined.items()) if value]
+    metadata = model.metadata
+    pairs = (
+        ("author", metadata.author),
+        ("version", metadata.version),
+        ("license", metadata.license),
+        ("about", metadata.description),
+    )
+    rows = [(escape(key), escape(value)) for key, value in (*pairs, *metadata.user_defined.items()) if value]
     rows += [(escape(f"loads on {system}"), escape(first)) for system, first in model.loads_on.items()]
     return details("Metadata", table(("", ""), rows, words=2)) if rows else ""
 

@@ -128,9 +128,9 @@ def _stages(model: ModelInfo, layout: Layout, verbose: bool) -> list[Text]:
     lines = layout.heading("STAGES", "")
     shown = model.stages if verbose else model.stages[:STAGES]
     for number, stage in enumerate(shown, 1):
-        names = [f"{entry.name} ({model_words.feature_type(entry)})" for entry in stage.functions[0].inputs]
-        given = [f"{entry.name} ({model_words.feature_type(entry)})" for entry in stage.functions[0].outputs]
-        flow = f": {', '.join(names)} → {', '.join(given)}" if names or given else ""
+        inputs = [f"{entry.name} ({model_words.feature_type(entry)})" for entry in stage.functions[0].inputs]
+        outputs = [f"{entry.name} ({model_words.feature_type(entry)})" for entry in stage.functions[0].outputs]
+        flow = f": {', '.join(inputs)} → {', '.join(outputs)}" if inputs or outputs else ""
         total = sum(stage.functions[0].operations.values())
         count = f", {format_count(total, 'operation')}" if total else ""
         lines += layout.hanging(Text(f"  {number} {stage.name}, {stage.kind}{count}{flow}"), 4)
@@ -178,9 +178,14 @@ def _remedies(checks: Sequence[Check]) -> dict[str, list[str]]:
 
 
 def _metadata(model: ModelInfo, layout: Layout) -> list[RenderableType]:
-    held = model.metadata
-    pairs = (("author", held.author), ("version", held.version), ("license", held.license), ("about", held.description))
-    entries = [(key, value) for key, value in (*pairs, *held.user_defined.items()) if value]
+    metadata = model.metadata
+    pairs = (
+        ("author", metadata.author),
+        ("version", metadata.version),
+        ("license", metadata.license),
+        ("about", metadata.description),
+    )
+    entries = [(key, value) for key, value in (*pairs, *metadata.user_defined.items()) if value]
     lines = [line for key, value in entries for line in layout.hanging(Text(f"  {key}: {value}"), 4)]
     loads = ", ".join(f"{system} {first}" for system, first in model.loads_on.items())
     lines += layout.hanging(Text(f"  loads on: {loads}"), 4) if loads else []
