@@ -74,19 +74,14 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     from tracekit.cli.output import emit, is_interactive
     from tracekit.cli.recording import Narrator, check_signature, choose_device
     from tracekit.recording.xctrace.recorder import record
-    from tracekit.recording.xctrace.tool import HOW_TO_INSTALL, find_tool
+    from tracekit.recording.xctrace.tool import find_tool
     from tracekit.recording.xctrace.watching import Patience
     from tracekit.signals import stop_signals
 
     request = request_of(arguments)
     tool = find_tool()
     if tool is None:
-        if sys.platform == "darwin":
-            raise TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
-        typed = replace(
-            request, device="NAME" if request.device == "" else request.device, no_prompt=arguments.no_prompt
-        )
-        raise TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
+        raise _no_tool(request, no_prompt=arguments.no_prompt)
     _check_output(request.output)
     narrator = Narrator()
     if request.device is not None:
@@ -118,6 +113,16 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     if is_interactive():
         narrator.on_message(f"next: tracekit analyze {shlex.quote(str(request.output))}")
     return ExitStatus.DONE
+
+
+def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
+    """Says what to do on a machine that cannot record."""
+    from tracekit.recording.xctrace.tool import HOW_TO_INSTALL
+
+    if sys.platform == "darwin":
+        return TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
+    typed = replace(request, device="NAME" if request.device == "" else request.device, no_prompt=no_prompt)
+    return TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
 
 
 def request_of(arguments: Namespace) -> Request:

@@ -8,6 +8,8 @@ import numpy as np
 
 from tracekit.detectors.outcomes import Cost, Evidence, EvidenceColumns, Finding, InsufficientData, NotApplicable
 from tracekit.intervals import Intervals
+from tracekit.recording.table import TableState
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.code import CallSite
     from tracekit.detectors.outcomes import Metric
+    from tracekit.trace.trace import Trace
 
 MAX_EVIDENCE = 50
 """Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""
@@ -108,6 +111,22 @@ def value_of(metrics: tuple[Metric, ...], name: str) -> float:
 def no_prediction(model: str | None) -> NotApplicable:
     """The answer where there is no prediction to evaluate."""
     return NotApplicable(model, "No prediction was recorded.")
+
+
+def units_not_recorded(
+    model: str | None, trace: Trace, *, before: str = "", after: str = ""
+) -> InsufficientData | None:
+    """The answer where the work of the Neural Engine or the GPU was not recorded or cannot be read, as coverage words
+    it between `before` and `after`; None where both were recorded."""
+    entries = [
+        entry
+        for entry in map(trace.coverage_of, (NEURAL_ENGINE, GPU))
+        if entry.state not in (TableState.ROWS, TableState.EMPTY)
+    ]
+    if not entries:
+        return None
+    reason = f"{before}{' '.join(entry.conclusion for entry in entries)}{after}"
+    return InsufficientData(model, reason, " ".join(dict.fromkeys(entry.advice for entry in entries)))
 
 
 def too_few_predictions(

@@ -64,7 +64,7 @@ class CodeInfo:
     """What could not be read and what it cost, one sentence each."""
 
 
-def code_info(trace: Trace, shown: Shown | None = None) -> CodeInfo | None:
+def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
     """What the call stacks show of what is `shown`; None where none were recorded."""
     sampled = trace.sampled
     if sampled is None:

@@ -223,9 +223,8 @@ class Switching:
         return self.slow_median_ns / self.fast_median_ns
 
 
-def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None) -> Switching | None:
+def read_switching(view: ModelView, calls: Calls, rule: SwitchRule) -> Switching | None:
     """Two groups of calls that differ by the rule's ratio; None where there are none. O(n log n)."""
-    rule = rule or SwitchRule()
     durations = calls.durations
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
     groups = modes(durations, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))

@@ -67,7 +67,7 @@ def _details(check: Check, layout: Layout) -> list[Text]:
     return [Text(" " * (layout.indent + 5)).append("details: ").append(f"tracekit explain {check.id}", style="cyan")]
 
 
-def _indented(text: str, layout: Layout, max_lines: int | None = None) -> list[Text]:
+def _indented(text: str, layout: Layout, max_lines: int | None) -> list[Text]:
     return layout.hanging(Text(" " * layout.indent + text), layout.indent, max_lines=max_lines)
 
 
