@@ -248,12 +248,14 @@ def no_worse(case: Case, before: Answers, after: Answers, expected: Mapping[Key,
 
 
 def _of_gaps(outcomes: Mapping[Key, str]) -> Mapping[Key, str]:
-    """Outcomes in which what one check of gaps finds counts for both: which of them finds gaps depends on whether these
-    take half of the time, and predictions of a model beside are no gap."""
-    with_gaps = {
-        model for (detector, model), outcome in outcomes.items() if detector in GAP_CHECKS and outcome == FINDING
-    }
-    return {**outcomes, **{(detector, model): FINDING for detector in GAP_CHECKS for model in with_gaps}}
+    """Outcomes in which what one check of gaps finds, or else lacks data for, counts for both: which of them judges
+    gaps depends on whether these take half of the time, and predictions of a model beside are no gap."""
+    of_both = dict(outcomes)
+    for answer in (INSUFFICIENT_DATA, FINDING):
+        for (detector, model), outcome in outcomes.items():
+            if detector in GAP_CHECKS and outcome == answer:
+                of_both |= {(check, model): answer for check in GAP_CHECKS}
+    return of_both
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ SAMPLED = 380
 """Without `--every-case`, one in so many labelled recordings is changed in every way."""
 PARTS = 5
 """So that several processes of tests can share them."""
+GAPS, SERIAL = metamorphic.GAP_CHECKS
 ID, OTHER = ("latency-jitter", "Net"), ("cold-load", "Net")
 CASE = Case(CLEAN, CLEAN, 0, neural_engine_app)
 
@@ -50,6 +51,13 @@ def test_what_lacked_data_becomes_a_finding_only_where_the_label_allows_it():
     assert not no_worse(CASE, few, answers, {ID: "insufficient_data"})
     assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=("latency-jitter",)), few, answers, {})
     assert not no_worse(CASE, few, said(jitter="passed"), {})
+
+
+def test_checks_of_gaps_lack_data_together():
+    before = Answers({(GAPS, "Net"): "passed", (SERIAL, "Net"): "insufficient_data"}, {}, ())
+    after = Answers({(GAPS, "Net"): "passed", (SERIAL, "Net"): "finding"}, {}, ())
+    assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=(GAPS, SERIAL)), before, after, {})
+    assert no_worse(CASE, before, after, {})
 
 
 def test_a_case_names_what_its_size_decides():

@@ -54,6 +54,7 @@ def test_exports_of_the_samples_read_as_the_strict_reader_reads_them(samples: Pa
 
 
 @pytest.mark.corpus
+@pytest.mark.usefixtures("corpus")
 def test_real_exports_are_accepted_and_read_the_same() -> None:
     documents = real_documents()
     accepted = [content for content in documents if scan(content) is not None]
