@@ -117,7 +117,7 @@ def test_an_unreadable_recording_is_its_own_error(tmp_path: Path) -> None:
 def test_a_recording_of_thousands_of_models_is_refused_before_it_is_judged(
     samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracekit.api.MAX_MODELS", 0)
+    monkeypatch.setattr("tracekit.report.limits.MAX_MODELS", 0)
     with pytest.raises(
         tracekit.UnreadableRecording, match=r"\d+ models, more than the 0 that fit in a report; record one"
     ):
@@ -151,7 +151,7 @@ def test_pauses_whose_sum_would_wrap_around_are_refused(tmp_path: Path, monkeypa
     one = _recorded(tmp_path / "one", ["A"], far_ns)
     (tmp_path / "five").mkdir()
     five = _recorded(tmp_path / "five", list("ABCDE"), far_ns)
-    monkeypatch.setattr("tracekit.api.MAX_INSTANCE_SPAN_NS", 4 * far_ns)
+    monkeypatch.setattr("tracekit.report.limits.MAX_INSTANCE_SPAN_NS", 4 * far_ns)
     tracekit.analyze(one)
     with pytest.raises(tracekit.UnreadableRecording, match=r"too many model instances \(5\)"):
         tracekit.analyze(five)

@@ -17,10 +17,11 @@ from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.selection import choose
-from tracekit.errors import UnreadableRecording, UsageError
+from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of, unknown_model
+from tracekit.report.limits import check_limits
 from tracekit.report.shown import shown_judgments
 from tracekit.trace.filter import model_names
 from tracekit.trace.joined import check_given, joined
@@ -47,16 +48,6 @@ if TYPE_CHECKING:
 
 _REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
-
-MAX_MODELS = 1_500
-"""Models of one report. Each takes 36 ms and 33 kB of JSON, from 125 models to 1,000: all together about a minute.
-Apps have fewer than twenty."""
-MAX_NAME_CHARS = 1_000
-"""Characters of the name of a model in a report, which repeats it in every check. It is the name of a file, and those
-have 255 bytes."""
-MAX_INSTANCE_SPAN_NS = 2**62
-"""Instances of models times the span of their rows: an instance has pauses no longer than the span, and no sum of
-pauses may wrap around in 64 bits. In ten hours that is 128,000 instances."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,13 +178,13 @@ def judge_with_answers(
     *,
     shown: Shown | None = None,
     sort: str = "total",
-    redact: bool = True,
+    redact: bool,
     functions: bool = True,
     **checking: Any,
 ) -> tuple[Report, tuple[Judgment, ...]]:
     """What `judge` does, with the answers of the detectors, which hold more than a report: all rows of the evidence.
     `checking` says which checks run, as it does to `judge`."""
-    _check_limits(trace)
+    check_limits(trace)
     judging = resolve_config(**checking)
     budgets = map(parse_budget, _texts(checking.get("budget", ())))
     expectations = map(parse_expectation, _texts(checking.get("expect", ())))
@@ -275,30 +266,6 @@ def _without(model_settings: ModelSettings, keys: Collection[str]) -> ModelSetti
         pattern: {key: value for key, value in overrides.items() if key not in keys}
         for pattern, overrides in model_settings.items()
     }
-
-
-def _check_limits(trace: Trace) -> None:
-    """Raise `UnreadableRecording` where a report would be too large, or its sums would wrap around."""
-    models = trace.models
-    if models.empty:
-        return
-    if len(models) > MAX_MODELS:
-        raise UnreadableRecording(
-            f"the recording has {len(models):,} models, more than the {MAX_MODELS:,} that fit in a report; record one "
-            "app at a time"
-        )
-    if int(models["name"].str.len().max() or 0) > MAX_NAME_CHARS:
-        raise UnreadableRecording(
-            f"the recording has a model name of more than {MAX_NAME_CHARS:,} characters, longer than any file name; "
-            "record the app again"
-        )
-    instances = int(models["instances"].fillna(1).clip(lower=1).sum())
-    span_ns = int(models["last_ns"].max()) - int(models["first_ns"].min())
-    if instances * span_ns > MAX_INSTANCE_SPAN_NS:
-        raise UnreadableRecording(
-            f"the recording has too many model instances ({instances:,}) over too long a time for 64-bit sums; record "
-            "the app again, for a shorter time"
-        )
 
 
 def _texts(given: Budgets | Names) -> tuple[str, ...]:

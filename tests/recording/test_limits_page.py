@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tracekit import api
 from tracekit.recording import limits
 from tracekit.recording.bundle import limits as bundle
 from tracekit.recording.export import limits as export
+from tracekit.report import limits as report_limits
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,6 +30,6 @@ def test_the_page_lists_every_limit_with_its_value(heading: str, module: ModuleT
 
 
 def test_the_page_tells_what_a_report_takes() -> None:
-    assert f"A report holds at most {api.MAX_MODELS:,} models" in PAGE
-    assert f"{api.MAX_NAME_CHARS:,} characters (`MAX_NAME_CHARS`)" in PAGE
-    assert f"{api.MAX_INSTANCE_SPAN_NS:,} ns" in PAGE
+    assert f"A report holds at most {report_limits.MAX_MODELS:,} models" in PAGE
+    assert f"{report_limits.MAX_NAME_CHARS:,} characters (`MAX_NAME_CHARS`)" in PAGE
+    assert f"{report_limits.MAX_INSTANCE_SPAN_NS:,} ns" in PAGE

@@ -21,7 +21,7 @@ class OpeningRule:
     """A call that opens a sequence stands out where it takes so many times the median of the sequence (our
     judgment)."""
     min_calls: int = 3
-    """Shorter sequences do not tell how they open."""
+    """Shorter sequences do not show how they open."""
     share: float = 0.5
     """Part of the sequences, and at least two, that must open alike."""
     max_opening: int | None = 8

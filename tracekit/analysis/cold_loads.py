@@ -51,9 +51,9 @@ class ColdLoads:
     unknown: BoolArray
     """Neither cold nor cached can be shown."""
     by_time: BoolArray
-    """Cold, and only a Neural Engine row without a name tells so."""
+    """Cold, and only a Neural Engine row without a name says so."""
     compared: BoolArray
-    """Cold, and only the comparison with other loads tells so."""
+    """Cold, and only the comparison with other loads says so."""
 
 
 def preparations(trace: Trace) -> pd.DataFrame:

@@ -120,8 +120,8 @@ def differences(
     """Rows of two aggregations matched by lane, label, kind, model and level; largest sum on either side first.
 
     `recorded_before` and `recorded_after` name the lanes that hold rows of any kind (`recorded_lanes`). Processes of
-    one name are matched in the order in which they come, since their numbers tell nothing across recordings. Where one
-    side tells warm predictions apart, they are compared by themselves as well. O(n log n).
+    one name are matched in the order in which they come, since their numbers mean nothing across recordings. Where one
+    side distinguishes warm predictions, they are compared by themselves as well. O(n log n).
     """
     rows_before, rows_after = _keyed(before), _keyed(after)
     result = []

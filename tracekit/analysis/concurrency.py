@@ -69,7 +69,7 @@ def depth_over_time(predictions: pd.DataFrame) -> DepthOverTime:
 
 
 SLICES = 20
-"""Equal slices of time that a course of the depth is given in: one can be told from the next at a glance."""
+"""Equal slices of time that a course of the depth is given in: one differs from the next at a glance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class ConversionSummary:
     rows: IntArray
     """Index labels of the rows that were counted, in order of start."""
     unclear_ns: int
-    """Time that the other rows of `CONVERSION_KINDS` cover: nothing tells whether they convert, or whose they are."""
+    """Time that the other rows of `CONVERSION_KINDS` cover: nothing shows whether they convert, or whose they are."""
 
 
 def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_ns: int) -> ConversionSummary:

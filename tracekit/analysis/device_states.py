@@ -32,11 +32,11 @@ def states_at(states: pd.DataFrame, names: Sequence[str], times_ns: IntArray) ->
     """
     if states.empty:
         return np.full(len(times_ns), UNKNOWN, np.int64)
-    held = Intervals.from_rows(states)
+    state_times = Intervals.from_rows(states)
     index_of = {name: index for index, name in enumerate(names)}
     state = np.array([index_of.get(str(name), UNKNOWN) for name in states["state"]], np.int64)
-    row = np.searchsorted(held.starts, times_ns, side="right") - 1
-    inside = (row >= 0) & (times_ns < held.ends[np.maximum(row, 0)])
+    row = np.searchsorted(state_times.starts, times_ns, side="right") - 1
+    inside = (row >= 0) & (times_ns < state_times.ends[np.maximum(row, 0)])
     return np.where(inside, state[np.maximum(row, 0)], UNKNOWN)
 
 

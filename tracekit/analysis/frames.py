@@ -30,7 +30,7 @@ SLACK = 0.05
 (heuristic)."""
 
 SAME_PAUSE = 0.02
-"""Pauses that differ by no larger part of a frame are the same (our judgement)."""
+"""Pauses that differ by no larger part of a frame are the same (heuristic)."""
 
 MIN_STEPS = 20
 """Fewer steps can be on a beat by chance (heuristic)."""
@@ -75,7 +75,8 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
         return None
     _, rate, frames = min(fits, key=lambda fit: fit[0])
     single = steps - (frames - 1) * round(1e9 / rate)
-    # Long predictions pass more frames: what tells a beat is whether steps of as many frames follow their predictions.
+    # Long predictions pass more frames: what shows a steady rate is whether steps of as many frames follow their
+    # predictions.
     usual = pd.Series(busy).groupby(frames).transform("median").to_numpy().astype(np.int64)
     if pacing(single, busy - usual) is not Pacing.PERIODIC or _follow(steps, steps - busy, frames, rate):
         return None

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 BEAT_SPREAD = 0.01
 """Distances from start to start whose half distance between quartiles is at most this share of their median keep a
-beat. Computing varies more (our judgement)."""
+beat. Computing varies more (heuristic)."""
 
 BEAT_RETURN = -0.3
 """And where a long distance is followed by a short one: the correlation of neighbours is -0.5 if each start is off a
-fixed grid by chance, and about 0 if each distance is by itself (our judgement)."""
+fixed grid by chance, and about 0 if each distance is by itself (heuristic)."""
 
 BEAT_REACH = 0.5
 """Where the usual distance passes several beats, nine tenths of the distances, less all but one of their beats, must

@@ -1,4 +1,5 @@
-"""What the rows inside the predictions tell of the instances of one model: whether they can be the same at all."""
+"""The instances of one model: whether they can be the same at all, by the rows inside their predictions, and how they
+were used."""
 
 from __future__ import annotations
 
@@ -8,8 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.statistics import covered_ns
+from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, rows_at, rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
 
 USUAL = 0.8
 """Least share of an instance's calls that must agree for a property to be the instance's own: rows that are lost or
-added by chance touch few (our judgment)."""
+added by chance touch few (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +124,70 @@ def _filled(values: IntArray, known: BoolArray) -> IntArray:
         return values
     distinct, times = np.unique(values[known], return_counts=True)
     return np.where(known, values, distinct[np.argmax(times)])
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """How the instances of a model that are alike were used."""
+
+    count: int
+    """Different instance numbers."""
+    switches: int
+    """How often a call went to another instance than the one before, beyond what taking over once each needs."""
+    parallel_share: float
+    """Share of the busy time in which several instances were at work."""
+    spread: float | None
+    """Largest over smallest median duration of the instances that were used together; None where not two of them have
+    enough calls."""
+    together: IntArray
+    """Positions of the loads that began to be used while an earlier one still was."""
+
+
+def instances_by_kind(loads: pd.DataFrame, predictions: pd.DataFrame, known: Traits, min_calls: int) -> list[Instances]:
+    """How the instances of one model were used, apart for those that the recording shows to differ: models of one name,
+    other compute units, other processes. Medians count of instances with at least `min_calls` calls.
+    O(kinds x (l + p) log(l + p))."""
+    kinds = known.kinds()
+    numbers = predictions["instance"].to_numpy(np.int64, na_value=-1)
+    of_load = loads["instance"].to_numpy(np.int64, na_value=-1)
+    return [
+        _instances(
+            loads,
+            np.flatnonzero(np.isin(of_load, numbers[kinds == kind]) | ~np.isin(of_load, numbers)),
+            rows_where(predictions, kinds == kind),
+            min_calls,
+        )
+        for kind in np.unique(kinds)
+    ]
+
+
+def _instances(all_loads: pd.DataFrame, load_index: IntArray, predictions: pd.DataFrame, min_calls: int) -> Instances:
+    """Use of the instances with the loads at `load_index` and these predictions. O((l + p) log(l + p))."""
+    loads = rows_at(all_loads, load_index)
+    uses = uses_of_loads(loads, predictions)
+    latest = np.maximum.accumulate(uses.last_ns)
+    overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
+    changes = int((np.diff(uses.group) != 0).sum())
+    return Instances(
+        count=len(pd.concat([loads["instance"], predictions["instance"]]).dropna().unique()),
+        switches=max(changes - (len(uses.load) - 1), 0),
+        parallel_share=_parallel_share(predictions, uses),
+        spread=_spread(predictions, uses, min_calls),
+        together=load_index[uses.load[overlapping & (uses.load >= 0)]],
+    )
+
+
+def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
+    """Part of the busy time that is counted more than once if each instance's busy time is counted by itself."""
+    starts = predictions["start_ns"].to_numpy()
+    each = union_length_by_group(uses.group, starts, starts + predictions["duration_ns"].to_numpy(), len(uses.load))
+    busy = covered_ns(predictions)
+    return float(each.sum() - busy) / busy if busy else 0.0
+
+
+def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None:
+    """`Instances.spread`, of instances with at least `minimum` calls."""
+    medians = predictions["duration_ns"].groupby(uses.group).median().to_numpy()[uses.count >= max(minimum, 1)]
+    if len(medians) < 2 or not medians.min():
+        return None
+    return float(medians.max() / medians.min())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def first_after_load(activity: pd.DataFrame) -> BoolArray:
     """Shape (rows,): the row is the first prediction of its model and instance that starts after a load of it ended.
 
-    Models and instances are told apart by level too. A prediction before any load of the recording is not marked:
+    Models and instances are distinguished by level too. A prediction before any load of the recording is not marked:
     whether it was the first is not known. A prediction that starts while its model is being loaded belongs to the
     instance loaded before. O(n log n).
     """

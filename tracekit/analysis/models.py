@@ -50,7 +50,7 @@ class ModelSummary:
     loads: int | None
     """None where Core ML recorded nothing, so that it is not known."""
     cold_loads: int | None
-    """Loads that prepared the model for the device; None where the recording does not tell cold from cached."""
+    """Loads that prepared the model for the device; None where the recording does not distinguish cold from cached."""
     predictions: int | None
     """Those inferred from hardware where Core ML recorded nothing; None where there are none of these either."""
     prediction: Statistics | None
@@ -115,8 +115,8 @@ def _without_zeros(summary: ModelSummary) -> ModelSummary:
 
 def _working(trace: Trace) -> CoveredTime | None:
     """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
-    held = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
-    return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= held else None
+    recorded = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
+    return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= recorded else None
 
 
 _COLUMNS = ["start_ns", "duration_ns", "kind", "instance", "attribution"]
@@ -173,7 +173,7 @@ def _with_calls(
     predictions: pd.DataFrame,
     of_trace: tuple[Breakdown, CoveredTime | None, BoolArray],
 ) -> ModelSummary:
-    """The summary with what the app's calls tell.
+    """The summary with what the app's calls show.
 
     Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
     frame rates follow from them.

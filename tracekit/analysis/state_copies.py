@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 SMALL_INPUT = 0.1
-"""An input is small beside another where copying it takes at most so much of the time: a token beside a cache (our
-judgement)."""
+"""An input is small beside another where copying it takes at most so much of the time: a token beside a cache
+(heuristic)."""
 
 MIN_SEQUENCE = 8
-"""Calls that a sequence must have to tell how it opens (our judgement)."""
+"""Calls that a sequence must have to tell how it opens (heuristic)."""
 
 USUAL = 0.8
-"""Share of the sequences that must open alike (our judgement)."""
+"""Share of the sequences that must open alike (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -60,8 +60,8 @@ def suggested_unit(trace: Trace, predictions: pd.Index) -> SuggestedUnit | None:
     if not len(predictions):
         return None
     chosen = breakdown(trace).frame.index.get_indexer(predictions)
-    found = _suggestions(trace)[chosen[chosen >= 0]]
-    counts = np.bincount(found[found >= 0], minlength=len(_UNITS))
+    suggested = _suggestions(trace)[chosen[chosen >= 0]]
+    counts = np.bincount(suggested[suggested >= 0], minlength=len(_UNITS))
     best = int(counts.argmax())
     if not counts[best] or counts[best] < USUAL * len(predictions):
         return None
@@ -80,8 +80,8 @@ def _suggestions(trace: Trace) -> IntArray:
         linked = rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)
         if chosen is not None:
             linked = linked[chosen]
-        place = frame.index.get_indexer(pd.Index(linked[linked >= 0]))
-        return np.bincount(place[place >= 0], minlength=len(frame))
+        index = frame.index.get_indexer(pd.Index(linked[linked >= 0]))
+        return np.bincount(index[index >= 0], minlength=len(frame))
 
     data, compute = trace.data, trace.compute
     validations = count(data, is_any(data["kind"], Kind.INPUT_VALIDATION))
@@ -92,10 +92,10 @@ def _suggestions(trace: Trace) -> IntArray:
     alone = (count(trace.activity) == 0) & (count(trace.hardware) == 0) & (others == 0)
     cpu = frame["cpu_busy_ns"].to_numpy(dtype=np.int64, na_value=0)
     duration = frame["duration_ns"].to_numpy()
-    whole = (duration > 0) & (cpu >= WHOLE * duration)
+    all_on_cpu = (duration > 0) & (cpu >= WHOLE * duration)
     suggest = (
         alone & (not engine) & (validations == 2) & (casts == 1) & (count(compute) == 0),
         alone & (not gpu) & (requests > 0),
-        alone & (not (engine and gpu)) & whole & (casts == 0) & (requests == 0),
+        alone & (not (engine and gpu)) & all_on_cpu & (casts == 0) & (requests == 0),
     )
     return np.select(suggest, range(len(_UNITS)), -1)

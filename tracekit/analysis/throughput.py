@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 BURST_FACTOR = 5.0
 """A pause longer than this many median distances from start to start ends a burst (reference, catalogue A14)."""
 
+TOLERANCE = 0.02
+"""Part of the period of a frame rate by which the median distance may differ from it (heuristic)."""
+SPREAD = 0.05
+"""Part of the median distance that half the distance between the quartiles may be (heuristic)."""
+
 FRAME_RATES: tuple[int, ...] = (120, 90, 60, 50, 30, 25, 24, 15)
 """Frames per second of displays and cameras, the likely pacemakers: 8.3, 11.1, 16.7, 20, 33.3, 40, 41.7, 66.7 ms."""
 
@@ -144,14 +149,12 @@ def summarize_throughput(
     burst_times: Bursts,
     busy: CoveredTime | None = None,
     *,
-    tolerance: float = 0.02,
-    spread: float = 0.05,
     slack: float = 0.05,
 ) -> Throughput:
     """Throughput of the predictions inside the bursts that `bursts` found, `busy` as in `gaps`. O((n + m) log n).
 
-    A steady rate is named where the median distance lies within `tolerance` of the period of a rate of `FRAME_RATES`,
-    half the distance between the quartiles is at most `spread` of it, and gaps make up at least `slack` of the span:
+    A steady rate is named where the median distance lies within `TOLERANCE` of the period of a rate of `FRAME_RATES`,
+    half the distance between the quartiles is at most `SPREAD` of it, and gaps make up at least `slack` of the span:
     all (heuristic), set so that the nearest rates, 24 and 25, stay apart and that back-to-back calls have none.
     """
     several = burst_times.count > 1
@@ -161,7 +164,7 @@ def summarize_throughput(
     gap = int(burst_times.gap_ns[several].sum())
     steady = None
     if len(distances) and span and gap >= slack * span:
-        steady = _steady_rate(distances, tolerance, spread)
+        steady = _steady_rate(distances)
     total = int(distances.sum())
     free = gaps(predictions, burst_times, busy)
     return Throughput(
@@ -177,12 +180,12 @@ def summarize_throughput(
     )
 
 
-def _steady_rate(distances: IntArray, tolerance: float, spread: float) -> SteadyRate | None:
+def _steady_rate(distances: IntArray) -> SteadyRate | None:
     low, middle, high = (float(value) for value in np.quantile(distances, [0.25, 0.5, 0.75]))
-    if middle <= 0 or (high - low) / 2 > spread * middle:
+    if middle <= 0 or (high - low) / 2 > SPREAD * middle:
         return None
     rate = min(FRAME_RATES, key=lambda rate: abs(middle * rate / 1e9 - 1))
     deviation = middle * rate / 1e9 - 1
-    if abs(deviation) > tolerance:
+    if abs(deviation) > TOLERANCE:
         return None
     return SteadyRate(rate, 1e9 / rate, deviation, (high - low) / 2 / middle)

@@ -158,7 +158,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
 
 
 def options_of(arguments: Namespace) -> dict[str, Any]:
-    """What the command line says to `tracekit.analyze`, apart from paths and what is told meanwhile."""
+    """What the command line says to `tracekit.analyze`, apart from paths and messages."""
     return {
         "run": arguments.run,
         "models": arguments.model,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import add_reader_arguments, add_worker_arguments
-from tracekit.cli.measuring import measure_all, recordings_in, whole
+from tracekit.cli.measuring import all_measurements, measure_all, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> ExitStatus:
         raise UsageError(f"{path} exists; add to it with 'tracekit baseline update', or delete it first")
     earlier = load_baseline(path) if arguments.action == "update" else None
     measured = measure_all(recordings_in(*arguments.path), arguments, config_of(arguments))
-    baseline = baseline_of(whole(measured), earlier)
+    baseline = baseline_of(all_measurements(measured), earlier)
     write_report(path, to_text(baseline))
     emit(render_baseline(baseline, floors))
     if len(baseline.recordings) < 3:

@@ -98,7 +98,7 @@ def _drawings(
             for entry in half
             if entry.measurements is not None and not entry.path.endswith(REPORT)
         ]
-        chosen += [known[typical([found for _, found in known])][0]] if known else []
+        chosen += [known[typical([measurements for _, measurements in known])][0]] if known else []
     if len(chosen) < len(halves):
         return []
     if any(entry.drawing is None for entry in chosen):

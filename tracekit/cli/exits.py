@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """What the process tells its caller."""
+    """What the process returns to its caller."""
 
     DONE = 0
     """Done; no finding at or above `--fail-on`."""

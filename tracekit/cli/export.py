@@ -130,7 +130,7 @@ def _check_destination(folder: Path, paths: list[str]) -> None:
     try:
         refused = would_be_replaced(folder, paths)
     except (OSError, ValueError):
-        # What is wrong with an input is told where it is read.
+        # What is wrong with an input is reported where it is read.
         refused = False
     if refused:
         raise UsageError(f"cannot write into {folder}: it is or contains the recording; choose another folder")

@@ -158,8 +158,8 @@ def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:
     from tracekit.report.renderers.performance_text import render_performance
     from tracekit.report.renderers.serialize import to_json
 
-    given = {"--target": arguments.target, "--only": arguments.only, "--skip": arguments.skip, "--set": arguments.set}
-    for option, value in given.items():
+    options = {"--target": arguments.target, "--only": arguments.only, "--skip": arguments.skip, "--set": arguments.set}
+    for option, value in options.items():
         if value:
             raise UsageError(f"{option} is for model files; this is a performance report")
     document = performance_document(report, redact=not arguments.no_redact)

@@ -55,7 +55,7 @@ def run(arguments: Namespace) -> ExitStatus:
     recordings = [recordings_in(path) for path in arguments.path]
     paths = [path for several in recordings for path in several]
     outputs = outputs_of(arguments.output, ENDINGS, paths)
-    given = expanded_labels(arguments.label, list(map(len, recordings)))
+    requested_labels = expanded_labels(arguments.label, list(map(len, recordings)))
     measured = measure_all(paths, arguments, config_of(arguments), performance=True)
     recorded = iter(sources_of(readable(measured)))
     sources = [
@@ -63,14 +63,14 @@ def run(arguments: Namespace) -> ExitStatus:
         for entry in measured
         if not entry.failed
     ]
-    kept = [label for label, entry in zip(given, measured, strict=True) if not entry.failed]
-    table = matrix(sources, labels_of(sources, kept), left_out(measured))
+    labels = [label for label, entry in zip(requested_labels, measured, strict=True) if not entry.failed]
+    table = matrix(sources, labels_of(sources, labels), left_out(measured))
     for path, form in outputs.items():
         write_report(path, _rendered(table, form))
     form = "markdown" if arguments.format == "md" else arguments.format
     styled = form == "text" and has_color()
     emit(_rendered(table, form, color=styled), styled=styled, utf8=form in ("json", "html"))
-    return ExitStatus.DONE if len(kept) == len(measured) else ExitStatus.UNUSABLE
+    return ExitStatus.DONE if len(labels) == len(measured) else ExitStatus.UNUSABLE
 
 
 def _rendered(table: Matrix, form: str, *, color: bool = False) -> str:

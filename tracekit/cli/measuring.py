@@ -204,15 +204,15 @@ def _of_report(path: str, request: Request) -> Measurements:
 
 
 def readable(measured: Sequence[Measured]) -> list[Measurements]:
-    """What could be measured; the rest is told on standard error. Raises `TracekitError` where nothing could."""
+    """What could be measured; standard error names the rest. Raises `TracekitError` where nothing could."""
     from tracekit.cli.output import narrate
 
-    kept = [entry.measurements for entry in measured if entry.measurements is not None]
+    measurements = [entry.measurements for entry in measured if entry.measurements is not None]
     if all(entry.failed for entry in measured):
         raise _unreadable(measured)
     for note in left_out(measured):
         narrate(f"tracekit: {note}")
-    return kept
+    return measurements
 
 
 def left_out(measured: Sequence[Measured]) -> list[str]:
@@ -222,7 +222,7 @@ def left_out(measured: Sequence[Measured]) -> list[str]:
     return [f"left out: {plain(entry.error)}" for entry in measured if entry.failed]
 
 
-def whole(measured: Sequence[Measured]) -> list[Measurements]:
+def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:
     """All measurements. Raises `TracekitError` where one recording could not be measured."""
     failed = [entry for entry in measured if entry.measurements is None]
     if failed:

@@ -72,7 +72,7 @@ def run(arguments: Namespace) -> ExitStatus:
         runtime,
         choices=choices,
         predictions=arguments.predictions,
-        tell=lambda choice: narrate(f"tracekit: running {path.name} with {choice}"),
+        on_choice=lambda choice: narrate(f"tracekit: running {path.name} with {choice}"),
     )
     for choice, report in profiled.reports:
         write_report(files[choice], to_json(performance_document(report)))

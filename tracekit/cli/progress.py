@@ -1,4 +1,4 @@
-"""What is told of a read on standard error: its progress where a person is looking, and how files are read."""
+"""What standard error shows of a read: its progress where a person is looking, and how files are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tracekit.recording import Progress
 
 PATIENCE_S = 0.5
-"""A read that is done sooner than this shows nothing. Our judgement: about when one begins to wonder."""
+"""A read that is done sooner than this shows nothing. Heuristic: about when one begins to wonder."""
 
 
 RUNNING = "running checks"
@@ -52,7 +52,7 @@ def tell_done(name: str, number: int, count: int, quiet: bool = False) -> None:
 
 @contextmanager
 def showing_log(verbose: bool) -> Iterator[None]:
-    """Let the readers tell which of them read each file."""
+    """Let the readers say which of them read each file."""
     logger, handler = logging.getLogger("tracekit"), _Narrator()
     level = logger.level
     if verbose:

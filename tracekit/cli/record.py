@@ -74,50 +74,55 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     from tracekit.cli.output import emit, is_interactive
     from tracekit.cli.recording import Narrator, check_signature, choose_device
     from tracekit.recording.xctrace.recorder import record
-    from tracekit.recording.xctrace.tool import HOW_TO_INSTALL, find_tool
+    from tracekit.recording.xctrace.tool import find_tool
     from tracekit.recording.xctrace.watching import Patience
     from tracekit.signals import stop_signals
 
     request = request_of(arguments)
     tool = find_tool()
     if tool is None:
-        if sys.platform == "darwin":
-            raise TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
-        typed = replace(
-            request, device="NAME" if request.device == "" else request.device, no_prompt=arguments.no_prompt
-        )
-        raise TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
+        raise _no_tool(request, no_prompt=arguments.no_prompt)
     _check_output(request.output)
     narrator = Narrator()
     if request.device is not None:
         device = choose_device(tool, request.device)
-        narrator.tell(f"{device.kind}: {device.name}")
+        narrator.on_message(f"{device.kind}: {device.name}")
         request = replace(request, device=device.identifier, on_device=not device.is_host)
     if not request.on_device:
         request = replace(request, launch=_resolved(request.launch))
         check_signature(request.launch, narrator)
-    # What became of the recording is told before a signal ends the program.
+    # What became of the recording is reported before a signal ends the program.
     with stop_signals() as received:
         try:
-            narrator.tell(f"starting xctrace with {' + '.join((request.template, *request.instruments))}")
+            narrator.on_message(f"starting xctrace with {' + '.join((request.template, *request.instruments))}")
             with closing(narrator):
                 warnings = record(tool, request, narrator, Patience(saving=arguments.save_timeout))
         except TracekitError as error:
             if received.ending is None:
                 raise
-            narrator.tell(str(error))
+            narrator.on_message(str(error))
         else:
             for warning in warnings:
-                narrator.tell(warning)
+                narrator.on_message(warning)
             if arguments.analyze:
-                narrator.tell(f"saved {request.output}")
+                narrator.on_message(f"saved {request.output}")
             else:
                 emit(f"{request.output}\n")
     if arguments.analyze:
         return Next(("analyze", "--", str(request.output)))
     if is_interactive():
-        narrator.tell(f"next: tracekit analyze {shlex.quote(str(request.output))}")
+        narrator.on_message(f"next: tracekit analyze {shlex.quote(str(request.output))}")
     return ExitStatus.DONE
+
+
+def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
+    """Says what to do on a machine that cannot record."""
+    from tracekit.recording.xctrace.tool import HOW_TO_INSTALL
+
+    if sys.platform == "darwin":
+        return TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
+    typed = replace(request, device="NAME" if request.device == "" else request.device, no_prompt=no_prompt)
+    return TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
 
 
 def request_of(arguments: Namespace) -> Request:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Narrator:
-    """Tells standard error what becomes of a recording, and how long it takes: on a terminal every second, else each
-    minute of waiting."""
+    """Reports on standard error what becomes of a recording, and how long it takes: on a terminal every second, else
+    each minute of waiting."""
 
     def __init__(self) -> None:
         self._shown = ""
         self._minutes = 0
 
-    def tell(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         """A clause of our own."""
         self.close()
         narrate(f"tracekit: {text}")
@@ -88,8 +88,8 @@ def _picked(devices: Sequence[ListedDevice], wanted: str) -> ListedDevice:
 
 
 def check_signature(launch: Sequence[str], narrator: Narrator) -> None:
-    """Tell where a program that is to be launched on this Mac cannot be traced; where that cannot be found out, xctrace
-    will tell."""
+    """Say where a program that is to be launched on this Mac cannot be traced; where that cannot be found out, xctrace
+    will say so."""
     from tracekit.recording.xctrace.signing import read_signature
 
     if not launch:
@@ -100,7 +100,7 @@ def check_signature(launch: Sequence[str], narrator: Narrator) -> None:
     except TracekitError:
         return
     if not signature.is_traceable:
-        narrator.tell(
+        narrator.on_message(
             f"{program.name} lacks get-task-allow, so Core ML events will be missing; to sign it, see: tracekit doctor "
             f"--target {program}"
         )

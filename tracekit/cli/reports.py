@@ -61,7 +61,7 @@ def check_output(path: Path, inputs: Sequence[str]) -> None:
     try:
         refused = is_part_of_recording(path, inputs)
     except (OSError, ValueError):
-        # What is wrong with an input is told where it is read.
+        # What is wrong with an input is reported where it is read.
         refused = False
     if refused:
         raise UsageError(f"cannot write {path}: it is part of the recording; choose another file")

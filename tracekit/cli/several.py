@@ -133,7 +133,7 @@ def run_several(
     from tracekit.report.renderers.overview import render_overview
     from tracekit.report.renderers.text_layout import FILE_WIDTH
 
-    # What is told meanwhile cannot come from another process.
+    # Messages cannot come from another process.
     xctrace = (
         XctraceOptions(arguments.timeout) if arguments.jobs > 1 else xctrace_options(arguments, quiet=arguments.quiet)
     )

@@ -42,9 +42,9 @@ def _limit(limit: Limit, model: str, measured: Figure | None) -> Item:
         text = f"{missing(limit.name)}; {bound}"
         return Item(Verdict.NOT_ENOUGH_DATA, limit.name, model, text, None, limit.setting, None, limit.value)
     value = measured.value
-    kept = value >= limit.value if is_minimum else value <= limit.value
+    is_met = value >= limit.value if is_minimum else value <= limit.value
     return Item(
-        Verdict.PASSED if kept else Verdict.FAILED,
+        Verdict.PASSED if is_met else Verdict.FAILED,
         limit.name,
         model,
         f"{with_basis(limit.name, measured)}, {bound}{_distance(limit, value)}",

@@ -14,7 +14,7 @@ from tracekit._version import __version__
 from tracekit.compare.comparison import environment_differences, same_content
 from tracekit.compare.figures import names_of
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.storage import MalformedError, from_plain, to_plain
+from tracekit.compare.storage import MalformedError, from_plain, read_json, to_plain
 from tracekit.errors import TracekitError, UsageError
 
 if TYPE_CHECKING:
@@ -61,22 +61,22 @@ def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = N
 
     Raises `UsageError` for recordings without predictions, of different environments, and for one that is in it.
     """
-    kept = list(earlier.recordings if earlier is not None else ())
+    all_recordings = list(earlier.recordings if earlier is not None else ())
     for recording in recordings:
         if not any(len(model.latencies_ns) for model in recording.models):
             raise UsageError(f"{recording.source}: no prediction with a known latency, so nothing to compare with")
-        if any(same_content(recording, other) for other in kept):
+        if any(same_content(recording, other) for other in all_recordings):
             raise UsageError(f"{recording.source} is in the baseline already; a recording counts once")
-        kept.append(recording)
-    differences = environment_differences(kept[:1], kept[1:])
+        all_recordings.append(recording)
+    differences = environment_differences(all_recordings[:1], all_recordings[1:])
     if differences:
         first = differences[0]
         raise UsageError(
             f"recordings of different environments ({first.what}: {first.before}, {first.after}); "
             "keep a baseline for each"
         )
-    nameless = (replace(recording, source=f"recording {number}") for number, recording in enumerate(kept, 1))
-    checks = frozenset(result.id for recording in kept for result in recording.checks)
+    nameless = (replace(recording, source=f"recording {number}") for number, recording in enumerate(all_recordings, 1))
+    checks = frozenset(result.id for recording in all_recordings for result in recording.checks)
     return Baseline(
         tuple(nameless)[-MAX_RECORDINGS:], checks | (earlier.checks if earlier is not None else frozenset())
     )
@@ -106,14 +106,7 @@ def _compact(text: str) -> str:
 
 def load_baseline(path: Path) -> Baseline:
     """A baseline file. Raises `TracekitError` with what is wrong with it."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise TracekitError(f"{path} has more than {MAX_BYTES >> 20} MB, so it is not a baseline")
-        plain = json.loads(path.read_bytes())
-    except OSError as error:
-        raise TracekitError(f"cannot read the baseline {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise TracekitError(f"{path} is not a baseline: it is not valid JSON") from None
+    plain = read_json(path, str(path), "baseline", MAX_BYTES, TracekitError)
     if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION:
         raise TracekitError(f"{path} is not a baseline of this version of tracekit; save it again")
     entries, checks = plain.get("recordings"), plain.get("checks")

@@ -36,7 +36,7 @@ LABELS = {
 """What each field of `Environment` is called."""
 
 NEVER_RECORDED = ("low power mode",)
-"""What changes latency, and no table of Instruments tells."""
+"""What changes latency, and no table of Instruments shows."""
 
 ONE_RECORDING = (
     "One recording each: recordings of the same build differ too, and one pair cannot show by how much. Where they "
@@ -67,7 +67,7 @@ class Comparison:
     after: tuple[str, ...]
     unfair: tuple[EnvironmentDifference, ...]
     not_recorded: tuple[str, ...]
-    """What would make it unfair if it differed, and a recording does not tell."""
+    """What would make it unfair if it differed, and a recording does not show."""
     models: tuple[ModelComparison, ...]
     """Those on both sides first, then those on one, each by the time they took."""
     findings: tuple[FindingChange, ...]
@@ -122,20 +122,20 @@ def compare(
 
 def check_repeats(side: Sequence[Measurements]) -> None:
     """Raises `UsageError` for a recording that is given twice: it would count as two."""
-    seen = set()
+    seen_latencies = set()
     for recording in side:
         content = _content(recording)
-        if content and content in seen:
+        if content and content in seen_latencies:
             raise UsageError(f"{recording.source} is given twice; a recording counts once")
-        seen.add(content)
+        seen_latencies.add(content)
 
 
 def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], after: Sequence[Measurements]) -> None:
-    for names, side, place in ((renames.keys(), before, "OLD"), (renames.values(), after, "NEW")):
-        held = sorted({entry.name for recording in side for entry in recording.models})
+    for names, side, argument in ((renames.keys(), before, "OLD"), (renames.values(), after, "NEW")):
+        model_names = sorted({entry.name for recording in side for entry in recording.models})
         for name in names:
-            if name not in held:
-                raise UsageError(f"--rename OLD=NEW, {place}: {unknown('model', name, held)}")
+            if name not in model_names:
+                raise UsageError(f"--rename OLD=NEW, {argument}: {unknown('model', name, model_names)}")
     if len(set(renames.values())) < len(renames):
         raise UsageError("two models are renamed to the same name; write each --rename OLD=NEW with a name of its own")
 
@@ -157,7 +157,7 @@ def environment_differences(
 
 
 def _not_recorded(recordings: Sequence[Measurements]) -> tuple[str, ...]:
-    """What at least one recording does not tell of its environment."""
+    """What at least one recording does not show of its environment."""
     environments = [recording.environment for recording in recordings]
     unknown = (name for name in LABELS if any(getattr(one, name) is None for one in environments))
     return (*(LABELS[name] for name in unknown), *NEVER_RECORDED)
@@ -206,16 +206,18 @@ def typical(side: Sequence[Measurements]) -> int:
     """Position of the recording whose latencies are nearest to those of its side: the sum of the distances of its
     medians from the middle of each model, as logarithms. The first of several; 0 for one without latencies."""
     logs: dict[str, list[float | None]] = {}
-    for place, recording in enumerate(side):
+    for index, recording in enumerate(side):
         for model in recording.models:
             values = model.warm_ns if model.warm.any() else model.latencies_ns
             if len(values):
-                logs.setdefault(model.name, [None] * len(side))[place] = math.log(max(float(np.median(values)), 1.0))
+                logs.setdefault(model.name, [None] * len(side))[index] = math.log(max(float(np.median(values)), 1.0))
     middles = {name: float(np.median([one for one in of_model if one is not None])) for name, of_model in logs.items()}
 
-    def distance(place: int) -> tuple[int, float]:
-        held = [abs(one - middles[name]) for name, of_model in logs.items() if (one := of_model[place]) is not None]
-        return -len(held), sum(held)
+    def distance(index: int) -> tuple[int, float]:
+        differences = [
+            abs(one - middles[name]) for name, of_model in logs.items() if (one := of_model[index]) is not None
+        ]
+        return -len(differences), sum(differences)
 
     return min(range(len(side)), key=distance)
 
@@ -226,5 +228,5 @@ def same_content(one: Measurements, other: Measurements) -> bool:
 
 
 def _content(recording: Measurements) -> tuple[tuple[str, bytes], ...]:
-    """What tells recordings apart: the latencies of all models, to the last digit. Empty without any."""
+    """What distinguishes recordings: the latencies of all models, to the last digit. Empty without any."""
     return tuple((entry.name, entry.latencies_ns.tobytes()) for entry in recording.models if entry.predictions)

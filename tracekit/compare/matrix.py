@@ -186,8 +186,8 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     }
     names = dict.fromkeys(model.model for source in sources for model in source.models)
     rows = [_row(name, figure, groups.values()) for name in names for figure in FIGURES]
-    kept = tuple(row for row in rows if any(value is not None for value in row.values))
-    explained = [NO_TEST] if any(row.best for row in kept) else []
+    filled_rows = tuple(row for row in rows if any(value is not None for value in row.values))
+    explained = [NO_TEST] if any(row.best for row in filled_rows) else []
     if any(len(group) > 1 for group in groups.values()):
         explained.append("Several recordings with one label: the median of their values; predictions are added up.")
     if any(source.kind == PERFORMANCE_REPORT for source in sources):
@@ -195,7 +195,7 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     return Matrix(
         SCHEMA_VERSION,
         tuple(_column(label, group) for label, group in groups.items()),
-        kept,
+        filled_rows,
         (*explained, *notes),
     )
 
@@ -235,7 +235,8 @@ def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
 
 
 def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[str]:
-    """A label for each source: the one that is given, its placeholders filled in; else what tells it from the others.
+    """A label for each source: the one that is given, its placeholders filled in; else what distinguishes it from the
+    others.
 
     That is what differs of device, system and compute units, or the name where that is not enough; names that occur
     more than once get a number.
@@ -273,7 +274,7 @@ def expanded_labels(labels: Sequence[str], counts: Sequence[int]) -> list[str | 
     One label counts for all paths. Raises `UsageError` for any other number than that of the paths, and for a
     placeholder that does not exist.
     """
-    for placeholder in (found for label in labels for found in re.findall(r"\{\w*\}", label)):
+    for placeholder in (match for label in labels for match in re.findall(r"\{\w*\}", label)):
         if placeholder not in PLACEHOLDERS:
             raise unknown("placeholder in --label", placeholder, PLACEHOLDERS)
     if not labels:

@@ -83,13 +83,13 @@ class ModelMeasurements:
     name: str
     predictions: int
     latencies_ns: IntArray
-    """Shape (predictions,); (0,) where predictions are inferred from hardware, which does not tell their latency."""
+    """Shape (predictions,); (0,) where predictions are inferred from hardware, which does not show their latency."""
     warm: BoolArray
     """Same shape: not the first prediction after a load."""
     cold_loads_ns: IntArray
     cached_loads_ns: IntArray
     other_loads_ns: IntArray
-    """Loads of which the recording does not tell whether they were cold."""
+    """Loads of which the recording does not show whether they were cold."""
     copies: int | None
     """Rows of copies and conversions that belong to its predictions; None where predictions are inferred."""
     max_in_flight: int | None
@@ -264,7 +264,7 @@ def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
 
 
 def _units(breakdown: Breakdown) -> tuple[tuple[str, float], ...]:
-    """Shares of the execution that is known; a unit of which no prediction tells has none."""
+    """Shares of the execution that is known; a unit that no prediction shows has none."""
     columns = {str(unit): f"{str(unit).lower()}_busy" for unit in UNITS}
     known = {name: column for name, column in columns.items() if breakdown.frame[f"{column}_ns"].notna().any()}
     busy = {name: _time(breakdown, [column]).sum() for name, column in known.items()}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def source_of_report(report: PerformanceReport) -> Source:
     """A report as a source. Its placement is a plan, so it has no share of the Neural Engine in what was executed; a
-    report without operations tells no compute units. O(operations)."""
+    report without operations states no compute units. O(operations)."""
     prediction, load, counts = report.prediction, report.load, report.counts
     return Source(
         report.source,

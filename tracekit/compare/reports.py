@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.storage import MalformedError, from_plain, model_to_plain
+from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
 from tracekit.errors import UnreadableRecording
 from tracekit.report.report import SCHEMA_VERSION
 
@@ -32,14 +31,7 @@ def to_report(recording: Measurements) -> dict[str, Any]:
 def load_report(path: Path) -> Measurements:
     """Measurements of the recording that a JSON report is about. Raises `UnreadableRecording`, and says what to do."""
     name = path.name
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UnreadableRecording(f"{name} has more than {MAX_BYTES >> 20} MB, so it is not a report")
-        plain = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UnreadableRecording(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise UnreadableRecording(f"{name} is not a report: it is not valid JSON") from None
+    plain = read_json(path, name, "report", MAX_BYTES, UnreadableRecording)
     if isinstance(plain, list):
         raise UnreadableRecording(f"{name} holds several reports; write one file each with 'analyze --json -o FOLDER'")
     if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION or "checks" not in plain:

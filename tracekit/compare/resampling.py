@@ -59,7 +59,7 @@ def _politis_white(values: FloatArray) -> int:
     variance = float(centered @ centered) / count
     if variance == 0:
         return 1
-    # The first lag after which `quiet` autocorrelations in a row cannot be told from 0 ends the dependence.
+    # The first lag after which `quiet` autocorrelations in a row cannot be distinguished from 0 ends the dependence.
     quiet = max(5, math.ceil(math.sqrt(math.log10(count))))
     longest = min(math.ceil(math.sqrt(count)) + quiet, count - 1)
     covariances = np.array([float(centered[lag:] @ centered[: count - lag]) for lag in range(longest + 1)]) / count

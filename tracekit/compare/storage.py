@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import zlib
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,10 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.report.totals import SEVERITIES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tracekit.arrays import IntArray
+    from tracekit.errors import TracekitError
 
 LISTED = 200
 """Longest list that is written as numbers; a review can still read it."""
@@ -40,6 +44,19 @@ MAX_ITEMS = 10_000
 
 class MalformedError(Exception):
     """The JSON is not what `to_plain` writes; the text says which key."""
+
+
+def read_json(path: Path, name: str, what: str, max_bytes: int, failure: type[TracekitError]) -> Any:
+    """The value in a JSON file of ours. Raises `failure` where it cannot be read, is too large or is not JSON, with
+    `name` for the file and `what` for what it should be: `baseline`."""
+    try:
+        if path.stat().st_size > max_bytes:
+            raise failure(f"{name} has more than {max_bytes >> 20} MB, so it is not a {what}")
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise failure(f"cannot read the {what} {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise failure(f"{name} is not a {what}: it is not valid JSON") from None
 
 
 def to_plain(recording: Measurements) -> dict[str, Any]:
@@ -55,18 +72,18 @@ def to_plain(recording: Measurements) -> dict[str, Any]:
 
 def from_plain(plain: object) -> Measurements:
     """The inverse of `to_plain`. Raises `MalformedError`."""
-    given = _dict(plain, "recording")
+    record = _dict(plain, "recording")
     return Measurements(
-        source=_text(given, "source"),
+        source=_text(record, "source"),
         environment=Environment(
             **{
-                field.name: _optional_text(_dict(given.get("environment"), "environment"), field.name)
+                field.name: _optional_text(_dict(record.get("environment"), "environment"), field.name)
                 for field in fields(Environment)
             }
         ),
-        core_ml=_bool(given, "core_ml"),
-        models=_models_from_plain(given),
-        checks=tuple(_check_from_plain(entry) for entry in _list(given, "checks")),
+        core_ml=_bool(record, "core_ml"),
+        models=_models_from_plain(record),
+        checks=tuple(_check_from_plain(entry) for entry in _list(record, "checks")),
     )
 
 
@@ -109,34 +126,34 @@ def _packed(values: IntArray, listed: int) -> list[int] | str:
     return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
 
 
-def _models_from_plain(given: dict[str, Any]) -> tuple[ModelMeasurements, ...]:
-    models = tuple(_model_from_plain(entry) for entry in _list(given, "models"))
+def _models_from_plain(record: dict[str, Any]) -> tuple[ModelMeasurements, ...]:
+    models = tuple(_model_from_plain(entry) for entry in _list(record, "models"))
     if len({model.name for model in models}) < len(models):
         raise MalformedError("models")
     return models
 
 
 def _model_from_plain(plain: object) -> ModelMeasurements:
-    given = _dict(plain, "models")
-    latencies = _durations(given, "latencies")
-    first = _unpacked(given, "first_after_load")
+    record = _dict(plain, "models")
+    latencies = _durations(record, "latencies")
+    first = _unpacked(record, "first_after_load")
     if len(first) and (first.min() < 0 or first.max() >= len(latencies)):
         raise MalformedError("first_after_load")
     warm = np.ones(len(latencies), dtype=bool)
     warm[first] = False
-    units = _dict(given.get("units"), "units")
+    units = _dict(record.get("units"), "units")
     return ModelMeasurements(
-        name=_text(given, "name"),
-        predictions=_count(given, "predictions"),
+        name=_text(record, "name"),
+        predictions=_count(record, "predictions"),
         latencies_ns=latencies,
         warm=warm,
-        cold_loads_ns=_durations(given, "cold_loads"),
-        cached_loads_ns=_durations(given, "cached_loads"),
-        other_loads_ns=_durations(given, "other_loads"),
-        copies=_optional_count(given, "copies"),
-        max_in_flight=_optional_count(given, "most_in_flight"),
-        warm_parts=_parts_from_plain(given.get("warm_parts")),
-        parts=_parts_from_plain(given.get("parts")),
+        cold_loads_ns=_durations(record, "cold_loads"),
+        cached_loads_ns=_durations(record, "cached_loads"),
+        other_loads_ns=_durations(record, "other_loads"),
+        copies=_optional_count(record, "copies"),
+        max_in_flight=_optional_count(record, "most_in_flight"),
+        warm_parts=_parts_from_plain(record.get("warm_parts")),
+        parts=_parts_from_plain(record.get("parts")),
         units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
     )
 
@@ -144,46 +161,46 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
 def _parts_from_plain(plain: object) -> Parts | None:
     if plain is None:
         return None
-    given = _dict(plain, "parts")
-    means = _dict(given.get("means"), "means")
+    record = _dict(plain, "parts")
+    means = _dict(record.get("means"), "means")
     return Parts(
-        tuple(_part(group.name, means.get(group.name)) for group in GROUPS), max(_number(given, "degrees"), 1.0)
+        tuple(_part(group.name, means.get(group.name)) for group in GROUPS), max(_number(record, "degrees"), 1.0)
     )
 
 
 def _part(name: str, plain: object) -> PartMean:
     if plain is None:
         return PartMean(name, 0.0, 0.0, True)
-    given = _dict(plain, name)
-    return PartMean(name, _number(given, "mean_ns"), abs(_number(given, "error_ns")), _bool(given, "complete"))
+    record = _dict(plain, name)
+    return PartMean(name, _number(record, "mean_ns"), abs(_number(record, "error_ns")), _bool(record, "complete"))
 
 
 def _check_from_plain(plain: object) -> CheckResult:
-    given = _dict(plain, "checks")
-    outcome, severity = _text(given, "outcome"), _optional_text(given, "severity")
+    record = _dict(plain, "checks")
+    outcome, severity = _text(record, "outcome"), _optional_text(record, "severity")
     if outcome not in OUTCOMES:
         raise MalformedError("outcome")
     if severity not in SEVERITIES and (severity is not None or outcome == "finding"):
         raise MalformedError("severity")
     return CheckResult(
-        id=_text(given, "id"),
-        title=_text(given, "title"),
-        model=_optional_text(given, "model"),
+        id=_text(record, "id"),
+        title=_text(record, "title"),
+        model=_optional_text(record, "model"),
         outcome=outcome,
         severity=severity,
-        savings_ns=_optional_count(given, "savings_ns"),
+        savings_ns=_optional_count(record, "savings_ns"),
     )
 
 
-def _durations(given: dict[str, Any], key: str) -> IntArray:
-    values = _unpacked(given, key)
+def _durations(record: dict[str, Any], key: str) -> IntArray:
+    values = _unpacked(record, key)
     if len(values) and (values.min() < 0 or values.max() > 2**53):
         raise MalformedError(key)
     return values * RESOLUTION_NS
 
 
-def _unpacked(given: dict[str, Any], key: str) -> IntArray:
-    value = given.get(key)
+def _unpacked(record: dict[str, Any], key: str) -> IntArray:
+    value = record.get(key)
     if isinstance(value, list):
         if len(value) > MAX_VALUES or not all(type(entry) is int and abs(entry) < 2**62 for entry in value):
             raise MalformedError(key)
@@ -206,44 +223,44 @@ def _dict(value: object, key: str) -> dict[str, Any]:
     return value
 
 
-def _list(given: dict[str, Any], key: str) -> list[Any]:
-    value = given.get(key)
+def _list(record: dict[str, Any], key: str) -> list[Any]:
+    value = record.get(key)
     if not isinstance(value, list) or len(value) > MAX_ITEMS:
         raise MalformedError(key)
     return value
 
 
-def _text(given: dict[str, Any], key: str) -> str:
-    value = given.get(key)
+def _text(record: dict[str, Any], key: str) -> str:
+    value = record.get(key)
     if not isinstance(value, str):
         raise MalformedError(key)
     return value
 
 
-def _optional_text(given: dict[str, Any], key: str) -> str | None:
-    return None if given.get(key) is None else _text(given, key)
+def _optional_text(record: dict[str, Any], key: str) -> str | None:
+    return None if record.get(key) is None else _text(record, key)
 
 
-def _bool(given: dict[str, Any], key: str) -> bool:
-    value = given.get(key)
+def _bool(record: dict[str, Any], key: str) -> bool:
+    value = record.get(key)
     if not isinstance(value, bool):
         raise MalformedError(key)
     return value
 
 
-def _count(given: dict[str, Any], key: str) -> int:
-    value = given.get(key)
+def _count(record: dict[str, Any], key: str) -> int:
+    value = record.get(key)
     if type(value) is not int or not 0 <= value < 2**62:
         raise MalformedError(key)
     return value
 
 
-def _optional_count(given: dict[str, Any], key: str) -> int | None:
-    return None if given.get(key) is None else _count(given, key)
+def _optional_count(record: dict[str, Any], key: str) -> int | None:
+    return None if record.get(key) is None else _count(record, key)
 
 
-def _number(given: dict[str, Any], key: str) -> float:
-    value = given.get(key)
+def _number(record: dict[str, Any], key: str) -> float:
+    value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
         raise MalformedError(key)
     return float(value)

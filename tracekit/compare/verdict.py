@@ -30,7 +30,7 @@ class Item:
     text: str
     """What was measured and what is allowed, in one sentence without a full stop."""
     about: str | None = None
-    """Tells items with one subject and model apart: a finding as `CHECK:MODEL`, what differs in the environment."""
+    """Distinguishes items with one subject and model: a finding as `CHECK:MODEL`, what differs in the environment."""
     setting: tuple[str | int, ...] = ()
     """Keys below the table `check` that lead to the setting that was checked; empty where none did."""
     value: float | None = None

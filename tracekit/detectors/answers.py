@@ -8,6 +8,8 @@ import numpy as np
 
 from tracekit.detectors.outcomes import Cost, Evidence, EvidenceColumns, Finding, InsufficientData, NotApplicable
 from tracekit.intervals import Intervals
+from tracekit.recording.table import TableState
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.code import CallSite
     from tracekit.detectors.outcomes import Metric
+    from tracekit.trace.trace import Trace
 
 MAX_EVIDENCE = 50
 """Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""
@@ -110,6 +113,22 @@ def no_prediction(model: str | None) -> NotApplicable:
     return NotApplicable(model, "No prediction was recorded.")
 
 
+def units_not_recorded(
+    model: str | None, trace: Trace, *, before: str = "", after: str = ""
+) -> InsufficientData | None:
+    """The answer where the work of the Neural Engine or the GPU was not recorded or cannot be read, as coverage words
+    it between `before` and `after`; None where both were recorded."""
+    entries = [
+        entry
+        for entry in map(trace.coverage_of, (NEURAL_ENGINE, GPU))
+        if entry.state not in (TableState.ROWS, TableState.EMPTY)
+    ]
+    if not entries:
+        return None
+    reason = f"{before}{' '.join(entry.conclusion for entry in entries)}{after}"
+    return InsufficientData(model, reason, " ".join(dict.fromkeys(entry.advice for entry in entries)))
+
+
 def too_few_predictions(
     model: str | None,
     count: int,
@@ -126,6 +145,6 @@ def too_few_predictions(
     others do not count.
     """
     noun = f"{adjective and f'{adjective} '}prediction"
-    seen = format_count(count, noun) if count else f"No {noun}s"
-    reason = f"{seen}{which and f' {which}'}, {needed} needed{left_out and f'; {left_out}'}."
+    counted = format_count(count, noun) if count else f"No {noun}s"
+    reason = f"{counted}{which and f' {which}'}, {needed} needed{left_out and f'; {left_out}'}."
     return InsufficientData(model, reason, record)

@@ -27,7 +27,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that may be meant to end the program, and do so with an exception."""
 
 
-class ForeignCodeFailed(Exception):  # noqa: N818 - a failure of others, told as one
+class ForeignCodeFailed(Exception):  # noqa: N818 - a failure of others, reported as one
     """Code of another package raised something, be it an exit; the text says what."""
 
 

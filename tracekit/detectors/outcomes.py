@@ -130,7 +130,7 @@ class Finding:
 
     @property
     def models(self) -> frozenset[str] | None:
-        """The models that it is about: of one about several those of its evidence; None where it does not tell all of
+        """The models that it is about: of one about several those of its evidence; None where it does not name all of
         them."""
         if self.model is not None:
             return frozenset((self.model,))

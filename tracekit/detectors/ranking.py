@@ -55,7 +55,7 @@ class RankedFinding:
 
 
 def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
-    """The findings among the judgements: detectors by what fixing their findings would save together, largest
+    """The findings among the judgments: detectors by what fixing their findings would save together, largest
     first; the findings of a detector by cost. O(n log n) in the intervals, for each detector that found something.
     """
     groups: dict[str, list[Judgment]] = {}
@@ -88,24 +88,24 @@ def savings(findings: Sequence[Finding]) -> list[int]:
     shares = [min(cost / length, 1.0) if length else 0.0 for cost, length in zip(costs, lengths_ns, strict=True)]
     max_later = [*accumulate(reversed(shares), max, initial=0.0)][::-1]
     batch = max(_BATCH, 4 * isqrt(len(findings)))
-    edges, taken = np.zeros(1, np.int64), np.zeros(1)
+    edges, claimed = np.zeros(1, np.int64), np.zeros(1)
     saved = []
     for first in range(0, len(findings), batch):
         batch_range = range(first, min(first + batch, len(findings)))
-        edges, taken = _cut(edges, taken, [bound for index in batch_range for bound in _bounds(affected[index])])
+        edges, claimed = _cut(edges, claimed, [bound for index in batch_range for bound in _bounds(affected[index])])
         lengths = np.diff(edges, append=edges[-1])
         for index in batch_range:
             if not shares[index]:
                 saved.append(costs[index])
                 continue
             pieces = _ranges(*(np.searchsorted(edges, bound) for bound in _bounds(affected[index])))
-            before = taken[pieces]
-            taken[pieces] = after = np.maximum(before, shares[index])
+            before = claimed[pieces]
+            claimed[pieces] = after = np.maximum(before, shares[index])
             saved.append(min(round(float(((after - before) * lengths[pieces]).sum())), costs[index]))
         # No later finding claims more than this.
-        taken = np.minimum(taken, max_later[batch_range.stop])
-        differs = np.append(True, taken[1:] != taken[:-1])
-        edges, taken = edges[differs], taken[differs]
+        claimed = np.minimum(claimed, max_later[batch_range.stop])
+        differs = np.append(True, claimed[1:] != claimed[:-1])
+        edges, claimed = edges[differs], claimed[differs]
     return saved
 
 
@@ -113,12 +113,12 @@ def _bounds(times: Intervals) -> tuple[IntArray, IntArray]:
     return times.starts, times.ends
 
 
-def _cut(edges: IntArray, taken: FloatArray, bounds: Sequence[IntArray]) -> tuple[IntArray, FloatArray]:
+def _cut(edges: IntArray, claimed: FloatArray, bounds: Sequence[IntArray]) -> tuple[IntArray, FloatArray]:
     """Pieces of time, each from its edge to the next one, and what is claimed of them, cut at more edges. Nothing is
     claimed before the first edge; nothing may be behind the last one."""
     cut = np.union1d(edges, np.concatenate(bounds))
     index = np.searchsorted(edges, cut, side="right") - 1
-    return cut, np.where(index < 0, 0.0, taken[index])
+    return cut, np.where(index < 0, 0.0, claimed[index])
 
 
 def _finding(judgment: Judgment) -> Finding:

@@ -54,11 +54,11 @@ def run_detectors(
     check_settings(detectors, general, special)
     chosen = choose(detectors, only, skip)
     options = configure(detectors, general)
-    given = _Settings(detectors, general, special, model_skip or {}, options)
-    outcomes = _outcomes([detector for detector in chosen if not _is_foreign(detector)], trace, given)
+    applied = _Settings(detectors, general, special, model_skip or {}, options)
+    outcomes = _outcomes([detector for detector in chosen if not _is_foreign(detector)], trace, applied)
     for detector in chosen:
         if _is_foreign(detector):
-            outcomes |= _outcomes([detector], trace, given)
+            outcomes |= _outcomes([detector], trace, applied)
     unnamed = _unnamed(trace)
     for detector in chosen:
         if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
@@ -94,9 +94,9 @@ def _outcomes(detectors: Sequence[AnyDetector], trace: Trace, settings: _Setting
     """
     outcomes = {detector.id: _of_recording(detector, settings.options[detector.id], trace) for detector in detectors}
     judging = [detector for detector in detectors if isinstance(detector, Detector) and not outcomes[detector.id]]
-    seen = copy_of(trace) if any(map(_is_foreign, judging)) else trace
+    copied = copy_of(trace) if any(map(_is_foreign, judging)) else trace
     # Model by model: what is cut from the trace for one is let go before the next.
-    for view in model_views(seen) if judging else ():
+    for view in model_views(copied) if judging else ():
         options = settings.of(view.name)
         left_out = _left_out(settings.model_skip, view.name)
         for detector in judging:

@@ -9,7 +9,7 @@ from tracekit.trace.events import Device, Kind
 
 
 class Category(IntEnum):
-    """What is told apart at a glance. Values are codes in arrays."""
+    """What is distinguished at a glance. Values are codes in arrays."""
 
     OTHER = 0
     LOAD = auto()

@@ -190,7 +190,7 @@ def _strips(trace: Trace) -> Iterator[LaneRows]:
 
 
 def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
-    """The lane of the main thread; none where no call stack tells when it ran. Reads the samples."""
+    """The lane of the main thread; none where no call stack shows when it ran. Reads the samples."""
     frame = main_thread_frame(trace)
     if frame.empty:
         return ()

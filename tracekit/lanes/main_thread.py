@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FRAME = "main thread"
 """Its name, beside those of a trace."""
 SAMPLE_NS = 1_000_000
-"""What a sample stands for where its table does not tell: Instruments takes one of each running thread every ms."""
+"""What a sample stands for where its table does not state it: Instruments takes one of each running thread every ms."""
 _APART = 1.5
 """Samples no further apart than so many of what they stand for are one period: distances vary by some percent."""
 
@@ -24,7 +24,7 @@ _APART = 1.5
 @cached_by_trace
 def main_thread_frame(trace: Trace) -> pd.DataFrame:
     """Stretches in which the main thread of the target was seen running: `start_ns`, `duration_ns`, `state`; without
-    rows where no sample tells.
+    rows where no sample shows it.
 
     A thread that waits is not sampled, so a gap is waiting, or work shorter than the distance of two samples. Ends are
     exact to that distance. Reads the samples. O(samples log samples).

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tracekit.model_files.conversions import told_by_precision
+from tracekit.model_files.conversions import implied_by_precision
 from tracekit.model_files.core_ai import core_ai_model, is_core_ai
 from tracekit.model_files.facts import (
     COMPRESSED,
@@ -26,7 +26,7 @@ from tracekit.model_files.facts import (
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, read_bytes, shown
 from tracekit.model_files.from_specification import MAIN, kind_words, program_function, together
 from tracekit.model_files.mil_text import functions_of
-from tracekit.model_files.schema_items import items, text, whole
+from tracekit.model_files.schema_items import items, text, whole_number
 from tracekit.model_files.weights import weights_of_all
 from tracekit.model_files.words import snake
 
@@ -71,9 +71,9 @@ def read_compiled(folder: Path, depth: int = 0) -> ModelFile:
 
 def read_json(data: bytes, path: Path) -> ModelFile:
     """Facts from what `xcrun coremlcompiler metadata` or `coreai-build inspect` printed. Raises `UnreadableModel`."""
-    found = _document(data, path)
-    if found is not None and is_core_ai(found):
-        return core_ai_model(found, path.stem, path.name)
+    parsed = _document(data, path)
+    if parsed is not None and is_core_ai(parsed):
+        return core_ai_model(parsed, path.stem, path.name)
     document = _first(data, path)
     name = text(document.get("generatedClassName")) or path.stem
     return model_of(document, name, path.name, Form.COMPILER_JSON)
@@ -124,7 +124,7 @@ def model_of(document: Mapping[str, Any], name: str, source: str, form: Form) ->
         kind=kind_words(
             match[1] if match else "mlProgram" if "mlProgramOperationTypeHistogram" in document else "unknown"
         ),
-        specification_version=whole(document.get("specificationVersion")),
+        specification_version=whole_number(document.get("specificationVersion")),
         functions=_functions(document),
         weights=Weights(WeightState.UNKNOWN, None, None, precision=storage),
         metadata=Metadata(
@@ -178,7 +178,7 @@ def _function(document: Mapping[str, Any], name: str) -> Function:
     for key, value in histogram.items() if isinstance(histogram, Mapping) else ():
         opset, _, operation = str(key).rpartition(".")
         opsets.append(opset)
-        counts[snake(operation)] += max(whole(value) or 0, 0)
+        counts[snake(operation)] += max(whole_number(value) or 0, 0)
     computed = by_count(Counter({key: count for key, count in counts.items() if not key.startswith(COMPRESSED)}))
     precision = text(document.get("computePrecision"))
     floats = tuple(word for word in _WORDS.findall(precision) if word in FLOATS) or None
@@ -190,7 +190,7 @@ def _function(document: Mapping[str, Any], name: str) -> Function:
         opset=max((opset for opset in opsets if opset.startswith("Ios")), default=None),
         counts=computed,
         precision=floats,
-        conversions=(*told_by_precision(inputs, "input", floats), *told_by_precision(outputs, "output", floats))
+        conversions=(*implied_by_precision(inputs, "input", floats), *implied_by_precision(outputs, "output", floats))
         if floats
         else None,
     )

@@ -64,7 +64,9 @@ def conversions_of(
     return tuple(entry for entry in conversions if entry is not None)
 
 
-def told_by_precision(features: Sequence[Feature], direction: str, precision: Sequence[str]) -> tuple[Conversion, ...]:
+def implied_by_precision(
+    features: Sequence[Feature], direction: str, precision: Sequence[str]
+) -> tuple[Conversion, ...]:
     """Conversions that follow from the interface and the one float type that the model computes with, where the file
     does not hold the operations."""
     inside = [name for name in precision if name != "Float32"] or list(precision)
@@ -120,8 +122,10 @@ def _at_output(
     _, cast = _from_cast(feature.name, operations, users, producers)
     if cast is not None:
         return _conversion(feature, "output", _given(cast, producers), is_image, cast.name)
-    given = producers.get(feature.name)
-    element = next((value.element for value in given.outputs if value.name == feature.name), None) if given else None
+    producer = producers.get(feature.name)
+    element = (
+        next((value.element for value in producer.outputs if value.name == feature.name), None) if producer else None
+    )
     return _conversion(feature, "output", element, True, None) if is_image and element in FLOATS else None
 
 

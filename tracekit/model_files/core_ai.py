@@ -25,7 +25,7 @@ from tracekit.model_files.facts import (
     WeightState,
     by_count,
 )
-from tracekit.model_files.schema_items import text, whole
+from tracekit.model_files.schema_items import text, whole_number
 
 _ARRAY = re.compile(r"NDArray \((\w{1,40}), ([^()]{0,500})\)")
 _UNLISTED = Weights(WeightState.UNKNOWN, None, reason="weights of a Core AI model are not listed in this JSON")
@@ -71,7 +71,7 @@ def _feature(name: str, words: str, kind: FeatureKind) -> Feature:
     if match is None:
         return Feature(name, FeatureKind.UNKNOWN, None, None)
     sizes = [size.strip() for size in re.split("[×x]", match[2]) if size.strip()]
-    shape = Shape(tuple(whole(size) for size in sizes)) if sizes else None
+    shape = Shape(tuple(whole_number(size) for size in sizes)) if sizes else None
     return Feature(name, kind, match[1], shape)
 
 
@@ -79,5 +79,5 @@ def _counts(value: object) -> tuple[tuple[str, int], ...]:
     counts: Counter[str] = Counter()
     for entry in value if isinstance(value, list) else ():
         if isinstance(entry, Mapping) and text(entry.get("name")):
-            counts[text(entry["name"])] += max(whole(entry.get("count")) or 0, 0)
+            counts[text(entry["name"])] += max(whole_number(entry.get("count")) or 0, 0)
     return by_count(counts)

@@ -195,7 +195,7 @@ class Conversion:
     """Type that the function computes with."""
     image: bool
     operation: str | None
-    """The `cast` that does it; None where only the precision of the model tells of it."""
+    """The `cast` that does it; None where it follows only from the precision of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ class Function:
     """Float types that it computes with, the most frequent first; casts count for nothing. None: the file does not
     say."""
     conversions: tuple[Conversion, ...] | None = None
-    """None where the file does not tell whether the interface is converted."""
+    """None where the file does not show whether the interface is converted."""
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -236,7 +236,7 @@ class WeightState(StrEnum):
     MISSING = "missing"
     POINTER = "a Git LFS pointer"
     DAMAGED = "damaged"
-    UNKNOWN = "not told"
+    UNKNOWN = "unknown"
     """The file does not list them, or their kind is none that can be counted."""
 
 

@@ -38,20 +38,20 @@ def feature_of(message: Any, *, state: bool = False) -> Feature:
         element = {"int64KeyType": "Int64", "stringKeyType": "String"}.get(key)
         return Feature(kind=FeatureKind.DICTIONARY, element=element, shape=None, **common)
     if kind == "sequenceType":
-        held = message.type.sequenceType.WhichOneof("Type")
-        element = {"int64Type": "Int64", "stringType": "String"}.get(held)
+        element_type = message.type.sequenceType.WhichOneof("Type")
+        element = {"int64Type": "Int64", "stringType": "String"}.get(element_type)
         return Feature(kind=FeatureKind.SEQUENCE, element=element, shape=None, **common)
     return Feature(kind=FeatureKind.STATE if state else FeatureKind.UNKNOWN, element=None, shape=None, **common)
 
 
 def _array(message: Any, kind: FeatureKind, common: dict[str, Any]) -> Feature:
     sizes = tuple(int(size) for size in message.shape)
-    held = message.WhichOneof("ShapeFlexibility")
+    flexibility = message.WhichOneof("ShapeFlexibility")
     choices: tuple[tuple[int, ...], ...] = ()
     ranges: tuple[SizeRange, ...] = ()
-    if held == "enumeratedShapes":
+    if flexibility == "enumeratedShapes":
         choices = tuple(tuple(int(size) for size in shape.shape) for shape in message.enumeratedShapes.shapes)
-    elif held == "shapeRange":
+    elif flexibility == "shapeRange":
         ranges = tuple(_range(entry) for entry in message.shapeRange.sizeRanges)
     # A description without any size says nothing of the shape: outputs of flexible models have none.
     known = bool(sizes or choices or ranges)
@@ -63,12 +63,12 @@ def _array(message: Any, kind: FeatureKind, common: dict[str, Any]) -> Feature:
 
 def _image(message: Any, common: dict[str, Any]) -> Feature:
     color = COLOR_SPACES.get(message.colorSpace)
-    held = message.WhichOneof("SizeFlexibility")
+    flexibility = message.WhichOneof("SizeFlexibility")
     choices: tuple[tuple[int, ...], ...] = ()
     ranges: tuple[SizeRange, ...] = ()
-    if held == "enumeratedSizes":
+    if flexibility == "enumeratedSizes":
         choices = tuple((int(size.height), int(size.width)) for size in message.enumeratedSizes.sizes)
-    elif held == "imageSizeRange":
+    elif flexibility == "imageSizeRange":
         ranges = (_range(message.imageSizeRange.heightRange), _range(message.imageSizeRange.widthRange))
     return Feature(
         kind=FeatureKind.IMAGE,

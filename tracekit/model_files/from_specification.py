@@ -147,14 +147,16 @@ def _stage_name(names: Any, index: int) -> str:
 def together(parts: Sequence[Weights]) -> Weights:
     """Weights of all stages of a pipeline; what is wrong with one is wrong with all. Stages of which they cannot be
     counted are left out, unless there is no other."""
-    held = [part for part in parts if part.state is not WeightState.NONE]
-    held = [part for part in held if not part.reason or part.state is not WeightState.UNKNOWN] or held
-    if not held:
+    parts_with_weights = [part for part in parts if part.state is not WeightState.NONE]
+    parts_with_weights = [
+        part for part in parts_with_weights if not part.reason or part.state is not WeightState.UNKNOWN
+    ] or parts_with_weights
+    if not parts_with_weights:
         return Weights(WeightState.NONE, 0, ())
     usual = (WeightState.FILE, WeightState.INSIDE)
-    worst = next((part for part in held if part.state not in usual), held[0])
-    sizes = [part.bytes for part in held]
-    lists = [part.tensors for part in held]
+    worst = next((part for part in parts_with_weights if part.state not in usual), parts_with_weights[0])
+    sizes = [part.bytes for part in parts_with_weights]
+    lists = [part.tensors for part in parts_with_weights]
     return Weights(
         worst.state,
         None if None in sizes else sum(size for size in sizes if size is not None),

@@ -30,7 +30,7 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """A whole number, also one written as text."""
     if isinstance(value, bool):
         return None
@@ -86,7 +86,7 @@ def _array_shape(entry: Mapping[str, Any]) -> Shape | None:
 
 
 def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
-    height, width = whole(entry.get("height")), whole(entry.get("width"))
+    height, width = whole_number(entry.get("height")), whole_number(entry.get("width"))
     if height is None or width is None:
         return None
     # Sizes of images are written as width and height.
@@ -113,7 +113,7 @@ def _numbers(value: object) -> list[int]:
     parsed = _parsed(value)
     if not isinstance(parsed, list):
         return []
-    numbers = [whole(entry) for entry in parsed]
+    numbers = [whole_number(entry) for entry in parsed]
     return [entry for entry in numbers if entry is not None] if None not in numbers else []
 
 

@@ -80,7 +80,7 @@ def _check_size(data: bytes, descriptor: Any, path: Path) -> None:
     """Raise `UnreadableModel` for a specification that a few bytes of each message would blow up. O(fields)."""
     if len(data) <= SMALL_BYTES:
         return
-    taken, limit = 0, MAX_BYTES + 2 * len(data)
+    bytes_in_memory, limit = 0, MAX_BYTES + 2 * len(data)
     view = memoryview(data)
     pending = [(0, len(data), descriptor)]
     while pending:
@@ -99,17 +99,17 @@ def _check_size(data: bytes, descriptor: Any, path: Path) -> None:
                 inner = None if field is None else field.message_type
                 if inner is not None:
                     pending.append((position, position + length, inner))
-                    taken += MESSAGE_BYTES
+                    bytes_in_memory += MESSAGE_BYTES
                 else:
                     # Packed whole numbers of one byte each become numbers of Python.
                     is_text = field is None or field.type in (field.TYPE_BYTES, field.TYPE_STRING, field.TYPE_FLOAT)
-                    taken += length + 16 if is_text else NUMBER_BYTES * length
+                    bytes_in_memory += length + 16 if is_text else NUMBER_BYTES * length
                 position += length
             else:
                 raise _damaged(path)
             if position > end:
                 raise _damaged(path)
-            if taken > limit:
+            if bytes_in_memory > limit:
                 raise UnreadableModel(f"{shown(path)} describes more than a model can hold; it is damaged or hostile")
 
 

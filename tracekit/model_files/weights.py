@@ -89,11 +89,11 @@ def weights_of(operations: Sequence[Operation]) -> tuple[Weight, ...]:
 
 def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation]) -> Weight | None:
     if operation.type == CONSTANTS:
-        held = operation.stored[0] if operation.stored else None
-        if held is None or held.element in (None, "String") or not _is_data(held):
+        data = operation.stored[0] if operation.stored else None
+        if data is None or data.element in (None, "String") or not _is_data(data):
             return None
-        bits = BITS.get(held.element or "")
-        return Weight(value.name, held.element, held.element, held.count, held.bytes, bits=bits, offset=held.offset)
+        bits = BITS.get(data.element or "")
+        return Weight(value.name, data.element, data.element, data.count, data.bytes, bits=bits, offset=data.offset)
     chain = _chain(operation, makers)
     named: dict[str, Stored] = {}
     for entry in chain:
@@ -149,15 +149,15 @@ def _named(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, S
             named.setdefault(parameter, maker.stored[0])
         elif maker is not None and parameter == "lut" and maker.outputs:
             # A palette may itself be compressed; its shape still says what shares it.
-            made = maker.outputs[0]
+            palette = maker.outputs[0]
             named.setdefault(
-                parameter, Stored(parameter, made.element, tuple(size or 0 for size in made.dimensions or ()))
+                parameter, Stored(parameter, palette.element, tuple(size or 0 for size in palette.dimensions or ()))
             )
     return named
 
 
 def _bits(named: Mapping[str, Stored], main: Stored | None) -> int | None:
-    """Bits of one stored value. Indices of iOS 16 are packed into bytes: the size of the palette tells their bits."""
+    """Bits of one stored value. Indices of iOS 16 are packed into bytes: the size of the palette gives their bits."""
     palette = named.get("lut")
     if palette is not None and main is not None and main.element == "UInt8" and len(palette.dimensions) == 1:
         return max((palette.count - 1).bit_length(), 1)

@@ -1,4 +1,4 @@
-"""Attributes that tell tables of one schema apart, as a table of contents writes them."""
+"""Attributes that distinguish tables of one schema, as a table of contents writes them."""
 
 from __future__ import annotations
 

@@ -79,9 +79,9 @@ class CallStacks:
     thread: CodedCells
     process: CodedCells
     state: CodedCells
-    """`Running`, `Blocked`; without any value where the table does not tell."""
+    """`Running`, `Blocked`; without any value where the table does not state it."""
     weight_ns: IntegerCells
-    """Time that a sample stands for; without any value where the table does not tell."""
+    """Time that a sample stands for; without any value where the table does not state it."""
     stack: IntArray
     """Place of the stack of each sample; -1 where it has none."""
     starts: IntArray

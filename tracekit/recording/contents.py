@@ -31,7 +31,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What was recorded. `process` is None for a recording of all processes or where it is not told."""
+    """What was recorded. `process` is None for a recording of all processes or where it is unknown."""
 
     kind: str | None = None
     """`launched`, `attached` or `all-processes`."""
@@ -96,8 +96,8 @@ class Contents:
     form: str
     """`xctrace export XML` (later also `trace bundle`)."""
     has_table_of_contents: bool
-    """Whether the input says which tables were recorded. Without it an absent table cannot be told from one that
-    was not exported."""
+    """Whether the input says which tables were recorded. Without it an absent table cannot be distinguished from one
+    that was not exported."""
     runs: tuple[Run, ...]
     notes: tuple[str, ...] = ()
     """What the reader saw and the user should know, one sentence each (for example a duplicate export left out)."""

@@ -44,20 +44,20 @@ def digest_of(paths: Sequence[str | Path]) -> Digest | None:
     """
     if any(str(path) == STANDARD_INPUT for path in paths):
         return None
-    given = [Path(path) for path in paths]
+    roots = [Path(path) for path in paths]
     try:
-        if len(given) == 1 and not given[0].is_dir():
-            sha256, size = _contents(given[0].resolve())
+        if len(roots) == 1 and not roots[0].is_dir():
+            sha256, size = _contents(roots[0].resolve())
             return Digest(sha256, "file", 1, size)
-        listed = sorted((name.encode("utf-8", "surrogateescape"), path) for name, path in _files(given))
+        listed = sorted((name.encode("utf-8", "surrogateescape"), path) for name, path in _files(roots))
         lines, total = hashlib.sha256(), 0
         for name, path in listed:
             sha256, size = _contents(path)
             lines.update(f"{sha256}  {size}  ".encode() + name + b"\n")
             total += size
     except OSError as error:
-        raise UnreadableRecording(f"cannot read {error.filename or given[0]}: {error.strerror or error}") from error
-    return Digest(lines.hexdigest(), "folder" if len(given) == 1 else "files", len(listed), total)
+        raise UnreadableRecording(f"cannot read {error.filename or roots[0]}: {error.strerror or error}") from error
+    return Digest(lines.hexdigest(), "folder" if len(roots) == 1 else "files", len(listed), total)
 
 
 def _files(given: Sequence[Path]) -> Iterator[tuple[str, Path]]:

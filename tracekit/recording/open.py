@@ -44,7 +44,7 @@ def open_recording(
 
     reader: `native`; `xctrace`, which reads the needed tables of a bundle through Apple's tool; or `auto`, which reads
     natively and, where that tool is, through it what cannot be read so. Exports have one reader, and `auto` and
-    `native` are the same for them. xctrace: time limit of the tool, and who hears of its steps. The notes tell what it
+    `native` are the same for them. xctrace: time limit of the tool, and who hears of its steps. The notes say what it
     read.
 
     Raises `UnreadableRecording` for input that cannot be read, `UsageError` for a run or reader that does not exist,

@@ -32,8 +32,8 @@ def would_be_replaced(folder: Path, paths: Sequence[str | Path]) -> bool:
     resolved = folder.resolve()
     if any(above.suffix.lower() == BUNDLE_SUFFIX and above.is_dir() for above in (resolved, *resolved.parents)):
         return True
-    given = [Path(path) for path in paths if str(path) != STANDARD_INPUT]
-    files = [path for path in given if path.is_file()]
+    named = [Path(path) for path in paths if str(path) != STANDARD_INPUT]
+    files = [path for path in named if path.is_file()]
     return any(resolved == source for source in _sources(paths)) or any(
         resolved in (path.parent.resolve(), path.resolve().parent) for path in files
     )

@@ -8,7 +8,10 @@ def quoted(name: str) -> str:
     return "'" + "".join(char if char.isprintable() else "?" for char in name[:200]) + "'"
 
 
-def shortened(text: str, limit: int = 60) -> str:
-    """A value as it may stand in a message: printable, quoted and not longer than `limit`."""
-    shown = repr(text[: limit + 1])
-    return shown if len(text) <= limit else repr(text[:limit])[:-1] + "…'"
+_LONGEST = 60
+"""Characters of a value that a message repeats."""
+
+
+def shortened(text: str) -> str:
+    """A value as it may stand in a message: printable, quoted and cut where it is long."""
+    return repr(text) if len(text) <= _LONGEST else repr(text[:_LONGEST])[:-1] + "…'"

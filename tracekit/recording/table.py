@@ -132,9 +132,9 @@ class Table:
     """One entry per column, each of length `rows`."""
     rows: int = 0
     attributes: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES)
-    """Attributes of the table of contents that tell tables of one schema apart, for example `category`."""
+    """Attributes of the table of contents that distinguish tables of one schema, for example `category`."""
     position: int | None = None
-    """1-based position among the tables of its run (`table[N]`), where the input tells."""
+    """1-based position among the tables of its run (`table[N]`), where the input states it."""
     source: str = ""
     """Name of the file or archive member it was read from, without folders."""
     reason: str = ""

@@ -46,7 +46,7 @@ LEAST_SHARE, MAIN_SHARE = 0.005, 0.05
 
 @dataclass(frozen=True, slots=True)
 class CodeInfo:
-    """What the call stacks of a recording tell."""
+    """What the call stacks of a recording show."""
 
     samples: int
     """Of running threads; one each millisecond for each of them."""
@@ -64,8 +64,8 @@ class CodeInfo:
     """What could not be read and what it cost, one sentence each."""
 
 
-def code_info(trace: Trace, shown: Shown | None = None) -> CodeInfo | None:
-    """What the call stacks tell of what is `shown`; None where none were recorded."""
+def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
+    """What the call stacks show of what is `shown`; None where none were recorded."""
     sampled = trace.sampled
     if sampled is None:
         return None

@@ -74,9 +74,9 @@ def as_speedscope(tree: CallTree, name: str) -> str:
 
 def _paths(tree: CallTree) -> Iterator[tuple[list[int], int]]:
     """Names from the root on, and number of samples, of each node on which some end."""
-    for node in np.flatnonzero(tree.own).tolist():
+    for node in np.flatnonzero(tree.self_samples).tolist():
         path, at = [], node
         while at >= 0:
             path.append(int(tree.name[at]))
             at = int(tree.parent[at])
-        yield path[::-1], int(tree.own[node])
+        yield path[::-1], int(tree.self_samples[node])

@@ -89,7 +89,7 @@ class ModelRow:
 
 
 def event_columns(rows: Sequence[EventRow]) -> tuple[Column[EventRow], ...]:
-    """Columns of the aggregation. `elapsed` only where it tells something that `sum` does not."""
+    """Columns of the aggregation. `elapsed` only where it adds something to `sum`."""
     overlap = overlapping(row.statistics for row in rows)
     duration = formatting.duration
     columns: tuple[Column[EventRow], ...] = (
@@ -157,8 +157,8 @@ def by_model(rows: Iterable[AggregationRow]) -> dict[str | None, tuple[Aggregati
 
 
 def model_columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
-    """Columns of the models table. `cold` only where the recording tells cold loads from cached ones, `elapsed` only
-    where it is not the sum.
+    """Columns of the models table. `cold` only where the recording distinguishes cold loads from cached ones, `elapsed`
+    only where it is not the sum.
     """
     hidden = set() if overlapping(row.prediction for row in rows) else {"pred.\nelapsed"}
     if all(row.cold_loads is None for row in rows):

@@ -138,7 +138,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def shorten(text: str, cells: int) -> str:
-    """Text in at most `cells` terminal cells, with `…` in the middle: beginnings and ends tell long names apart."""
+    """Text in at most `cells` terminal cells, with `…` in the middle: beginnings and ends distinguish long names."""
     if cell_len(text) <= cells:
         return text
     if cells <= 1:

@@ -111,13 +111,13 @@ def _merged(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
     )
 
 
-def would_help(checks: Iterable[Check], limit: int = 2) -> tuple[str, ...]:
-    """What to record so that more detectors can look: the advice that helps most of them first."""
+def would_help(checks: Iterable[Check]) -> tuple[str, ...]:
+    """The two things to record that let most detectors look, the more helpful first."""
     helped: dict[str, set[str]] = {}
     for check in checks:
         if check.outcome == "insufficient_data" and 0 < len(check.record) <= _SHORT:
             helped.setdefault(check.record, set()).add(check.id)
-    return tuple(sorted(helped, key=lambda record: -len(helped[record]))[:limit])
+    return tuple(sorted(helped, key=lambda record: -len(helped[record]))[:2])
 
 
 _SHORT = 90

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracekit.trace.model_file import JoinedFile
 
 
-def model_file_info(entry: JoinedFile, system: str, checks: ModelChecks | None = None) -> ModelFileInfo:
+def model_file_info(entry: JoinedFile, system: str, checks: ModelChecks | None) -> ModelFileInfo:
     """The file with what its checks say; `system` is what the recording was made on, such as `iOS 18.5`, and `checks`
     what the project sets for them."""
     model = entry.file

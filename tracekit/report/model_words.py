@@ -36,7 +36,7 @@ def systems(model: ModelInfo | ModelFile) -> str:
     if model.kind == Kind.CORE_AI:
         return "read by a form that is a guess"
     if version is None:
-        return "specification version not told"
+        return "unknown specification version"
     release = release_of(version)
     if release is None:
         return f"specification {version} (newer than this tool knows: {NEWEST})"
@@ -55,11 +55,13 @@ def feature_type(feature: Feature) -> str:
     match feature.kind:
         case FeatureKind.IMAGE:
             depth = "Float16" if feature.element == "Float16" else "8-bit"
-            return f"{feature.color_space or 'color space not told'} image, {depth}"
+            if not feature.color_space:
+                return f"image, {depth}, unknown color space"
+            return f"{feature.color_space} image, {depth}"
         case FeatureKind.ARRAY | FeatureKind.STATE:
-            return feature.element or "type not told"
+            return feature.element or "unknown type"
         case FeatureKind.UNKNOWN:
-            return "type not told"
+            return "unknown type"
         case FeatureKind.DICTIONARY:
             return f"dictionary, {feature.element} keys" if feature.element else "dictionary"
         case FeatureKind.SEQUENCE:
@@ -138,7 +140,7 @@ def weight_size(weights: WeightsInfo) -> str:
 def weight_group(group: WeightGroup) -> str:
     """`Float16, not compressed`, `4-bit palettized, per group`."""
     if not group.technique:
-        return f"{group.stored or 'type not told'}, not compressed"
+        return f"{group.stored or 'unknown type'}, not compressed"
     bits = f"{group.bits}-bit " if group.bits else ""
     vectors = f", vectors of {group.vector}" if group.vector > 1 else ""
     shared = f", {group.granularity}" if group.granularity else ""

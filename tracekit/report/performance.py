@@ -28,9 +28,9 @@ class PerformanceSummary:
     operations: int | None
     """None where the report lists none."""
     units: dict[str, int]
-    """Operations on each compute unit; those whose unit is not told are missing."""
+    """Operations on each compute unit; those whose unit is unknown are missing."""
     cost: dict[str, float]
-    """Estimated share of each compute unit in a prediction, where costs are told."""
+    """Estimated share of each compute unit in a prediction, where costs are known."""
     hand_offs: tuple[Transition, ...]
     incompatible: dict[str, int]
     """Operations that cannot run on a unit, only for units that the report was made for."""

@@ -22,7 +22,7 @@ _PARTS = {
     Device.GPU: (Part.GPU, Part.GPU_REQUESTED),
     Device.CPU: (Part.CPU,),
 }
-"""Parts of a prediction in which a unit works. Requests stand for work of which no row tells."""
+"""Parts of a prediction in which a unit works. Requests stand for work that no row shows."""
 
 
 def performance_report_info(
@@ -69,10 +69,10 @@ def _planned(report: PerformanceReport, model: ModelSummary | None) -> str:
         return ""
     parts = model.breakdown.parts if model is not None and model.breakdown is not None else ()
     total = {part.part: part.total_ns or 0 for part in parts}
-    work = {device: sum(total.get(part, 0) for part in held) for device, held in _PARTS.items()}
-    seen = ", ".join(
+    work = {device: sum(total.get(part, 0) for part in working) for device, working in _PARTS.items()}
+    shares = ", ".join(
         f"{DEVICE_NAMES[device]} {format_share(work[device] / sum(work.values()))}"
         for device in sorted(work, key=lambda device: -work[device])
         if work[device]
     )
-    return f"Planned: {plan}; recorded work: {seen or 'none of a compute unit'}."
+    return f"Planned: {plan}; recorded work: {shares or 'none of a compute unit'}."

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from tracekit.model_files.performance import PerformanceReport, PlannedOperation, Timing
     from tracekit.report.performance import PerformanceDocument
 
-MARKS = {Mark.RAN: "runs", Mark.COULD_RUN: "can", Mark.INCOMPATIBLE: "cannot", Mark.NOT_TOLD: ABSENT}
+MARKS = {Mark.RAN: "runs", Mark.COULD_RUN: "can", Mark.INCOMPATIBLE: "cannot", Mark.UNKNOWN: ABSENT}
 """Marks in a column."""
 
 MARKS_NOTE = (
     "runs: planned there; can: compatible, and placed elsewhere; cannot: incompatible with the unit in this "
-    f"configuration; {ABSENT}: not told, as for units that the report was not made for"
+    f"configuration; {ABSENT}: unknown, as for units that the report was not made for"
 )
 
 PLAN_NOTE = (
@@ -35,7 +35,7 @@ TIMES = (("median", "median_ns"), ("mean", "mean_ns"), ("min", "min_ns"), ("max"
 
 def context(report: PerformanceReport) -> str:
     """One line: which model, on which device, with which units, and what was read."""
-    device = ", ".join(filter(None, (report.device, report.system))) or "device not told"
+    device = ", ".join(filter(None, (report.device, report.system))) or "unknown device"
     return " · ".join((report.name, device, planned.asked(report), str(report.form)))
 
 
@@ -57,7 +57,7 @@ def timings(report: PerformanceReport) -> Iterator[tuple[str, Timing, str]]:
     if report.prediction is not None:
         yield "prediction", report.prediction, "first of each experiment"
     if report.load is not None:
-        # Where nothing is kept apart, it is not told which of the loads were cached.
+        # Where nothing is kept apart, it is unknown which of the loads were cached.
         yield ("load, cached" if report.load.first_ns else "load"), report.load, "not cached"
     if report.compile is not None:
         yield "compile", report.compile, "first"
@@ -90,7 +90,7 @@ def cost(operation: PlannedOperation) -> str:
 
 def kind(operation: PlannedOperation) -> str:
     """Type of an operation."""
-    return operation.type or "type not told"
+    return operation.type or "unknown type"
 
 
 def by_type(operations: Iterable[PlannedOperation]) -> str:

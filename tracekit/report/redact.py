@@ -130,7 +130,7 @@ _METAL_LABEL = re.compile(r"(?:GPU Execution|(?:Command Buffer|[A-Z][a-z]+ Comma
 
 @dataclass(frozen=True, slots=True)
 class PrivateFacts:
-    """What a recording tells about other people's things, to be looked for in every text."""
+    """What a recording contains of other people's things, to be looked for in every text."""
 
     quotes: tuple[str, ...]
     """Texts that are private wherever they appear: device names and ids, arguments."""
@@ -139,7 +139,7 @@ class PrivateFacts:
     target: str | None
     """Name of the process that stays."""
     foreign_models: tuple[str, ...] = ()
-    """Models that only other processes ran: they tell what else is on the machine."""
+    """Models that only other processes ran: they show what else is on the machine."""
     models: tuple[str, ...] = ()
     """Other models: their names stay, also where a report shows a part of them."""
 
@@ -292,7 +292,7 @@ def _texts(frame: pd.DataFrame, column: str) -> set[str]:
 
 
 def _quoted_processes(report: Report) -> set[str]:
-    """Names that labels quote with a process id and that no process column may have told."""
+    """Names that labels quote with a process id and that may be in no process column."""
     texts: set[str] = set()
 
     def collect(field: str, text: str) -> str:

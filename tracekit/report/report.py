@@ -134,7 +134,7 @@ class Check:
     where no call stacks were recorded."""
     references: tuple[Reference, ...]
     marked: Intervals = field(default_factory=Intervals.none, compare=False, repr=False, metadata=DRAWN)
-    """The times of all evidence, for the timeline; empty where a plug-in tells only of those in `evidence`."""
+    """The times of all evidence, for the timeline; empty where a plug-in gives only those in `evidence`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class PerformanceReportInfo:
     median_ns: float | None = None
     """Median prediction of the model alone."""
     load_ns: float | None = None
-    """Median load, of a model that was cached where the report tells."""
+    """Median load, of a model that was cached where the report distinguishes them."""
     operations: int | None = None
     """Operations that it lists; None where it lists none."""
     units: dict[str, int] = field(default_factory=dict)
@@ -280,7 +280,7 @@ class Report:
     checks: tuple[Check, ...]
     """Findings first, by est. savings; then what could not be evaluated; then the rest."""
     code: CodeInfo | None
-    """What call stacks tell; None where none were recorded."""
+    """What call stacks show; None where none were recorded."""
     summary: Summary
     measurements: dict[str, Any] | None = None
     """What a comparison needs so that the report can stand for the recording (`tracekit.compare.reports`); None where

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | None) -> tuple[Judgment, ...]:
-    """The answers that are about what is shown, at least one of each detector, in order. O(judgements + evidence)."""
+    """The answers that are about what is shown, at least one of each detector, in order. O(judgments + evidence)."""
     if shown is None:
         return tuple(judgments)
     present = shown_model_names(trace, shown)

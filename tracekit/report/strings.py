@@ -15,13 +15,14 @@ _PLAIN = frozenset({type(None), bool, int, float})
 """Types without strings. Most values of a report are of them, and a report has tens of thousands."""
 
 
-def map_strings(value: Value, change: Callable[[str, str], str], field: str = "") -> Value:
+def map_strings(value: Value, change: Callable[[str, str], str]) -> Value:
     """`value` (dataclass, tuple, dict or plain value) with `change(field, text)` for each string in it.
 
-    `field` is the name of the dataclass field or the key of the dict that holds the string, directly or in a tuple.
-    Keys stay. A dataclass or tuple in which nothing changes is not copied. O(size of the report).
+    `field` is the name of the dataclass field or the key of the dict that holds the string, directly or in a tuple;
+    empty where none does. Keys stay. A dataclass or tuple in which nothing changes is not copied. O(size of the
+    report).
     """
-    return cast("Value", _changed(value, change, field))
+    return cast("Value", _changed(value, change, ""))
 
 
 def _changed(value: Any, change: Callable[[str, str], str], field: str) -> Any:

@@ -174,8 +174,8 @@ _REASONS: dict[str, str] = {
 """Why the time of a unit is not known, as a sentence about it."""
 
 MEANINGS: dict[str, str] = {
-    Part.ANE_REQUESTED: "requested: queued or executing, which cannot be told apart here",
-    Part.GPU_REQUESTED: "requested: queued or executing, which cannot be told apart here",
+    Part.ANE_REQUESTED: "requested: queued or executing, which cannot be distinguished here",
+    Part.GPU_REQUESTED: "requested: queued or executing, which cannot be distinguished here",
     Part.ANE_QUEUE: "queued: requested, but not executing on the compute unit",
     Part.GPU_QUEUE: "queued: requested, but not executing on the compute unit",
     Part.OTHER: "other: Core ML events unknown to tracekit",

@@ -91,7 +91,7 @@ class Timeline:
     evidence: tuple[Marked, ...]
     """For each check of the report: where all of its evidence lies."""
     flame: Flame | None = None
-    """What running threads of the target were doing; None where the recording does not tell."""
+    """What running threads of the target were doing; None where the recording does not show it."""
 
     @property
     def rows(self) -> int:

@@ -32,7 +32,7 @@ class Totals:
     not_applicable: int
 
     @property
-    def found(self) -> str:
+    def findings_in_words(self) -> str:
         """How many findings, how severe, in how many models: `2 findings (1 high, 1 low) in 1 model`."""
         if not self.findings:
             return "No findings"

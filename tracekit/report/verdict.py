@@ -23,7 +23,7 @@ def summarize(checks: Sequence[Check]) -> Summary:
     """Summary of ordered checks."""
     totals = count_checks(checks)
     # Whoever asks about the recording itself or about call stacks alone is answered by that. Else call stacks, which
-    # tell nothing of Core ML's own events, do not make up for them.
+    # say nothing about Core ML's own events, do not make up for them.
     judging = [check for check in checks if check.pattern != Pattern.RECORDING and check.id not in STACKS_ALONE]
     judging = judging or list(checks)
     evaluated = any(check.outcome in ("finding", "passed") for check in judging)
@@ -61,7 +61,8 @@ def _verdict(checks: Sequence[Check]) -> str:
     rest = ", ".join(
         f"{format_count(count, 'check') if not index else count} {what}" for index, (count, what) in enumerate(words)
     )
-    return f"{totals.found}{'; ' if totals.findings else '. '}{rest}." if rest else f"{totals.found}."
+    findings = totals.findings_in_words
+    return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
 
 
 def _ids(checks: Sequence[Check], *outcomes: str) -> set[str]:

@@ -1,7 +1,7 @@
 """Values of table cells, apart from any file format.
 
-A cell is `None` (no value), an `int`, a `str`, or one of the containers below. Which of Apple's types it has is told by
-its column.
+A cell is `None` (no value), an `int`, a `str`, or one of the containers below. Which of Apple's types it has is given
+by its column.
 """
 
 from __future__ import annotations

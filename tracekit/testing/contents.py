@@ -1,4 +1,4 @@
-"""Which tables a recording lists, with the attributes that tell tables of one schema apart."""
+"""Which tables a recording lists, with the attributes that distinguish tables of one schema."""
 
 from __future__ import annotations
 

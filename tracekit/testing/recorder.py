@@ -150,7 +150,6 @@ class App:
         *,
         label: str = ENGINE_PREDICTION,
         process: Process | None = WINDOW_SERVER,
-        channel: str = "Fragment",
         blocks: bool = True,
     ) -> None:
         """Another process works on a compute unit, from `at_ns` or from when it is free.
@@ -161,7 +160,7 @@ class App:
         if unit == "neural engine":
             self.scenario.other_neural_engine(begin, duration_ns, label)
         else:
-            self.scenario.gpu_work(begin, duration_ns, process, channel)
+            self.scenario.gpu_work(begin, duration_ns, process, "Fragment")
         if blocks:
             self.queue.free_at[unit] = begin + duration_ns
 
@@ -194,7 +193,7 @@ class App:
             self.models.append(model)
 
     def _held(self, name: str, before: str) -> list[StateRow]:
-        """Rows of a state over the whole recording, or none where none was told."""
+        """Rows of a state over the whole recording, or none where none was given."""
         changes = self._states[name]
         if not changes:
             return []

@@ -74,7 +74,7 @@ class Scenario:
     start_date: str = "2025-06-03T10:15:00.000+02:00"
     """ISO 8601 with milliseconds and offset."""
     all_processes: bool = False
-    """Whether the recording has no target. The Core ML table names no process, so that rows of several cannot be told
+    """Whether the recording has no target. The Core ML table names no process, so rows of several cannot be kept
     apart. Only exports are written so: what bundles hold instead of a target was never seen."""
     parts: int = 1
     """In how many tables of one schema the rows of each table are recorded, in turn."""
@@ -144,7 +144,7 @@ class Scenario:
         frame: int | None = None,
         prediction: int | None = None,
     ) -> GpuRow:
-        """The GPU works for a process (None: the recording does not tell). Returns the row with its new ids."""
+        """The GPU works for a process (None: the recording does not name it). Returns the row with its new ids."""
         self._check(start_ns, duration_ns)
         self._next_id += 3
         row = GpuRow(

@@ -56,8 +56,6 @@ class Use:
     end_ns: int
     alone_ns: int
     """How long it would have taken with the unit to itself, in the heat of its time."""
-    cool_ns: int
-    """The same on a cool device."""
 
     @property
     def slowed_ns(self) -> int:
@@ -170,7 +168,7 @@ class Simulation:
 
         def wait(wake: Callable[[Use], None]) -> None:
             def done(span: Span, alone_ns: int) -> None:
-                use = Use(request.unit, process, model, on_clock(request.at_ns), *span, alone_ns, request.work_ns)
+                use = Use(request.unit, process, model, on_clock(request.at_ns), *span, alone_ns)
                 self.uses.append(use)
                 wake(use)
 

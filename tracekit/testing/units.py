@@ -1,6 +1,6 @@
 """Compute units that many ask for at once: a queue with hand-over times, and cores that are shared.
 
-`Clock` calls functions at their times; the units are told of requests when they arrive and call back when a request is
+`Clock` calls functions at their times; the units hear of requests when they arrive and call back when a request is
 done. All times are ns since the start of the recording, on the clock of `draws`.
 """
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from tracekit.testing.rng import Draws
 
     Done = Callable[[Span, int], None]
-    """Told when the unit worked, and how long the work would have taken alone in the present heat, in ns."""
+    """Gets the time in which the unit worked, and how long the work would have taken alone in the present heat, in
+    ns."""
 
 _FINE = 1 << 20
 """Parts of a ns in which the rest of a shared work is counted."""

@@ -125,7 +125,7 @@ Planning: TypeAlias = "Generator[Request, Span, None]"
 
 @dataclass(slots=True)
 class Queue:
-    """Compute units that take one request after the other, in the order in which they are told of them; the CPU always
+    """Compute units that take one request after the other, in the order in which they hear of them; the CPU always
     is free."""
 
     free_at: dict[Unit, int] = field(default_factory=dict)
@@ -231,7 +231,7 @@ class Work:
         plan.at += self.draws.around(min(60_000, step.compute_ns // 100), self.jitter)
 
     def _cpu_step(self, plan: Plan, step: Step) -> Planning:
-        """Work on the CPU, which its event tells."""
+        """Work on the CPU, which its event states."""
         plan.at = on_clock(plan.at + 2_000)
         length = yield from self._queued(plan, step, 0)
         plan.event_at("CPU", plan.at - length, length)

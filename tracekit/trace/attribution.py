@@ -1,7 +1,7 @@
 """Which prediction each hardware row worked for, and how sure that is.
 
 The hardware tables show the whole machine and link no rows. Labels, processes, command buffers and times do, in this
-order; the meaning of each `attribution` is told in `tracekit.trace.events`.
+order; `tracekit.trace.events` explains each `attribution`.
 
 | row                                        | looks for                                                           |
 |--------------------------------------------|---------------------------------------------------------------------|
@@ -65,7 +65,7 @@ _VALUES = tuple(Attribution)
 def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
     """The hardware rows with `prediction`, `model`, `parent_model` and `attribution` filled.
 
-    `hardware` holds what each row itself tells (`tracekit.trace.instruments.hardware.attribution`); `events` are the
+    `hardware` holds what each row itself states (`tracekit.trace.instruments.hardware.attribution`); `events` are the
     linked Core ML rows, of which there is at least one; `graphs` is the answer of `graph_rows`. `prediction` counts
     the rows of the Activity lane, as the index of `Trace.activity` does. O((rows + predictions) log predictions).
     """
@@ -164,7 +164,7 @@ def _all_named(events: pd.DataFrame) -> bool:
 
 
 def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, row_numbers: IndexArray) -> None:
-    """Take back links of rows where those of one prediction name several processes: Core ML tells its process nowhere,
+    """Take back links of rows where those of one prediction name several processes: Core ML names its process nowhere,
     and it is of one of them only."""
     row_numbers = row_numbers[(answer.call[row_numbers] >= 0) & pid.notna().to_numpy()[row_numbers]]
     _, outermost = calls.tiers()

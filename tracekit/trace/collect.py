@@ -54,7 +54,7 @@ def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False)
     """Rows of all tables of these schemas; None where none of them is `rows` or `empty`.
 
     A row that occurs in several tables counts as often as in the table that holds it most often; with `once` a row
-    counts once altogether. Rows without a usable time are left out. What was left out is told in `notes`.
+    counts once altogether. Rows without a usable time are left out. `notes` names what was left out.
     Raises `MissingColumn` where a table has rows and no time column. O(rows) per column.
     """
     readable = [

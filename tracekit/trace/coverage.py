@@ -48,8 +48,8 @@ def coverage(
     """Coverage of every instrument, in the order of `INSTRUMENTS`.
 
     To be asked for once the tables have been read: what can be had of each is taken from the recording's list of
-    tables, which tells of damage from then on. `hardware` is the finished frame. `failures` gives, by schema, why a
-    table that holds rows could not be understood. `shared` tells whether the Neural Engine's rows are the target's
+    tables, which counts as damage from then on. `hardware` is the finished frame. `failures` gives, by schema, why a
+    table that holds rows could not be understood. `shared` says whether the Neural Engine's rows are the target's
     alone.
     """
     run = recording.run
@@ -73,25 +73,25 @@ def _covered(recording: Recording, run: Run, instrument: Instrument, failures: M
         conclusion, advice = _missing(recording, instrument)
         return _entry(instrument, TableState.MISSING, instrument.schemas, None, conclusion, advice)
     usable = [table.state is not TableState.UNREADABLE and table.schema not in failures for table in tables]
-    held = [table for table, good in zip(tables, usable, strict=True) if good]
-    lost = [table for table, good in zip(tables, usable, strict=True) if not good]
-    rows = sum(table.rows or 0 for table in held)
+    readable = [table for table, good in zip(tables, usable, strict=True) if good]
+    unreadable = [table for table, good in zip(tables, usable, strict=True) if not good]
+    rows = sum(table.rows or 0 for table in readable)
     # Nothing is known to be empty as long as a part of it cannot be had.
-    state = TableState.ROWS if rows else TableState.UNREADABLE if lost else TableState.EMPTY
+    state = TableState.ROWS if rows else TableState.UNREADABLE if unreadable else TableState.EMPTY
     conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""
-    if lost:
-        reasons = dict.fromkeys(_what(failures.get(table.schema, table.reason)) for table in lost)
+    if unreadable:
+        reasons = dict.fromkeys(_what(failures.get(table.schema, table.reason)) for table in unreadable)
         why = "; ".join(reason for reason in reasons if reason) or "reason unknown"
-        part = f"{len(lost)} of {len(tables)} tables"
+        part = f"{len(unreadable)} of {len(tables)} tables"
         if rows:
             conclusion += f"; {part} cannot be read: {why}"
-        elif held:
+        elif readable:
             conclusion = f"{part} of {instrument.name} cannot be read, the others have no rows: {why}"
-        elif all(table.state is TableState.UNREADABLE and NOT_EXPORTED in table.reason for table in lost):
+        elif all(table.state is TableState.UNREADABLE and NOT_EXPORTED in table.reason for table in unreadable):
             conclusion = f"{_were(instrument.name)} recorded but not exported"
         else:
             conclusion = f"{_were(instrument.name)} recorded, but cannot be read: {why}"
-        advice = f"export them: {_export_command(recording, dict.fromkeys(table.schema for table in lost))}"
+        advice = f"export them: {_export_command(recording, dict.fromkeys(table.schema for table in unreadable))}"
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     return _entry(instrument, state, schemas, None if state is TableState.UNREADABLE else rows, conclusion, advice)
 

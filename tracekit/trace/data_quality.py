@@ -37,7 +37,7 @@ def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, i
 
 
 def _several_files(recording: Recording) -> str:
-    """Without a table of contents, nothing tells whether two files are of one recording."""
+    """Without a table of contents, nothing shows whether two files are of one recording."""
     if recording.contents.has_table_of_contents:
         return ""
     tables = [table for schema in coreml.SCHEMAS for table in recording.tables(schema)]
@@ -76,8 +76,8 @@ def _only_hardware(inferred: pd.DataFrame) -> str:
     if inferred.empty:
         return ""
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
-    seen = {str(device) for device in inferred["device"].dropna().unique()}
-    source = units.get(seen.pop(), "hardware activity") if len(seen) == 1 else "hardware activity"
+    devices = {str(device) for device in inferred["device"].dropna().unique()}
+    source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"
     return (
         f"{format_count(len(inferred), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "
         "are longer than shown."

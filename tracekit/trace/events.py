@@ -14,7 +14,7 @@ Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + 
 | instance     | Int64    | instance number; null where names carry none                                              |
 | parent_model | category | base name of the enclosing pipeline; null for rows of a model of its own                  |
 | level        | category | `top` or `sub`                                                                            |
-| device       | category | `cpu`, `gpu`, `ane`; null where the row runs on none or it is not told                    |
+| device       | category | `cpu`, `gpu`, `ane`; null where the row runs on none or it is unknown                    |
 | process      | category | process name; null where the table has none                                               |
 | pid          | Int64    | process id; null where the table has none                                                 |
 | depth        | Int64    | nesting depth as recorded; null where the table has none                                  |

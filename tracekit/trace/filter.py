@@ -2,7 +2,7 @@
 
 A choice never changes what is judged: what waits for another model waits for it, whether that one is shown or not. So
 nothing is taken out of a trace before it is judged; `Shown` says what of it counts in the report. Every choice leaves a
-note that says what it did and what it could not tell.
+note that says what it did and what it could not decide.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Joins a recording with model files and performance reports: which of them is of which of its models.
 
 A recording calls a model by the name of its compiled folder, without the ending. A model file is therefore matched by
-its own name, and a report by the model that it names. Where that leaves a doubt, the doubt is told, and a file is used
-only where one model and one file are left.
+its own name, and a report by the model that it names. Where that leaves a doubt, the doubt is reported, and a file is
+used only where one model and one file are left.
 """
 
 from __future__ import annotations

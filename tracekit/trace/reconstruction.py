@@ -7,7 +7,7 @@ whose first one the label marks (`labels.HardwareLabel.buffer` is 0). Generic la
 
 Source: seven public recordings of Xcode 16.4, in which 34 command buffers of the GPU make up each prediction. There a
 command buffer may have a second row, on another channel, which begins nothing. Work of predictions in flight at once
-that alternates cannot be told apart and is cut at each turn.
+that alternates cannot be distinguished and is cut at each turn.
 
 Time is a lower bound: a prediction reaches from its first hardware row to the end of its last, without what Core ML did
 before and after on the CPU.

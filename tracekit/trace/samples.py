@@ -40,7 +40,7 @@ class Samples:
 
     samples: pd.DataFrame
     """`time_ns` (int64), `thread`, `tid`, `main_thread` (null where it is not known), `process`, `pid`, `state`,
-    `weight_ns` (time that a sample stands for; null where the table does not tell), `stack` (null where none was
+    `weight_ns` (time that a sample stands for; null where the table does not state it), `stack` (null where none was
     caught)."""
     stacks: pd.DataFrame
     """`stack`, `depth` (0 is the innermost frame), `image`, `function`, `offset` (bytes from the begin of the image),
@@ -62,7 +62,7 @@ class SampleSource:
         self._recording = recording
 
     def read(self) -> Samples | None:
-        """The samples; None where none were recorded. What cannot be read is told in the notes. O(frames)."""
+        """The samples; None where none were recorded. The notes name what cannot be read. O(frames)."""
         recording = self._recording
         if recording is None:
             return None
@@ -172,12 +172,12 @@ def _stack_frame(table: CallStacks) -> pd.DataFrame:
 def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     """Whether each sample is of the main thread of its process: null where no thread of the process is known to be."""
     entry = _begins_at_entry(table)
-    seen = np.zeros(len(table.thread.values) + 1, np.bool_)
+    on_main = np.zeros(len(table.thread.values) + 1, np.bool_)
     caught = table.stack >= 0
-    seen[table.thread.codes[caught][entry[table.stack[caught]]]] = True
-    seen[-1] = False
+    on_main[table.thread.codes[caught][entry[table.stack[caught]]]] = True
+    on_main[-1] = False
     named = [isinstance(each, Thread) and each.text.startswith(_MAIN) for each in table.thread.values]
-    main = (seen | np.array([*named, False], np.bool_))[table.thread.codes]
+    main = (on_main | np.array([*named, False], np.bool_))[table.thread.codes]
     process = table.process.codes
     known = np.zeros(len(table.process.values) + 1, np.bool_)
     known[process[main]] = True

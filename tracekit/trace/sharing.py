@@ -33,7 +33,7 @@ class SharingState(StrEnum):
     """Whose work the Neural Engine did."""
 
     OWN = "own"
-    """The target's, as far as labels and times tell."""
+    """The target's, as far as labels and times show."""
     SHARED = "shared"
     """That of other processes too."""
     UNKNOWN = "unknown"
@@ -44,7 +44,7 @@ class SharingState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """What a recording tells about others on the Neural Engine."""
+    """What a recording shows of others on the Neural Engine."""
 
     state: SharingState = SharingState.NONE
     outside_share: float | None = None

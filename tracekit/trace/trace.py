@@ -47,7 +47,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
-    """The Activity, Data, Compute and hardware lanes of one run, their context, and what the run can tell.
+    """The Activity, Data, Compute and hardware lanes of one run, their context, and what is known of the run.
 
     The event frames share the columns of `tracekit.trace.events`, are sorted by start, and are indexed 0..n-1. Nothing
     changes them once the trace is built, so that what is worked out from a trace can be kept for it.

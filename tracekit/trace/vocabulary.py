@@ -1,6 +1,6 @@
 """Event strings of the Core ML instrument: which lane, kind and compute unit they mean.
 
-Literal strings come first; what is not among them is judged by its beginning, and what even that does not tell stays
+Literal strings come first; what is not among them is judged by its beginning, and what even that does not settle stays
 `other` with its raw text. Source: the reference table of event strings (WWDC22 talk 10027 for the lanes; public
 evidence of Xcode 14 to 27.2 for the strings) and the view plan inside Core ML recordings for the `event-type` column.
 """
@@ -89,7 +89,7 @@ _LANE_WORDS: tuple[tuple[tuple[str, ...], Lane], ...] = (
     (("copy", "cast", "transformation", "validation"), Lane.DATA),
     (("request",), Lane.COMPUTE),
 )
-"""Words that tell the lane of a string whose kind stays `other`."""
+"""Words that give the lane of a string whose kind stays `other`."""
 
 _ARROW = re.compile(r"\s→\s.*", re.DOTALL)
 _HYPHEN = re.compile(" ?- ?")

@@ -11,7 +11,7 @@ from tracekit.recording.writing.files import complete_file
 from tracekit.report.formatting import visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
-from tracekit.report.renderers import markdown, markdown_tables, markdown_text
+from tracekit.report.renderers import markdown, markdown_findings, markdown_tables, markdown_text
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.report.strings import map_strings
 from tracekit.report.timeline import timeline_of
@@ -49,7 +49,8 @@ def finding_markdown(session: Session, check: int) -> str:
     """A check of the report as the Markdown report has findings, with the recording, its device and system."""
     report = markdown.legible(_redacted(session))
     safe = report.checks[check]
-    text = markdown.finding(Group((safe,))) if safe.outcome == "finding" else markdown.other_check(safe)
+    is_finding = safe.outcome == "finding"
+    text = markdown_findings.finding(Group((safe,))) if is_finding else markdown_findings.other_check(safe)
     heading, _, rest = text.partition("\n")
     _, recording = markdown.head(report)
     return f"{heading}\n\n{recording}\n{rest}\n"

@@ -216,61 +216,44 @@ def palette_of(theme: Theme) -> Palette:
     return (SIXTEEN if theme.name in (DARK_16, LIGHT_16) else PALETTES)[theme.dark]
 
 
+def _theme(
+    name: str, colors: tuple[str, str, str, str, str], grounds: tuple[str, str, str, str], *, dark: bool
+) -> Theme:
+    """A theme. colors: primary, secondary, accent, warning and error. grounds: foreground, background, surface and
+    panel. Success is the secondary color."""
+    primary, secondary, accent, warning, error = colors
+    foreground, background, surface, panel = grounds
+    return Theme(
+        name=name,
+        primary=primary,
+        secondary=secondary,
+        accent=accent,
+        warning=warning,
+        error=error,
+        success=secondary,
+        foreground=foreground,
+        background=background,
+        surface=surface,
+        panel=panel,
+        dark=dark,
+    )
+
+
 THEMES: tuple[Theme, ...] = (
-    Theme(
-        name=DARK,
-        primary=SKY,
-        secondary=GREEN,
-        accent=ORANGE,
-        warning=YELLOW,
-        error=VERMILLION,
-        success=GREEN,
-        foreground="#e4e4e4",
-        background="#121212",
-        surface="#1c1c1c",
-        panel="#262626",
+    _theme(DARK, (SKY, GREEN, ORANGE, YELLOW, VERMILLION), ("#e4e4e4", "#121212", "#1c1c1c", "#262626"), dark=True),
+    _theme(
+        LIGHT, (BLUE, GREEN, "#b34f00", "#8a6d00", "#b34f00"), ("#1c1c1c", "#ffffff", "#f2f2f2", "#e4e4e4"), dark=False
+    ),
+    _theme(
+        DARK_16,
+        (sixteen.BRIGHT_CYAN, sixteen.GREEN, sixteen.BRIGHT_YELLOW, sixteen.BRIGHT_YELLOW, sixteen.BRIGHT_RED),
+        (sixteen.WHITE, sixteen.BLACK, sixteen.BLACK, sixteen.BLUE),
         dark=True,
     ),
-    Theme(
-        name=LIGHT,
-        primary=BLUE,
-        secondary=GREEN,
-        accent="#b34f00",
-        warning="#8a6d00",
-        error="#b34f00",
-        success=GREEN,
-        foreground="#1c1c1c",
-        background="#ffffff",
-        surface="#f2f2f2",
-        panel="#e4e4e4",
-        dark=False,
-    ),
-    Theme(
-        name=DARK_16,
-        primary=sixteen.BRIGHT_CYAN,
-        secondary=sixteen.GREEN,
-        accent=sixteen.BRIGHT_YELLOW,
-        warning=sixteen.BRIGHT_YELLOW,
-        error=sixteen.BRIGHT_RED,
-        success=sixteen.GREEN,
-        foreground=sixteen.WHITE,
-        background=sixteen.BLACK,
-        surface=sixteen.BLACK,
-        panel=sixteen.BLUE,
-        dark=True,
-    ),
-    Theme(
-        name=LIGHT_16,
-        primary=sixteen.BLUE,
-        secondary=sixteen.GREEN,
-        accent=sixteen.RED,
-        warning=sixteen.RED,
-        error=sixteen.RED,
-        success=sixteen.GREEN,
-        foreground=sixteen.BLACK,
-        background=sixteen.WHITE,
-        surface=sixteen.WHITE,
-        panel=sixteen.LIGHT_GRAY,
+    _theme(
+        LIGHT_16,
+        (sixteen.BLUE, sixteen.GREEN, sixteen.RED, sixteen.RED, sixteen.RED),
+        (sixteen.BLACK, sixteen.WHITE, sixteen.WHITE, sixteen.LIGHT_GRAY),
         dark=False,
     ),
 )

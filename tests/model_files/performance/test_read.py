@@ -83,7 +83,7 @@ def test_a_report_for_the_cpu_says_nothing_about_the_other_units() -> None:
     report = read(article_2026(cpu_only=True))
     assert report.counts == {CPU: 764}
     assert report.incompatible_with(ANE) == report.incompatible_with(GPU) == ()
-    assert {report.mark(entry, ANE) for entry in report.operations} == {Mark.NOT_TOLD}
+    assert {report.mark(entry, ANE) for entry in report.operations} == {Mark.UNKNOWN}
     assert {report.mark(entry, CPU) for entry in report.operations} == {Mark.RAN}
 
 
@@ -161,12 +161,12 @@ def test_layers_of_a_neural_network_are_operations() -> None:
 
 
 @pytest.mark.parametrize("units", [None, 4, True, "all"])
-def test_unknown_compute_units_are_not_told(units: object) -> None:
+def test_unknown_compute_units_have_no_mark(units: object) -> None:
     document = xcode_json("m", [operation("y", "ios16.conv", "cpu", ["cpu"])])
     document["computeUnit"] = units
     report = read(document)
     assert report.asked is None
-    assert report.mark(report.operations[0], ANE) is Mark.NOT_TOLD
+    assert report.mark(report.operations[0], ANE) is Mark.UNKNOWN
 
 
 @pytest.mark.parametrize("table", [False, True])
@@ -180,7 +180,7 @@ def test_a_plan_of_coremlprofiler(table: bool) -> None:
     assert [(entry.type, entry.name) for entry in report.operations] == [("conv", "out_1"), ("topk", "out_2")]
     assert report.operations[1].supported == (CPU, GPU)
     assert report.costliest(1)[0].estimated_ns == pytest.approx(15 * MS)
-    assert report.mark(report.operations[1], ANE) is Mark.NOT_TOLD
+    assert report.mark(report.operations[1], ANE) is Mark.UNKNOWN
     assert any("worked out" in note for note in report.notes)
 
 

@@ -41,12 +41,16 @@ def test_each_choice_is_timed_with_cold_values_apart(built_models) -> None:
     assert alone.prediction.median_ns == 20 * MS
 
 
-def test_only_chosen_units_are_run_and_told(built_models) -> None:
-    runtime, told = StandIn(), []
+def test_only_chosen_units_run_and_each_is_announced(built_models) -> None:
+    runtime, begun = StandIn(), []
     result = profiled(
-        built_models / "float16_interface.mlpackage", runtime, choices=["cpuOnly"], predictions=1, tell=told.append
+        built_models / "float16_interface.mlpackage",
+        runtime,
+        choices=["cpuOnly"],
+        predictions=1,
+        on_choice=begun.append,
     )
-    assert [choice for choice, _ in result.reports] == told == ["cpuOnly"]
+    assert [choice for choice, _ in result.reports] == begun == ["cpuOnly"]
     assert runtime.calls == ["compile", *["load cpuOnly"] * 4, *["predict cpuOnly"] * 2, "plan"]
 
 
@@ -200,8 +204,8 @@ def test_optional_inputs_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("feature", "words"),
     [
-        (Feature("x", FeatureKind.UNKNOWN, None, None), "does not tell its type"),
-        (Feature("x", FeatureKind.ARRAY, "Float32", None), "does not tell its shape"),
+        (Feature("x", FeatureKind.UNKNOWN, None, None), "does not state its type"),
+        (Feature("x", FeatureKind.ARRAY, "Float32", None), "does not state its shape"),
         (Feature("x", FeatureKind.ARRAY, None, Shape((1,))), "of type unknown"),
         (Feature("x", FeatureKind.ARRAY, "Float32", Shape((1 << 20, 1 << 20))), "at most 268,435,456 are made up"),
     ],

@@ -170,7 +170,7 @@ def test_a_damaged_archive_costs_itself_and_is_told(
 def test_a_run_that_tells_no_images_has_frames_without_names(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
     table = stacks_of(made_bundle, made_table, tmp_path, [(100, THREAD, [BASE + 0x111])], [], {})
     assert frames_at(table, 0) == [(None, None, -1, "")]
-    assert "does not tell which libraries were loaded" in table.notes[0]
+    assert "does not show which libraries were loaded" in table.notes[0]
 
 
 def test_a_reference_to_nothing_costs_the_stacks(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:

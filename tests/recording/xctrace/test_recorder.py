@@ -33,7 +33,7 @@ class Listener:
         self.answer: Callable[[], None] = lambda: None
         self._at, self._number = list(at), number
 
-    def tell(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         self.told.append(text)
         self._heard(text)
 

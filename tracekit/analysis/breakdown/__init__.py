@@ -1,7 +1,7 @@
 """Where the time of each prediction went.
 
 `rows` finds what lies in each prediction, `sweep_line` gives every instant to one layer of it, `partition` makes parts
-of that, `work` tells what the compute units did (`device_runs`), and `summary` adds up many predictions.
+of that, `work` says what the compute units did (`device_runs`), and `summary` adds up many predictions.
 """
 
 from tracekit.analysis.breakdown.device_runs import UNITS, DeviceRuns, Handoffs, device_runs

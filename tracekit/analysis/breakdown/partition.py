@@ -10,7 +10,7 @@ Each instant of a prediction belongs to the first of these that covers it:
 |   | `data_after`, `data_unplaced`       | and last compute activity; unplaced where there is none                  |
 | 4 | `cpu`                               | `CPU` rows: what is nested in them (copies, other units) is not theirs   |
 | 5 | `ane_queue` or `ane_requested`      | Neural Engine requests: waiting where execution rows of that unit exist  |
-|   |                                     | in the prediction; else waiting and execution, not told apart            |
+|   |                                     | in the prediction; else waiting and execution, indistinguishable         |
 | 6 | `gpu_queue` or `gpu_requested`      | prepared and issued GPU requests, in the same way                        |
 | 7 | `other`                             | Core ML events whose compute unit or lane is not known                   |
 | 8 | `ambiguous`                         | rows of its model, or of none that is named, that belong to it or to     |
@@ -80,9 +80,9 @@ class Unknown(StrEnum):
     NOT_RECORDED = "not_recorded"
     """The table of the unit is missing or could not be read."""
     NO_REQUESTS = "no_requests"
-    """The unit worked, and the recording holds no request rows that would tell when the work was asked for."""
+    """The unit worked, and the recording holds no request rows that would show when the work was asked for."""
     NOT_SPLIT = "not_split"
-    """The unit was asked, and no execution row tells when it worked: see `ane_requested` and `gpu_requested`."""
+    """The unit was asked, and no execution row shows when it worked: see `ane_requested` and `gpu_requested`."""
     AMBIGUOUS = "ambiguous"
     """The unit worked meanwhile, for this prediction or for another in flight: see `ambiguous`."""
     NO_CORE_ML = "no_core_ml"
@@ -165,7 +165,7 @@ _REQUESTS = {Device.ANE: Layer.ANE_REQUEST, Device.GPU: Layer.GPU_REQUEST}
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What the recording tells of each prediction: masks of shape (predictions,), by device."""
+    """What the recording shows of each prediction: masks of shape (predictions,), by device."""
 
     inferred: BoolArray
     recorded: dict[Device, bool]
@@ -227,7 +227,7 @@ def _first(*reasons: tuple[BoolArray, Unknown]) -> npt.NDArray[np.int8]:
 
 
 def _hidden_work(seen: _Seen) -> BoolArray:
-    """Whether units may have worked for the prediction without a row that says when; requests tell it as well."""
+    """Whether units may have worked for the prediction without a row that says when; requests show it as well."""
     hidden = seen.inferred.copy()
     for device in _REQUESTS:
         hidden |= seen.hides(device) & (~seen.requested[device] | seen.shared[device])

@@ -1,4 +1,4 @@
-"""The rows of a trace that lie in a prediction of the app, in the layers that a breakdown tells apart."""
+"""The rows of a trace that lie in a prediction of the app, in the layers that a breakdown distinguishes."""
 
 from __future__ import annotations
 

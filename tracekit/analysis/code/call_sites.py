@@ -84,7 +84,7 @@ def _chosen(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: Inde
     """Of the threads and frames that the samples in each row show the most frequent."""
     assert trace.stacks is not None  # noqa: S101 - samples were found in them
     stacks = trace.stacks
-    # One place may be in many stacks: it is told apart by image and offset.
+    # One place may be in many stacks: image and offset identify it.
     image = categorical(stacks["image"]).codes[caller]
     offset = stacks["offset"].to_numpy(np.int64, na_value=-1)[caller]
     pairs = pd.DataFrame(

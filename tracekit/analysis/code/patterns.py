@@ -1,4 +1,4 @@
-"""Functions of the system that tell what a thread is doing for Core ML.
+"""Functions of the system that show what a thread is doing for Core ML.
 
 Measured on seven public recordings of macOS 15.6. What a function does is concluded from its name. Patterns are matched
 against short names, from their start.

@@ -75,7 +75,7 @@ class CallSite:
     """Such calls, from all places that are known; samples for element access."""
     share: float
     inferred: bool
-    """Whether samples alone tell of these calls, and not Core ML's own rows."""
+    """Whether only samples show these calls, and not Core ML's own rows."""
     samples: int
     ambiguous: int
     """Calls during which other threads were in such calls too: they may be theirs."""
@@ -135,7 +135,7 @@ def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolA
 
 
 def main_thread_sites(trace: Trace, *apis: Api) -> tuple[CallSite, ...]:
-    """Places that make these calls on the main thread, where samples alone tell of them."""
+    """Places that make these calls on the main thread, where only samples show them."""
     return tuple(site for site in all_sites(trace) if site.api in apis and site.thread in (MAIN, MIXED))
 
 
@@ -182,7 +182,7 @@ def _between_site(trace: Trace, api: Api, group: pd.DataFrame, line: int | None,
 
 
 def is_inferred(trace: Trace) -> bool:
-    """Whether Core ML recorded no call of the app, so that calls are told from samples alone."""
+    """Whether Core ML recorded no call of the app, so only samples show its calls."""
     return trace.activity.empty or trace.inferred
 
 
@@ -220,14 +220,14 @@ def _places(trace: Trace, calls: pd.DataFrame, *, inferred: bool) -> tuple[CallS
     code, apis = pd.factorize(calls["api"])
     weight = np.where(is_any(calls["api"], Api.ELEMENT), calls["samples"], 1)
     total = np.bincount(code, weight)
-    place = code
+    site_code = code
     for name in _PLACE:
         values, distinct = pd.factorize(calls[name])
-        place = pd.factorize(place * (len(distinct) + 1) + values)[0]
+        site_code = pd.factorize(site_code * (len(distinct) + 1) + values)[0]
     # In the order in which the places come first.
-    order = np.argsort(place, kind="stable")
+    order = np.argsort(site_code, kind="stable")
     sites = []
-    for rows in np.split(order, np.flatnonzero(np.diff(place[order])) + 1):
+    for rows in np.split(order, np.flatnonzero(np.diff(site_code[order])) + 1):
         api = code[rows[0]]
         is_inferred = inferred or apis[api] == Api.ELEMENT
         sites.append(_call_site(trace, calls.take(rows), int(total[api]), inferred=is_inferred))

@@ -29,7 +29,7 @@ class CallTree:
     """Place in `names`."""
     samples: IntArray
     """That were in the function, called so, whatever it called itself."""
-    own: IntArray
+    self_samples: IntArray
     """Of these the samples that end here: in the function itself, or, inverted, that began there."""
     names: tuple[str, ...]
     """Distinct names: the function, or the library and the bytes from its begin where no function is known."""
@@ -88,7 +88,7 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
 def _nodes(
     stack: IntArray, name: IntArray, weight: IntArray, count: int
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Parent, name, samples and own samples of nodes, level by level, and the last node of each stack. stack, name: of
+    """Parent, name, samples and self samples of nodes, level by level, and the last node of each stack. stack, name: of
     frames, from the root on within each stack."""
     order = np.argsort(stack, kind="stable")
     stack, name = stack[order], name[order]
@@ -120,7 +120,10 @@ def _nodes(
 def in_functions(tree: CallTree) -> tuple[IntArray, IntArray]:
     """Samples that were in each function, however often it is on their stack, and those that ended in it: shape
     (names,) each. O(nodes * depth)."""
-    inside, self_samples = np.zeros(len(tree.names), np.int64), np.bincount(tree.name, tree.own, len(tree.names))
+    inside, self_samples = (
+        np.zeros(len(tree.names), np.int64),
+        np.bincount(tree.name, tree.self_samples, len(tree.names)),
+    )
     # A node counts for its function unless the function is on the way to it already.
     ancestors_of_nodes: list[frozenset[int]] = []
     for parent, name, samples in zip(tree.parent.tolist(), tree.name.tolist(), tree.samples.tolist(), strict=True):

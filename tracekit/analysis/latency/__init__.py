@@ -1,7 +1,7 @@
 """The latency of one model's predictions: how long they take, whether that changes, and what values it gathers around.
 
-`summary` tells cold from warm; `trends` finds slow changes and sudden shifts, `growth` the rise inside sequences,
-`modes` the values that latencies gather around; `trend_summary` puts these together for a report.
+`summary` distinguishes cold from warm; `trends` finds slow changes and sudden shifts, `growth` the rise inside
+sequences, `modes` the values that latencies gather around; `trend_summary` puts these together for a report.
 """
 
 from tracekit.analysis.latency.growth import Growth, GrowthRule, growth

@@ -22,7 +22,7 @@ def warm_mask(activity: pd.DataFrame, predictions: pd.DataFrame) -> BoolArray:
     """Shape (predictions,): the prediction is not the first after a load of its model.
 
     `activity` holds the predictions and the loads of their models, by label: rows of `Trace.activity`, all or those of
-    some models. What `first_after_load` cannot tell counts as warm. O(n log n).
+    some models. What `first_after_load` does not mark counts as warm. O(n log n).
     """
     cold = first_after_load(activity)[activity.index.get_indexer(predictions.index)]
     return np.logical_not(cold)

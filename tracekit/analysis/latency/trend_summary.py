@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_PREDICTIONS = 20
-"""Predictions below which neither a shift nor a second level can be told from chance (`trends`, `modes`)."""
+"""Predictions below which neither a shift nor a second level can be distinguished from chance (`trends`, `modes`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,9 +66,7 @@ class Segment:
     median_ns: float
 
 
-def change_point_segments(
-    durations_ns: IntArray, *, min_ratio: float = 1.2, significance: float = SIGNIFICANCE
-) -> tuple[Segment, ...]:
+def change_point_segments(durations_ns: IntArray, *, min_ratio: float = 1.2) -> tuple[Segment, ...]:
     """Durations in order, cut where their level shifts; one segment where it does not, none without values.
 
     Binary segmentation with ranks, which know no distribution and bear outliers: a piece is cut where the ranks before
@@ -84,7 +82,7 @@ def change_point_segments(
     for _ in range(LEVELS):
         halves: list[tuple[int, int]] = []
         for low, high in pieces:
-            offset = _shift(durations_ns[low:high], significance)
+            offset = _shift(durations_ns[low:high])
             if offset is not None:
                 cuts.append(low + offset)
                 halves += [(low, low + offset), (low + offset, high)]
@@ -99,7 +97,7 @@ def change_point_segments(
     return tuple(Segment(low, high - low, float(np.median(durations_ns[low:high]))) for low, high in pairwise(cuts))
 
 
-def _shift(durations: IntArray, significance: float) -> int | None:
+def _shift(durations: IntArray) -> int | None:
     """Index at which the level of the durations shifts; None where chance explains the difference."""
     count = len(durations)
     if count < 2 * MIN_LENGTH:
@@ -109,4 +107,4 @@ def _shift(durations: IntArray, significance: float) -> int | None:
     distance = np.abs(2 * sums - before * (count + 1)) / np.sqrt(before * (count - before) * (count + 1) / 3)
     best = int(distance.argmax())
     likely = len(distance) * math.erfc(float(distance[best]) / math.sqrt(2))
-    return best + MIN_LENGTH if likely <= significance else None
+    return best + MIN_LENGTH if likely <= SIGNIFICANCE else None

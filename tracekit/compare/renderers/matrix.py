@@ -56,7 +56,7 @@ def facts(column: Column) -> tuple[str, ...]:
 
 
 def differing_facts(matrix: Matrix) -> list[int]:
-    """Positions in `FACTS` of what any column tells."""
+    """Positions in `FACTS` of what any column states."""
     known = [(column.device, column.system, column.units) for column in matrix.columns]
     return [index for index in range(len(FACTS)) if any(values[index] for values in known)]
 

@@ -39,8 +39,10 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     if not count:
         inside = listed(name for _, function in known for name in function.precision or ())
         return Passed(model.name, f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
-    seen = all(function.operations is not None for _, function in known)
-    certain = "Converted" if seen else "The file lists no operations, but by its precision this may be converted"
+    lists_operations = all(function.operations is not None for _, function in known)
+    certain = (
+        "Converted" if lists_operations else "The file lists no operations, but by its precision this may be converted"
+    )
     return Finding(
         model.name,
         f"{certain} in every prediction: {converted(model)}.",

@@ -34,8 +34,8 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
         return no_weights(model)
     if not tensors:
         return NotApplicable(model.name, "The model has no weights.")
-    held = compressible(tensors)
-    size = sum(weight.bytes for weight in held)
+    weights = compressible(tensors)
+    size = sum(weight.bytes for weight in weights)
     metrics = (above("uncompressed weights", size / 1e6, "MB", options.min_mb),)
     if size < options.min_mb * 1e6:
         words = f"{format_bytes(size)} of weights are not compressed." if size else "All large weights are compressed."
@@ -43,7 +43,7 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
     saved = {entry.technique: entry.saved_bytes for entry in savings_of(tensors)}
     ways = [name for name in (HALF.name, QUANTIZED.name, PALETTES_4.name) if name in saved]
     words = listed(f"{name} would save about {format_bytes(saved[name])}" for name in ways)
-    kinds = listed(weight.stored or "" for weight in held)
+    kinds = listed(weight.stored or "" for weight in weights)
     return Finding(
         model.name,
         f"{format_bytes(size)} of weights are stored as {kinds}: {words}.",

@@ -26,7 +26,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     return judge_app_work(trace, conversions(trace), options, _WORDS)
 
 
-def _found(work: AppWork) -> str:
+def _summary(work: AppWork) -> str:
     return (
         f"Between predictions, the app converts pixels or audio in {work.samples:,} of "
         f"{format_count(work.of, 'sample')} of the threads that predict ({format_share(work.share)})."
@@ -39,7 +39,7 @@ _WORDS = AppWorkWords(
     threads="these threads",
     none="No call stack shows the app converting pixels or audio between predictions.",
     little="of the samples of threads that predict are in conversions.",
-    found=_found,
+    summary=_summary,
     saved="Inputs that arrive in the format of the model need none of it.",
 )
 

@@ -87,7 +87,7 @@ def _unseen(calls: pd.DataFrame, loads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _was_launched(trace: Trace) -> bool | None:
-    """Whether the launch of the target was recorded; None where nothing tells."""
+    """Whether the launch of the target was recorded; None where nothing shows it."""
     target = trace.run.target
     if target.kind is not None:
         return target.kind == "launched"

@@ -32,7 +32,7 @@ from tracekit.detectors import (
     too_few_predictions,
     value_of,
 )
-from tracekit.detectors.caveats import units_not_recorded
+from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.suggested import of_rows
@@ -108,13 +108,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
     """What to say where too few predictions show which units worked in them."""
-    not_recorded = units_not_recorded(view.trace)
-    if known < len(view.predictions) and not_recorded:
-        return InsufficientData(
-            view.name,
-            f"{' '.join(entry.conclusion for entry in not_recorded)}{of_rows(view)}{of_hand_offs(view)}",
-            " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
-        )
+    after = f"{of_rows(view)}{of_hand_offs(view)}"
+    not_recorded = units_not_recorded(view.name, view.trace, after=after)
+    if known < len(view.predictions) and not_recorded is not None:
+        return not_recorded
     return too_few_predictions(
         view.name,
         known,

@@ -157,7 +157,7 @@ def _called(sites: Sequence[CallSite]) -> str:
 
 
 def _cause(trace: Trace) -> str:
-    """What this recording tells of the cause; empty where it tells nothing."""
+    """What this recording shows of the cause; empty where it shows nothing."""
     if any(_CORRUPT in issue.casefold() for issue in trace.run.issues or ()):
         return " Instruments reported a damaged log archive, which leaves this table empty."
     if trace.coverage_of(CORE_ML).state is TableState.EMPTY and trace.run.imported_from is not None:

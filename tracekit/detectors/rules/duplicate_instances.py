@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code import sites_of
-from tracekit.analysis.instances import Traits, traits
-from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.instances import Instances, Traits, instances_by_kind, traits
+from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
@@ -36,8 +36,6 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.reloads import beside_cold
 from tracekit.detectors.shared.snippets import LOAD_ONCE
-from tracekit.intervals import union_length_by_group
-from tracekit.trace.frames import rows_at, rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -68,29 +66,14 @@ class Options:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Instances:
-    """How the instances of a model that are alike were used."""
+def _pointless(instances: Instances, options: Options) -> bool:
+    """Whether they take turns without working at the same time."""
+    return instances.switches >= options.min_switches and instances.parallel_share < options.parallel_share
 
-    seen: int
-    """Different instance numbers."""
-    switches: int
-    """How often a call went to another instance than the one before, beyond what taking over once each needs."""
-    parallel_share: float
-    """Share of the busy time in which several instances were at work."""
-    spread: float | None
-    """Largest over smallest median duration of the instances that were used together; None where not two of them have
-    enough calls."""
-    together: IntArray
-    """Positions of the loads that began to be used while an earlier one still was."""
 
-    def pointless(self, options: Options) -> bool:
-        """Whether they take turns without working at the same time."""
-        return self.switches >= options.min_switches and self.parallel_share < options.parallel_share
-
-    def doubled(self, options: Options) -> bool:
-        """Whether one of them could do what they do."""
-        return self.pointless(options) and self.spread is not None and self.spread <= options.alike
+def _doubled(instances: Instances, options: Options) -> bool:
+    """Whether one of them could do what they do."""
+    return _pointless(instances, options) and instances.spread is not None and instances.spread <= options.alike
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -121,18 +104,18 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
     """The outcome where there are several instances or loads, and enough calls."""
-    parts = alike(view, known, options)
+    parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     unused = _unused(view, options)
     # Those that could be one come first, then those that change places most often.
-    instances = max(parts, key=lambda part: (part.doubled(options), part.pointless(options), part.switches))
+    instances = max(parts, key=lambda part: (_doubled(part, options), _pointless(part, options), part.switches))
     metrics = (
-        Metric("instances", instances.seen, "count"),
+        Metric("instances", instances.count, "count"),
         above("switches between instances", instances.switches, "count", options.min_switches),
         below("time with several busy", instances.parallel_share, "share", options.parallel_share),
         below("slowest to fastest instance", instances.spread, "ratio", options.alike),
         Metric("unused loads", len(unused), "count"),
     )
-    doubled = instances.doubled(options)
+    doubled = _doubled(instances, options)
     # Loads name no process: where several may have been recorded, each has loads of its own.
     elsewhere = view.trace.run.target.kind == "all-processes"
     if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
@@ -141,7 +124,7 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
             "All processes were recorded, and the rows do not show which process each instance belongs to.",
             "Record only the app (--attach or --launch).",
         )
-    if instances.pointless(options) and instances.spread is None:
+    if _pointless(instances, options) and instances.spread is None:
         return InsufficientData(
             view.name,
             "Several instances alternate, but each has too few predictions to tell whether they do the same work.",
@@ -150,55 +133,6 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
     if not doubled and not len(unused):
         return Passed(view.name, _purpose(instances, known, options), metrics)
     return _finding(view, instances, unused[: 0 if elsewhere else None], metrics, options)
-
-
-def alike(view: ModelView, known: Traits, options: Options) -> list[Instances]:
-    """How the instances of the model were used, apart for those that the recording shows to differ: models of one name,
-    other compute units, other processes. O(kinds x (l + p) log(l + p))."""
-    kinds, predictions = known.kinds(), view.predictions
-    numbers = predictions["instance"].to_numpy(np.int64, na_value=-1)
-    of_load = view.loads["instance"].to_numpy(np.int64, na_value=-1)
-    return [
-        _instances(
-            view,
-            np.flatnonzero(np.isin(of_load, numbers[kinds == kind]) | ~np.isin(of_load, numbers)),
-            rows_where(predictions, kinds == kind),
-            options,
-        )
-        for kind in np.unique(kinds)
-    ]
-
-
-def _instances(view: ModelView, load_index: IntArray, predictions: pd.DataFrame, options: Options) -> Instances:
-    """Use of the instances with the loads at `load_index` and these predictions. O((l + p) log(l + p))."""
-    loads = rows_at(view.loads, load_index)
-    uses = uses_of_loads(loads, predictions)
-    latest = np.maximum.accumulate(uses.last_ns)
-    overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
-    changes = int((np.diff(uses.group) != 0).sum())
-    return Instances(
-        seen=len(pd.concat([loads["instance"], predictions["instance"]]).dropna().unique()),
-        switches=max(changes - (len(uses.load) - 1), 0),
-        parallel_share=_parallel_share(predictions, uses),
-        spread=_spread(predictions, uses, options.min_predictions // 2),
-        together=load_index[uses.load[overlapping & (uses.load >= 0)]],
-    )
-
-
-def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
-    """Part of the busy time that is counted more than once if each instance's busy time is counted by itself."""
-    starts = predictions["start_ns"].to_numpy()
-    each = union_length_by_group(uses.group, starts, starts + predictions["duration_ns"].to_numpy(), len(uses.load))
-    busy = covered_ns(predictions)
-    return float(each.sum() - busy) / busy if busy else 0.0
-
-
-def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None:
-    """`Instances.spread`, of instances with at least `minimum` calls."""
-    medians = predictions["duration_ns"].groupby(uses.group).median().to_numpy()[uses.count >= max(minimum, 1)]
-    if len(medians) < 2 or not medians.min():
-        return None
-    return float(medians.max() / medians.min())
 
 
 def _unused(view: ModelView, options: Options) -> IntArray:
@@ -227,7 +161,7 @@ def _unused(view: ModelView, options: Options) -> IntArray:
 
 def _purpose(instances: Instances, known: Traits, options: Options) -> str:
     """Why several instances are no problem, in words."""
-    count = format_count(instances.seen, "instance")
+    count = format_count(instances.count, "instance")
     if known.difference():
         return f"The instances differ ({known.difference()}); none duplicates another."
     if instances.switches < options.min_switches:
@@ -244,12 +178,12 @@ def _finding(
     view: ModelView, instances: Instances, unused: IntArray, metrics: tuple[Metric, ...], options: Options
 ) -> Finding:
     """The finding with its cost: loading the instances that are not needed."""
-    doubled = instances.doubled(options)
+    doubled = _doubled(instances, options)
     rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
     cost_ns = covered_ns(rows)
     parts = []
     if doubled:
-        parts.append(f"{instances.seen:,} instances alternate and hardly ever run at the same time")
+        parts.append(f"{instances.count:,} instances alternate and hardly ever run at the same time")
     if len(unused):
         noun = "load was" if len(unused) == 1 else "loads were"
         parts.append(f"{len(unused):,} {noun} never used, although the model was used later")

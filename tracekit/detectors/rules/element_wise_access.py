@@ -26,7 +26,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     return judge_app_work(trace, element_access(trace), options, _WORDS)
 
 
-def _found(work: AppWork) -> str:
+def _summary(work: AppWork) -> str:
     return (
         f"{work.samples:,} of {format_count(work.of, 'sample')} outside of loads read or write single elements of "
         f"MLMultiArray ({format_share(work.share)})."
@@ -39,7 +39,7 @@ _WORDS = AppWorkWords(
     threads="its threads",
     none="No call stack shows the app reading or writing single elements.",
     little="of the samples of its threads are in reading or writing single elements.",
-    found=_found,
+    summary=_summary,
     saved="Reading or writing through a pointer takes a small part of it.",
 )
 

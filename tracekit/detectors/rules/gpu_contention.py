@@ -170,7 +170,7 @@ def _times(view: ModelView, chosen: BoolArray) -> Intervals:
 
 
 def _whose(view: ModelView, others: BoolArray, affected: Intervals) -> str:
-    """Sentence for whose work that was, as far as rows tell it."""
+    """Sentence for whose work that was, as far as rows name it."""
     hardware = view.trace.hardware
     foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
     own_app = others & ~foreign & hardware["process"].notna().to_numpy(dtype=bool)

@@ -192,8 +192,8 @@ are loaded between release and reload in `in_turns_share` of the cases, the chec
 ## Not a problem when
 
 - A model is loaded for every single prediction: only `reload-before-predict` reports it.
-- Models alternate on purpose because they do not fit into memory together: a recording cannot tell them from models
-  that evict each other.
+- Models alternate on purpose because they do not fit into memory together: a recording cannot distinguish them from
+  models that evict each other.
 - A screen loads and releases a model: reloads after more than `idle_s` do not count unless they outweigh their use.
 - More instances are loaded while the first one stays in use.
 - Loads are cheap compared with their use: less than `load_share` of the model's time.

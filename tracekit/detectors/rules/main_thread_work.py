@@ -60,30 +60,30 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for predictions that call stacks show on the main thread; without call stacks for hangs of it that loads
     and predictions fill."""
     if runs_interface(trace) is not None:
-        seen = main_thread_predictions(trace, round(options.min_hang_ms * 1e6))
-        if seen is not None and seen.known:
-            return _by_thread(trace, seen, options)
+        blocking = main_thread_predictions(trace, round(options.min_hang_ms * 1e6))
+        if blocking is not None and blocking.known:
+            return _by_thread(trace, blocking, options)
     return _by_hangs(trace, options)
 
 
-def _by_thread(trace: Trace, seen: Blocking, options: Options) -> Outcome:
+def _by_thread(trace: Trace, blocking: Blocking, options: Options) -> Outcome:
     """The answer where it is known which thread predicts."""
-    longest = int(seen.periods.durations.max(initial=0))
+    longest = int(blocking.periods.durations.max(initial=0))
     metrics = (
-        above("times the main thread predicts that long", len(seen.periods), "count", 1),
-        Metric("longest of them", longest if len(seen.periods) else None, "ns"),
-        Metric("predictions in them", len(seen.calls), "count"),
+        above("times the main thread predicts that long", len(blocking.periods), "count", 1),
+        Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
+        Metric("predictions in them", len(blocking.calls), "count"),
     )
     if not runs_interface(trace):
         return NotApplicable(None, "The main thread runs no interface, so nobody waits for it.")
-    if not len(seen.periods):
+    if not len(blocking.periods):
         return Passed(None, f"The main thread never predicts for {options.min_hang_ms:g} ms or more.", metrics)
-    blocked = seen.periods.covered_ns
+    blocked = blocking.periods.covered_ns
     return finding(
         model=None,
         summary=(
-            f"{format_count(len(seen.calls), 'prediction')}{of_models(seen.calls)} on the main thread kept it busy "
-            f"{format_count(len(seen.periods), 'time')} for {options.min_hang_ms:g} ms or more "
+            f"{format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread kept it "
+            f"busy {format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
             f"({format_time(blocked)} in total, longest {format_time(longest)}), as call stacks show."
         ),
         metrics=metrics,
@@ -93,14 +93,14 @@ def _by_thread(trace: Trace, seen: Blocking, options: Options) -> Outcome:
             "Time for which these predictions keep the main thread busy, as a share of the time covered by all loads "
             "and predictions. The work remains, but no one has to wait for it.",
         ),
-        rows=seen.calls,
-        affected=seen.periods,
-        call_sites=sites_of(trace, seen.calls.index),
+        rows=blocking.calls,
+        affected=blocking.periods,
+        call_sites=sites_of(trace, blocking.calls.index),
     )
 
 
 def _by_hangs(trace: Trace, options: Options) -> Outcome:
-    """The answer where the times of hangs must tell."""
+    """The answer where only the times of hangs can show it."""
     in_hangs = hang_calls(
         trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
     )

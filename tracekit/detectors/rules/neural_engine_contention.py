@@ -75,7 +75,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return InsufficientData(
             view.name,
             "Neural Engine rows do not name a model here, and other work ran at the same time, so the model's own "
-            "work cannot be told apart.",
+            "work cannot be distinguished.",
             "Record with a newer Xcode and OS, whose rows name the model, or record this model alone.",
         )
     count = int(on_engine.sum())
@@ -132,7 +132,7 @@ def _finding(
 
 
 def _whose(view: ModelView, affected: Intervals) -> str:
-    """Sentence for whose work the engine did in these times. Other processes are not named: labels do not tell them."""
+    """Sentence for whose work the engine did in these times. Other processes are not named: labels do not name them."""
     hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True

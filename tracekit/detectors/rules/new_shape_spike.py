@@ -84,17 +84,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _judge(view: ModelView, calls: Calls, waited_ns: IntArray, options: Options) -> Outcome:
     """The answer for predictions without their waits, shape (predictions,)."""
-    taken = view.predictions["duration_ns"].to_numpy() - waited_ns
+    without_waits_ns = view.predictions["duration_ns"].to_numpy() - waited_ns
     rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.pause_s * 1e9))
-    groups = group_by_work(view, calls, taken, rule)
+    groups = group_by_work(view, calls, without_waits_ns, rule)
     if not groups.stands_out.any():
         index = view.predictions.index.get_indexer(calls.rows.index)
-        worst = float((taken[index] / groups.usual_ns[groups.group]).max())
+        worst = float((without_waits_ns[index] / groups.usual_ns[groups.group]).max())
         return Passed(
             view.name,
             f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median).",
         )
-    firsts = first_of_work(view, calls, taken, groups, rule)
+    firsts = first_of_work(view, calls, without_waits_ns, groups, rule)
     slow, others = firsts.sure & groups.stands_out, ~(firsts.sure | firsts.unsure)
     metrics = (
         above(_FIRSTS, _share(groups.stands_out, firsts.sure), "share", options.slow_share),

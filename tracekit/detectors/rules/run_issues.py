@@ -44,7 +44,7 @@ class Options:
 
 
 def detect(trace: Trace, _: Options) -> Outcome:
-    """Tells the issues that Instruments reported."""
+    """Passes on the issues that Instruments reported."""
     if trace.run.issues is None:
         return InsufficientData(
             None,

@@ -68,11 +68,11 @@ class Options:
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
     activity = _activity(trace)
-    own, cut = _own_work(trace, activity), _cut_rows(trace, activity)
-    late = rows_where(own, own["start_ns"].to_numpy() > _last_event(trace))
+    targets_rows, cut = _own_work(trace, activity), _cut_rows(trace, activity)
+    late = rows_where(targets_rows, targets_rows["start_ns"].to_numpy() > _last_event(trace))
     metrics = (
         _share(_CUT, cut, activity, options.cut_share),
-        _share(_LATE, late, own, options.cut_share),
+        _share(_LATE, late, targets_rows, options.cut_share),
     )
     signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
     if signs:

@@ -30,7 +30,7 @@ from tracekit.detectors import (
     too_few_predictions,
     value_of,
 )
-from tracekit.detectors.caveats import units_not_recorded
+from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.shared.preconditions import too_short
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 from tracekit.recording.table import TableState
@@ -118,15 +118,8 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
             "recording does not show what happens in a prediction.",
             "Record with the Core ML template of a current Xcode.",
         )
-    not_recorded = units_not_recorded(view.trace)
-    if not not_recorded:
-        return None
-    return InsufficientData(
-        view.name,
-        f"{format_share(share)} of prediction time is unaccounted for. "
-        + " ".join(entry.conclusion for entry in not_recorded),
-        " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
-    )
+    unaccounted = f"{format_share(share)} of prediction time is unaccounted for. "
+    return units_not_recorded(view.name, view.trace, before=unaccounted)
 
 
 def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:

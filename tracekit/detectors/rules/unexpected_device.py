@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import Part
 from tracekit.analysis.code import sites_of
 from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
 from tracekit.detectors import (
@@ -17,9 +14,7 @@ from tracekit.detectors import (
     Device,
     Finding,
     InsufficientData,
-    Intervals,
     Kind,
-    Lane,
     Metric,
     ModelView,
     NotApplicable,
@@ -27,31 +22,24 @@ from tracekit.detectors import (
     Passed,
     Pattern,
     Reference,
-    Trace,
     above,
     cost_of,
     covered_ns,
     finding,
     format_count,
     format_share,
-    is_any,
     no_prediction,
     option,
     too_few_predictions,
 )
-from tracekit.detectors.caveats import units_not_recorded
+from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.expectations import UNITS
+from tracekit.detectors.shared.known_work import Work, known_work
 from tracekit.detectors.shared.planned import of_units
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import order_words
-from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import DEVICE_NAMES
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.intervals import CoveredTime
-
 
 _NO_WORK = "No compute unit work was recorded."
 
@@ -87,40 +75,6 @@ class Options:
 
 
 _DEVICES = {UNITS["ane"]: Device.ANE, UNITS["gpu"]: Device.GPU, UNITS["cpu"]: Device.CPU}
-_PARTS = {
-    Device.ANE: (Part.ANE, Part.ANE_REQUESTED, Lane.NEURAL_ENGINE),
-    Device.GPU: (Part.GPU, Part.GPU_REQUESTED, Lane.GPU),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What is known of the time that units worked for a model's predictions, in ns."""
-
-    known_ns: dict[Device, int]
-    """What rows show."""
-    open_ns: dict[Device, int]
-    """What the unit may have worked beyond that: time without any known work in predictions of which that is not
-    known."""
-    predicted_ns: int
-    """Time of the predictions."""
-
-    @property
-    def shown_ns(self) -> int:
-        """Time in which some unit is known to have worked."""
-        return sum(self.known_ns.values())
-
-    def share(self, device: Device) -> float:
-        """Share of the known work."""
-        return self.known_ns[device] / self.shown_ns if self.shown_ns else 0.0
-
-    @property
-    def words(self) -> str:
-        """The units with known work, the busiest first, with their shares."""
-        busy = sorted(
-            (device for device in self.known_ns if self.known_ns[device]), key=lambda unit: -self.known_ns[unit]
-        )
-        return ", ".join(f"{DEVICE_NAMES[device]} {format_share(self.share(device))}" for device in busy)
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -128,13 +82,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     judged = (view.predictions["duration_ns"] > 0).to_numpy(dtype=bool)
     if view.predictions.empty:
         return no_prediction(view.name)
-    work = _work(view)
+    work = known_work(view)
     if not options.expected_unit:
-        seen = f"Recorded work: {work.words}." if work.words else _NO_WORK
+        recorded = f"Recorded work: {work.words}." if work.words else _NO_WORK
         return NotApplicable(
             view.name,
-            f"No expected compute unit given; set one with --expect, for example --expect ane. {seen}{of_rows(view)}"
-            f"{of_units(view)}",
+            f"No expected compute unit given; set one with --expect, for example --expect ane. "
+            f"{recorded}{of_rows(view)}{of_units(view)}",
         )
     expected = _DEVICES[options.expected_unit]
     if int(judged.sum()) < options.min_predictions:
@@ -158,65 +112,16 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _unclear(view, work)
 
 
-def _work(view: ModelView) -> Work:
-    """Work of the units in the predictions of the model."""
-    frame = view.breakdown.frame
-    durations = frame["duration_ns"].to_numpy()
-    known: dict[Device, IntArray] = {Device.CPU: _known(frame, Part.CPU)}
-    unknown: dict[Device, BoolArray] = {Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
-    for device, (executed, requested, _) in _PARTS.items():
-        known[device] = _known(frame, executed) + _known(frame, requested)
-        unknown[device] = frame[executed.column].isna().to_numpy() & (known[device] == 0)
-    rest = durations - np.sum(list(known.values()), axis=0)
-    still = {device: np.where(unknown[device], rest, 0) for device in known}
-    for device, (_, _, lane) in _PARTS.items():
-        still[device] = np.maximum(still[device], np.minimum(unattributed_ns(view, lane), rest))
-    order = tuple(DEVICE_NAMES)
-    return Work(
-        {device: int(known[device].sum()) for device in order},
-        {device: int(still[device].sum()) for device in order},
-        int(durations.sum()),
-    )
-
-
-def _known(frame: pd.DataFrame, part: Part) -> IntArray:
-    return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
-
-
-def unattributed_ns(view: ModelView, lane: Lane) -> IntArray:
-    """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
-    unattributed = _unattributed_times(view.trace)[lane]
-    predicted = Intervals.from_rows(view.predictions)
-    return unattributed.within(predicted.starts, predicted.ends)
-
-
-@cached_by_trace
-def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
-    """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
-    hardware = trace.hardware
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
-    unattributed = executed & is_any(hardware["attribution"], Attribution.UNATTRIBUTED)
-    times = Intervals.from_rows(hardware)
-    return {
-        lane: times.where(unattributed & is_any(hardware["lane"], lane)).covered_time()
-        for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
-    }
-
-
 def _unclear(view: ModelView, work: Work) -> InsufficientData:
-    """What to say where rows tell too little of where the work ran."""
-    not_recorded = units_not_recorded(view.trace)
+    """What to say where rows show too little of where the work ran."""
     reason = _NO_WORK
     if work.words:
         share = format_share(work.shown_ns / work.predicted_ns)
         reason = f"Recorded work: {work.words}, in {share} of prediction time."
-    if not_recorded:
-        return InsufficientData(
-            view.name,
-            f"{reason} {' '.join(entry.conclusion for entry in not_recorded)}{of_rows(view)}{of_units(view)}",
-            " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
-        )
-    return InsufficientData(
+    not_recorded = units_not_recorded(
+        view.name, view.trace, before=f"{reason} ", after=f"{of_rows(view)}{of_units(view)}"
+    )
+    return not_recorded or InsufficientData(
         view.name,
         f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went."
         f"{of_units(view)}",
@@ -303,7 +208,7 @@ units. The answer says where it plans the operations, and which may not run on t
 
 If the Neural Engine or the GPU was not recorded, Core ML's own rows may suggest the unit: two input validations and a
 data cast without other work the Neural Engine, requests to the GPU, a `CPU` row of nearly the whole prediction the CPU.
-This comes from captures of one app, so it is told as weaker evidence. Only recorded work decides.
+This comes from captures of one app, so it counts as weaker evidence. Only recorded work decides.
 
 ## Not a problem when
 

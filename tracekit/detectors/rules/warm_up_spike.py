@@ -103,8 +103,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
     """The answer for predictions without their waits, shape (predictions,)."""
     uses = uses_of_loads(view.loads, view.predictions)
-    taken = view.predictions["duration_ns"].to_numpy() - waited_ns
-    firsts = first_calls(uses, taken, options)
+    without_waits_ns = view.predictions["duration_ns"].to_numpy() - waited_ns
+    firsts = first_calls(uses, without_waits_ns, options)
     if not len(firsts.index):
         return InsufficientData(
             view.name,
@@ -116,8 +116,8 @@ def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
     rare = firsts.as_slow <= options.as_slow_share
     pause_ns = round(options.pause_s * 1e9)
     deliberate = stand_alone(view.predictions, firsts.index, pause_ns)
-    resumed = _median_after_pauses(uses, view.predictions, taken, pause_ns)
-    durations = taken[firsts.index]
+    resumed = _median_after_pauses(uses, view.predictions, without_waits_ns, pause_ns)
+    durations = without_waits_ns[firsts.index]
     special = durations * options.alike_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
     chosen = spike & rare & special & ~deliberate
     metrics = _metrics(firsts, chosen, resumed, options)
@@ -153,15 +153,15 @@ def first_calls(uses: Uses, durations: IntArray, options: Options) -> FirstCalls
     predictions took without its waits. O(n log n)."""
     following = np.ones(len(durations), dtype=bool)
     following[uses.first] = False
-    kept = (uses.load >= 0) & (uses.count > options.min_following)
-    following &= kept[uses.group]
-    group, taken = uses.group[following], durations[following]
-    usual = pd.Series(taken).groupby(group).median().to_numpy()
+    has_following = (uses.load >= 0) & (uses.count > options.min_following)
+    following &= has_following[uses.group]
+    group, following_ns = uses.group[following], durations[following]
+    usual = pd.Series(following_ns).groupby(group).median().to_numpy()
     first_ns = durations[uses.first].astype(np.float64)
-    slow = np.bincount(group, taken >= options.alike_share * first_ns[group], minlength=len(first_ns))[kept] / (
-        uses.count[kept] - 1
-    )
-    first, first_ns = uses.first[kept], first_ns[kept]
+    slow = np.bincount(group, following_ns >= options.alike_share * first_ns[group], minlength=len(first_ns))[
+        has_following
+    ] / (uses.count[has_following] - 1)
+    first, first_ns = uses.first[has_following], first_ns[has_following]
     return FirstCalls(first, usual, first_ns - usual, first_ns / np.maximum(usual, 1.0), slow)
 
 
@@ -267,7 +267,7 @@ than the other gaps, follows the first prediction, which is then a warm-up as un
 - A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too.
   A recording of a single turn is not evaluated.
 - The first prediction is queued while its compute unit works for others. If the recording does not show whether it was
-  queued or was warming up, the check is not evaluated. `CPU to GPU Latency` does not tell: in public recordings it is
+  queued or was warming up, the check is not evaluated. `CPU to GPU Latency` decides nothing: in public recordings it is
   10 to 43 ms at first predictions and 0.2 ms later, and others used the GPU for less than a tenth of that time.
 - The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s` after
   which predictions are fast from the start, the check is not evaluated, unless predictions run at a steady rate or the

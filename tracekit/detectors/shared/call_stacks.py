@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tracekit.detectors import Trace
 
 MIN_SAMPLES = 20
-"""Fewer samples, of 1 ms each, are too few to tell a share of, or to matter (heuristic)."""
+"""Fewer samples, of 1 ms each, are too few to state a share, or to matter (heuristic)."""
 
 NO_STACKS = InsufficientData(None, "No call stack could be read.", "Record with --instrument 'Time Profiler'.")
 
@@ -68,21 +68,21 @@ class AppWorkWords:
     """Says that there is no such work."""
     little: str
     """After a share: says that so little is such work."""
-    found: Callable[[AppWork], str]
+    summary: Callable[[AppWork], str]
     """Summary of the finding."""
     saved: str
     """What of the time the fix saves: the last sentence of the basis of the cost."""
 
 
 def nothing_to_ask(trace: Trace) -> InsufficientData | NotApplicable | None:
-    """The answer where call stacks cannot tell what calls Core ML; None where they can."""
+    """The answer where call stacks cannot show what calls Core ML; None where they can."""
     sampled = trace.sampled
     if sampled is None or sampled.stacks.empty:
         return NO_STACKS
     if not sampled.stacks["function"].notna().any():
         return InsufficientData(
             None,
-            "The call stacks have no symbols, so calls of Core ML cannot be told.",
+            "The call stacks have no symbols, so calls of Core ML cannot be identified.",
             "Use the whole bundle with its folder `symbols`, as Instruments saved it.",
         )
     calls = sampled_calls(trace)
@@ -109,7 +109,7 @@ def judge_app_work(trace: Trace, work: AppWork | None, options: AppWorkOptions, 
         return Passed(None, f"{format_share(work.share)} {words.little}", metrics)
     return finding(
         model=None,
-        summary=words.found(work),
+        summary=words.summary(work),
         metrics=metrics,
         cost=cost_of(
             work.time.covered_ns,

@@ -209,13 +209,13 @@ def _comparable(view: ModelView, alike: BoolArray, openings: bool = False) -> Ca
     calls = Calls(rows_where(rows, comparable), burst[comparable], cold, overlapping, 0, 0, 0)
     if not _uneven(calls.durations):
         return calls
-    held = held_up(view, calls.rows, _windows(rows, burst))
-    waiting, unclear = int(held.surely.sum()), int(held.perhaps.sum())
+    delayed = held_up(view, calls.rows, _windows(rows, burst))
+    waiting, unclear = int(delayed.surely.sum()), int(delayed.perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
-    with_unclear = choose(replace(calls.where(~held.surely), waiting=waiting))
+    with_unclear = choose(replace(calls.where(~delayed.surely), waiting=waiting))
     if not unclear:
         return with_unclear
-    left = replace(calls.where(~(held.surely | held.perhaps)), waiting=waiting, unclear=unclear)
+    left = replace(calls.where(~(delayed.surely | delayed.perhaps)), waiting=waiting, unclear=unclear)
     return replace(choose(left), with_unclear=with_unclear)
 
 

@@ -49,7 +49,7 @@ class HeldUp:
     surely: BoolArray
     """Others worked on a unit of the model in the extra time, and not so during ordinary calls."""
     perhaps: BoolArray
-    """The same if work whose unit or owner the recording does not tell was on that unit."""
+    """The same if work whose unit or owner the recording does not name was on that unit."""
 
 
 def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
@@ -171,7 +171,7 @@ def _units(times_ns: FloatArray) -> list[int]:
 
 
 def _unit_times(frame: pd.DataFrame) -> FloatArray:
-    """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions, 3); 0 where no row tells
+    """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions, 3); 0 where no row shows
     it. Requests stand for execution that was not recorded."""
     names = ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns", "ane_requested_ns", "gpu_requested_ns"]
     times = np.column_stack([frame[name].array.to_numpy(np.float64, na_value=0.0) for name in names])
@@ -218,7 +218,7 @@ class _Rows:
 
     times: Intervals
     unit: IntArray
-    """The unit that works, of `_UNITS`; -1 for rows that tell none."""
+    """The unit that works, of `_UNITS`; -1 for rows that name none."""
     model: IntArray
     """A number for the model."""
 
@@ -236,11 +236,11 @@ class _Work:
     predicted: _Rows
     """Top-level predictions."""
     known: BoolArray
-    """Shape (predictions,): some row tells on which unit it ran."""
+    """Shape (predictions,): some row shows on which unit it ran."""
     loads: Intervals
     """Loads and compilations of all models, which work on the CPU and prepare other units."""
     recorded: tuple[bool, bool, bool]
-    """Whether hardware rows tell all that each of `_UNITS` did."""
+    """Whether hardware rows show all that each of `_UNITS` did."""
     models: dict[str, int]
     """The numbers by base name."""
 
@@ -275,6 +275,6 @@ def _rows(frame: pd.DataFrame, values: tuple[Lane | Kind, ...], column: str) -> 
 
 
 def _recorded(trace: Trace, instrument: str) -> bool:
-    """Whether the rows of this instrument tell all that its unit did."""
+    """Whether the rows of this instrument show all that its unit did."""
     states = [entry.state for entry in trace.coverage if entry.instrument == instrument]
     return bool(states) and states[0] in (TableState.ROWS, TableState.EMPTY)

@@ -69,18 +69,18 @@ class Firsts:
 
 
 def _work(view: ModelView) -> FloatArray:
-    """Shape (predictions,): time in ns that compute units worked for each; 0 where no row tells it."""
+    """Shape (predictions,): time in ns that compute units worked for each; 0 where no row shows it."""
     frame = view.breakdown.frame
     columns = (frame[name].array for name in ("ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns"))
     work: FloatArray = np.sum([column.to_numpy(np.float64, na_value=0.0) for column in columns], axis=0)
     return work
 
 
-def group_by_work(view: ModelView, calls: Calls, taken: IntArray, rule: FirstsRule) -> Groups:
-    """Groups of comparable calls by their work; one where the work shows no others. `taken` is the time of each of the
-    model's predictions without its waits, shape (predictions,). O(n log n)."""
+def group_by_work(view: ModelView, calls: Calls, without_waits_ns: IntArray, rule: FirstsRule) -> Groups:
+    """Groups of comparable calls by their work; one where the work shows no others. `without_waits_ns` is the time of
+    each of the model's predictions without its waits, shape (predictions,). O(n log n)."""
     index = view.predictions.index.get_indexer(calls.rows.index)
-    work, taken = _work(view)[index], taken[index]
+    work, without_waits_ns = _work(view)[index], without_waits_ns[index]
     group = np.zeros(len(work), np.int64)
     if float((work > 0).mean()) >= KNOWN_SHARE:
         membership = modes(np.rint(work).astype(np.int64), min_share=rule.share).membership
@@ -88,11 +88,12 @@ def group_by_work(view: ModelView, calls: Calls, taken: IntArray, rule: FirstsRu
             membership if all(_narrow(work[membership == number]) for number in range(membership.max() + 1)) else group
         )
     work_ns, usual_ns = (
-        np.array([np.median(values[group == number]) for number in range(group.max() + 1)]) for values in (work, taken)
+        np.array([np.median(values[group == number]) for number in range(group.max() + 1)])
+        for values in (work, without_waits_ns)
     )
-    extra = taken - usual_ns[group]
+    extra = without_waits_ns - usual_ns[group]
     meanwhile = _setup(view.trace).covered_within(Intervals.from_rows(calls.rows))
-    stands_out = _is_long(taken, usual_ns[group], rule) & (work - work_ns[group] < _MOSTLY * extra)
+    stands_out = _is_long(without_waits_ns, usual_ns[group], rule) & (work - work_ns[group] < _MOSTLY * extra)
     return Groups(group, work_ns, usual_ns, stands_out, stands_out & (meanwhile >= _MOSTLY * extra))
 
 
@@ -105,8 +106,8 @@ def _narrow(work: FloatArray) -> bool:
     return bool(high - low <= GROUP_SPREAD * middle)
 
 
-def _is_long(taken: IntArray, usual_ns: FloatArray, rule: FirstsRule) -> BoolArray:
-    long: BoolArray = (taken >= rule.ratio * usual_ns) & (taken - usual_ns >= rule.extra_ns)
+def _is_long(without_waits_ns: IntArray, usual_ns: FloatArray, rule: FirstsRule) -> BoolArray:
+    long: BoolArray = (without_waits_ns >= rule.ratio * usual_ns) & (without_waits_ns - usual_ns >= rule.extra_ns)
     return long
 
 
@@ -118,7 +119,9 @@ def _setup(trace: Trace) -> Intervals:
     return Intervals.from_rows(activity).where(chosen).union()
 
 
-def first_of_work(view: ModelView, calls: Calls, taken: IntArray, groups: Groups, rule: FirstsRule) -> Firsts:
+def first_of_work(
+    view: ModelView, calls: Calls, without_waits_ns: IntArray, groups: Groups, rule: FirstsRule
+) -> Firsts:
     """Which of the grouped calls are the first of their work on their load.
 
     Predictions that are not compared belong to the group whose work is nearest. O(n log n).
@@ -134,7 +137,7 @@ def first_of_work(view: ModelView, calls: Calls, taken: IntArray, groups: Groups
     first &= ~_warming_up(rows, uses, first, rule)
     first[uses.first] = False
     slow_start = np.zeros(len(rows), np.bool_)
-    slow_start[uses.first] = _is_long(taken, groups.usual_ns[group], rule)[uses.first]
+    slow_start[uses.first] = _is_long(without_waits_ns, groups.usual_ns[group], rule)[uses.first]
     visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
     unsure = _after_pause(rows, rule.pause_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
     unsure[index] |= groups.beside_load
@@ -142,7 +145,7 @@ def first_of_work(view: ModelView, calls: Calls, taken: IntArray, groups: Groups
 
 
 def _warming_up(rows: pd.DataFrame, uses: Uses, first: BoolArray, rule: FirstsRule) -> BoolArray:
-    """Shape (predictions,): begins a load with one prediction for each group, which a gap follows. `first` tells the
+    """Shape (predictions,): begins a load with one prediction for each group, which a gap follows. `first` marks the
     first predictions of each group on each load. O(n log n)."""
     order = np.argsort(uses.group, kind="stable")
     again = np.cumsum(~first[order])

@@ -20,7 +20,7 @@ class Interface(NamedTuple):
 
 
 def interface_of(view: ModelView) -> Interface | None:
-    """The interface by the model's file; None without a file, or where it does not tell."""
+    """The interface by the model's file; None without a file, or where it does not list it."""
     if view.model_file is None:
         return None
     # What knows model files takes long to load, and most recordings come alone.
@@ -47,7 +47,7 @@ def of_passed(interface: Interface | None) -> str:
 
 
 def of_unclear(interface: Interface | None) -> str:
-    """What the file adds where the rows do not tell whether they convert: a sentence after a space, or nothing."""
+    """What the file adds where the rows do not show whether they convert: a sentence after a space, or nothing."""
     if interface is None or interface.converted:
         return of_finding(interface)
     return f" By the model file, {_clause(interface.right)}"

@@ -35,7 +35,7 @@ MIN_IN_STATE = 10
 """Calls that a thermal state must hold for a median."""
 
 HEATING_S = 20.0
-"""A device does not become too hot for its speed in less time; public reports tell of minutes (heuristic)."""
+"""A device does not become too hot for its speed in less time; public reports speak of minutes (heuristic)."""
 
 SIZE_CORRELATION = 0.7
 """From this correlation of copying with the rest of the call on, both on a logarithmic scale, inputs of different size
@@ -98,7 +98,7 @@ def read_growth(view: ModelView, calls: Calls, rule: GrowthRule | None = None) -
 
 
 def _cause_without_states(calls: Calls, measured: Growth) -> Cause:
-    """What time alone tells: heat comes slowly, and goes slowly."""
+    """What time alone shows: heat comes slowly, and goes slowly."""
     first = measured.first[measured.grows]
     last = first + measured.count[measured.grows] - 1
     starts, ends = calls.starts[first], calls.starts[last] + calls.durations[last]
@@ -223,9 +223,8 @@ class Switching:
         return self.slow_median_ns / self.fast_median_ns
 
 
-def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None) -> Switching | None:
+def read_switching(view: ModelView, calls: Calls, rule: SwitchRule) -> Switching | None:
     """Two groups of calls that differ by the rule's ratio; None where there are none. O(n log n)."""
-    rule = rule or SwitchRule()
     durations = calls.durations
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
     groups = modes(durations, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))

@@ -56,7 +56,7 @@ def called(view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float)
 
 
 def without_load(view: ModelView, unknown: str) -> InsufficientData:
-    """The answer where no load of the model was recorded; `unknown` says what cannot be told then."""
+    """The answer where no load of the model was recorded; `unknown` says what cannot be known then."""
     return InsufficientData(
         view.name,
         f"No load of this model was recorded, so it is unknown {unknown}.",

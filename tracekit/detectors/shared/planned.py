@@ -1,6 +1,6 @@
 """What the performance report of a model plans and times, for checks that measure what a recording shows.
 
-A plan is an intention on one device, and a report times the model alone: both are told beside what was recorded, and
+A plan is an intention on one device, and a report times the model alone: both are shown beside what was recorded, and
 decide nothing.
 """
 
@@ -35,14 +35,14 @@ _LONGEST = 40
 def asked(report: PerformanceReport) -> str:
     """Compute units that the model was loaded for."""
     if report.asked is None:
-        return "compute units not told"
+        return "unknown compute units"
     if len(report.asked) == len(NAMES):
         return "all compute units"
     return f"{report.asked[0]} only" if len(report.asked) == 1 else " and ".join(map(str, report.asked))
 
 
 def same_device(report: PerformanceReport, device: contents.Device) -> bool | None:
-    """Whether the report was made on the model of device that was recorded; None where either is not told."""
+    """Whether the report was made on the model of device that was recorded; None where either is unknown."""
     if report.device is None or device.model is None:
         return None
     return report.device.casefold() == device.model.casefold()
@@ -54,7 +54,7 @@ def made_on(report: PerformanceReport, device: contents.Device) -> str:
     words = [word[:_LONGEST] for word in (report.device, report.system) if word]
     words.append(asked(report))
     if report.device is None:
-        words.insert(0, "device not told")
+        words.insert(0, "unknown device")
     elif same_device(report, device) is False:
         words.append(f"not the {device.model} that was recorded")
     return ", ".join(words)
@@ -72,7 +72,7 @@ def placed(report: PerformanceReport) -> str:
     counts = units(report)
     known = [f"{counts[unit]:,} on {name}" for unit, name in NAMES.items() if unit in counts]
     unknown = len(report.operations) - sum(counts.values())
-    known += [f"{unknown:,} not told"] if unknown else []
+    known += [f"{unknown:,} unknown"] if unknown else []
     return f"{format_count(len(report.operations), 'operation')}: {', '.join(known)}"
 
 
@@ -83,8 +83,8 @@ def hand_offs(report: PerformanceReport) -> str:
         return ""
     if not report.transitions:
         return "no hand-offs"
-    found = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in report.transitions)
-    return f"{format_count(sum(entry.count for entry in report.transitions), 'hand-off')} ({found})"
+    transitions = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in report.transitions)
+    return f"{format_count(sum(entry.count for entry in report.transitions), 'hand-off')} ({transitions})"
 
 
 def of_units(view: ModelView, expected: str | None = None) -> str:
@@ -112,10 +112,10 @@ def _not_on(view: ModelView, report: PerformanceReport, unit: str) -> str:
 
 
 def _incompatible(report: PerformanceReport, unit: str) -> list[str]:
-    """The operations that the report marks so, for a sentence about a unit. It cannot tell of the Neural Engine for
-    sure, and marks of units that it was not made for mean nothing."""
-    found = report.incompatible_with(_unit(unit))
-    return [f"{_counted(found)} {'may not' if unit == ENGINE else 'cannot'} run there"] if found else []
+    """The operations that the report marks so, for a sentence about a unit. It is not sure of the Neural Engine,
+    and marks of units that it was not made for mean nothing."""
+    operations = report.incompatible_with(_unit(unit))
+    return [f"{_counted(operations)} {'may not' if unit == ENGINE else 'cannot'} run there"] if operations else []
 
 
 def _unit(name: str) -> ComputeUnit:
@@ -126,7 +126,7 @@ def _unit(name: str) -> ComputeUnit:
 
 def _counted(operations: Sequence[PlannedOperation]) -> str:
     """How many, and the most frequent types: `3 (topk 2, cast 1)`."""
-    counts = Counter(entry.type[:_LONGEST] or "type not told" for entry in operations).most_common()
+    counts = Counter(entry.type[:_LONGEST] or "unknown type" for entry in operations).most_common()
     shown = [f"{name} {count:,}" for name, count in counts[:_TYPES]]
     rest = sum(count for _, count in counts[_TYPES:])
     return f"{len(operations):,} ({', '.join([*shown, f'{rest:,} more'] if rest else shown)})"
@@ -175,7 +175,7 @@ def of_load(view: ModelView) -> str:
     if report is None or report.load is None:
         return ""
     cached, first = report.load.median_ns, report.load.first_ns
-    # Where nothing is kept apart, it is not told which of the loads were cached.
+    # Where nothing is kept apart, it is unknown which of the loads were cached.
     words = [f"{format_time(cached)} {'from the cache' if first else '(median)'}"] if cached is not None else []
     if first:
         spread = format_time(first[0]) if len(first) == 1 else f"{format_time(min(first))} to {format_time(max(first))}"

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 def of_rows(view: ModelView) -> str:
     """The unit that they suggest, and that this is weaker evidence: a sentence after a space, or nothing."""
-    found = suggested_unit(view.trace, view.predictions.index)
-    if found is None:
+    suggestion = suggested_unit(view.trace, view.predictions.index)
+    if suggestion is None:
         return ""
-    count = f"{found.predictions:,} of {format_count(found.of, 'prediction')}"
+    count = f"{suggestion.predictions:,} of {format_count(suggestion.of, 'prediction')}"
     return (
-        f" Core ML's own rows suggest the {DEVICE_NAMES[found.device]} for {count} ({SHOWN_BY[found.device]}): weaker "
-        "evidence than rows of the hardware."
+        f" Core ML's own rows suggest the {DEVICE_NAMES[suggestion.device]} for {count} "
+        f"({SHOWN_BY[suggestion.device]}): weaker evidence than rows of the hardware."
     )
 
 
@@ -34,9 +34,9 @@ def of_models(trace: Trace, models: Iterable[str]) -> tuple[str, ...]:
     called = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
     words = []
     for model in models:
-        found = suggested_unit(trace, called.index[is_any(called["model"], model)])
-        if found is not None:
-            words.append(f"{model} on the {DEVICE_NAMES[found.device]} ({SHOWN_BY[found.device]})")
+        suggestion = suggested_unit(trace, called.index[is_any(called["model"], model)])
+        if suggestion is not None:
+            words.append(f"{model} on the {DEVICE_NAMES[suggestion.device]} ({SHOWN_BY[suggestion.device]})")
     if not words:
         return ()
     return (f"Hardware was not recorded; Core ML's own rows suggest, as weaker evidence: {'; '.join(words)}.",)

@@ -42,7 +42,7 @@ class Mark(StrEnum):
     RAN = "ran"
     COULD_RUN = "could run"
     INCOMPATIBLE = "incompatible"
-    NOT_TOLD = "not told"
+    UNKNOWN = "unknown"
     """Also for each unit that the report was not made for."""
 
 
@@ -71,7 +71,7 @@ class PlannedOperation:
     name: str
     """Name of its first output, or what the report calls it."""
     type: str
-    """Such as `conv`, without the opset; empty where the report does not tell it."""
+    """Such as `conv`, without the opset; empty where the report does not state it."""
     unit: ComputeUnit | None
     """Where it ran, or is planned to run."""
     supported: tuple[ComputeUnit, ...] | None
@@ -151,7 +151,7 @@ class PerformanceReport:
         if operation.supported is not None and unit in operation.supported:
             return Mark.COULD_RUN
         if operation.supported is None or self.asked is None or unit not in self.asked:
-            return Mark.NOT_TOLD
+            return Mark.UNKNOWN
         return Mark.INCOMPATIBLE
 
     def on(self, unit: ComputeUnit) -> tuple[PlannedOperation, ...]:

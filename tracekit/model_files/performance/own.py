@@ -39,38 +39,38 @@ def own_report(document: Mapping[str, Any], stem: str, source: str) -> Performan
         raise UnreadableModel(
             f"the report has schema version {str(version)[:20]}, and this tracekit reads {SCHEMA_VERSION}; update it"
         )
-    held = mapping(document[KEY])
-    form = words(held.get("form"))
+    report = mapping(document[KEY])
+    form = words(report.get("form"))
     if form not in tuple(ReportForm):
         raise UnreadableModel("the report is damaged: 'form' names no kind of report")
-    listed = held.get("operations")
+    listed = report.get("operations")
     counted(len(entries(listed)))
     return PerformanceReport(
-        name=words(held.get("name")) or stem,
+        name=words(report.get("name")) or stem,
         source=source,
         form=ReportForm(form),
-        asked=units_of(held.get("asked")),
-        device=words(held.get("device")) or None,
-        system=words(held.get("system")) or None,
-        prediction=_timing(held.get("prediction")),
-        load=_timing(held.get("load")),
-        compile=_timing(held.get("compile")),
+        asked=units_of(report.get("asked")),
+        device=words(report.get("device")) or None,
+        system=words(report.get("system")) or None,
+        prediction=_timing(report.get("prediction")),
+        load=_timing(report.get("load")),
+        compile=_timing(report.get("compile")),
         operations=tuple(_operation(mapping(entry), number) for number, entry in enumerate(listed))
         if isinstance(listed, list)
         else None,
-        notes=tuple(filter(None, map(words, entries(held.get("notes"))))),
+        notes=tuple(filter(None, map(words, entries(report.get("notes"))))),
     )
 
 
 def _timing(value: object) -> Timing | None:
-    held = mapping(value)
-    if not held:
+    timing = mapping(value)
+    if not timing:
         return None
     median, mean, shortest, longest, stdev = (
-        amount(held.get(f"{key}_ns"), "a time") for key in ("median", "mean", "min", "max", "stdev")
+        amount(timing.get(f"{key}_ns"), "a time") for key in ("median", "mean", "min", "max", "stdev")
     )
-    count = amount(held.get("count"), "a count")
-    first = tuple(samples(held.get("first_ns"), "'first_ns'", 1))
+    count = amount(timing.get("count"), "a count")
+    first = tuple(samples(timing.get("first_ns"), "'first_ns'", 1))
     return Timing(None if count is None else int(count), median, mean, shortest, longest, stdev, first)
 
 

@@ -106,8 +106,8 @@ def coremltools_plan(document: object, stem: str, source: str) -> PerformanceRep
     listed = list(infos.values()) if isinstance(infos, Mapping) else entries(infos)
     counted(len(listed))
     operations = (_planned(mapping(entry), number) for number, entry in enumerate(listed))
-    kept = tuple(entry for entry in operations if not is_constant(entry.type))
-    return _plan((stem, source, ReportForm.COREMLTOOLS), kept, None, (_NOT_NAMED,))
+    planned = tuple(entry for entry in operations if not is_constant(entry.type))
+    return _plan((stem, source, ReportForm.COREMLTOOLS), planned, None, (_NOT_NAMED,))
 
 
 def _planned(entry: Mapping[str, Any], number: int) -> PlannedOperation:

@@ -1,4 +1,4 @@
-"""Values of the JSON that reports are written in. What has the wrong type counts as not told, and what is impossible
+"""Values of the JSON that reports are written in. What has the wrong type counts as unknown, and what is impossible
 as damage."""
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _SECOND = 1e9
 
 
-_COLD_NOT_TOLD = "The report does not say how many values make an experiment, so cold ones count like the others."
+_COLD_UNKNOWN = "The report does not say how many values make an experiment, so cold ones count like the others."
 
 
 def is_xcode(document: Mapping[str, Any]) -> bool:
@@ -70,9 +70,7 @@ def xcode_report(document: Mapping[str, Any], stem: str, source: str) -> Perform
         load=_timing(results, "load", run.get("loadCount")),
         compile=_timing(results, "compile", None),
         operations=operations,
-        notes=()
-        if all(map(_per_experiment, (run.get("predictionCount"), run.get("loadCount"))))
-        else (_COLD_NOT_TOLD,),
+        notes=() if all(map(_per_experiment, (run.get("predictionCount"), run.get("loadCount")))) else (_COLD_UNKNOWN,),
     )
 
 
@@ -92,7 +90,7 @@ def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> Tim
 
 
 def _per_experiment(count: object) -> int:
-    """Values of one experiment; 0 where it is not told."""
+    """Values of one experiment; 0 where it is unknown."""
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
 
@@ -147,9 +145,9 @@ def _operation(entry: Mapping[str, Any], operator: str, function: str, number: i
 def _reasons(states: list[Any]) -> Iterator[tuple[ComputeUnit, str]]:
     """Why an operation cannot run on a unit, from a list of devices and states in turn."""
     for device, state in zip(states[::2], states[1::2], strict=False):
-        unit, held = unit_of(device), mapping(state)
-        if unit is not None and held and "supported" not in held:
-            yield unit, "; ".join(_texts(held, 0)) or next(iter(held))
+        unit, support = unit_of(device), mapping(state)
+        if unit is not None and support and "supported" not in support:
+            yield unit, "; ".join(_texts(support, 0)) or next(iter(support))
 
 
 def _texts(node: object, depth: int) -> Iterator[str]:

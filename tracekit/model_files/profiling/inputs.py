@@ -50,7 +50,7 @@ def _value(feature: Feature, source: np.random.Generator, runtime: Runtime) -> o
         case FeatureKind.SEQUENCE:
             return [0] if feature.element == "Int64" else ["text"]
         case _:
-            raise UnreadableModel(f"no value can be made for input '{feature.name}': the file does not tell its type")
+            raise UnreadableModel(f"no value can be made for input '{feature.name}': the file does not state its type")
 
 
 def _array(feature: Feature, source: np.random.Generator) -> object:
@@ -75,7 +75,7 @@ def _image(feature: Feature, source: np.random.Generator, runtime: Runtime) -> o
 def _shape(feature: Feature) -> tuple[int, ...]:
     """The default shape; 1 where a size is known only when the model runs."""
     if feature.shape is None:
-        raise UnreadableModel(f"no value can be made for input '{feature.name}': the file does not tell its shape")
+        raise UnreadableModel(f"no value can be made for input '{feature.name}': the file does not state its shape")
     shape = tuple(1 if size is None else size for size in feature.shape.dimensions)
     count = 1
     for size in shape:

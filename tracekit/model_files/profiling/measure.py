@@ -53,9 +53,9 @@ def profile(
     choices: Sequence[str] = tuple(CHOICES),
     predictions: int = 50,
     clock: Callable[[], int] = time.perf_counter_ns,
-    tell: Callable[[str], None] = lambda _: None,
+    on_choice: Callable[[str], None] = lambda _: None,
 ) -> Profile:
-    """Times of a model for each choice of compute units (names of `MLComputeUnits`); `clock` gives ns, `tell` is told
+    """Times of a model for each choice of compute units (names of `MLComputeUnits`); `clock` gives ns, `on_choice` gets
     each choice when it begins. A choice that fails stops no other one.
 
     Raises `UnreadableModel` for a file that is no model or whose inputs cannot be made up.
@@ -67,7 +67,7 @@ def profile(
     reports: list[tuple[str, PerformanceReport]] = []
     failures = []
     for choice in choices:
-        tell(choice)
+        on_choice(choice)
         try:
             # A folder of its own: what Core ML cached for another choice or an earlier run does not count.
             with tempfile.TemporaryDirectory(prefix="tracekit-") as folder:

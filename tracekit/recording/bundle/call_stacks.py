@@ -114,14 +114,14 @@ class StackReader:
         )
 
     def _rows(self, store: Store, column: StoredColumn) -> _Rows:
-        kept = [
+        columns = [
             each for each in store.columns if each.column.mnemonic in ("thread", "process", "thread-state", "weight")
         ]
-        fields = (TIME, column.field, *(each.field for each in kept))
+        fields = (TIME, column.field, *(each.field for each in columns))
         rows = read_fields(self._files, store, tuple(dict.fromkeys(fields)))
         order = order_in_time(rows[TIME])
         self._values.budget.begin(f"call stacks of {store.path}")
-        cells = {each.column.mnemonic: cells_of(each, rows[each.field][order], self._values) for each in kept}
+        cells = {each.column.mnemonic: cells_of(each, rows[each.field][order], self._values) for each in columns}
         numbers = rows[column.field][order]
         references, codes = numbered(numbers, valid_numbers(column.type, numbers))
         return _Rows(rows[TIME][order].astype(np.int64), cells, references.astype(np.int64), codes)
@@ -129,7 +129,7 @@ class StackReader:
     def _notes(self, images: Images) -> tuple[str, ...]:
         """What the names of functions lack, one sentence each."""
         if not len(images):
-            return ("call stacks have no names, since the recording does not tell which libraries were loaded",)
+            return ("call stacks have no names, since the recording does not show which libraries were loaded",)
         if not self._symbols.exist:
             return ("call stacks name libraries and no functions, since the bundle holds no symbols",)
         return notes_on(self._symbols, {images.uuids[index]: images.name(index) for index in range(len(images))})

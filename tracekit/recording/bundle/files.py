@@ -80,7 +80,7 @@ class BundleFiles:
     def pieces(self, path: str, limit: int) -> Iterator[bytes]:
         """The same from front to back, at most `_PIECE` bytes at a time: what is large need not be held whole.
 
-        Files are stored either raw or as one zlib stream; the first two bytes tell.
+        Files are stored either raw or as one zlib stream; the first two bytes show which.
         """
         size = self.sizes.get(path)
         if size is None:
@@ -125,7 +125,7 @@ def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
         try:
             bundle = _bundle_at(path)
         except (OSError, ValueError):
-            # What is wrong with the path is told by the reader of exports, in one way for all kinds of input.
+            # The reader of exports says what is wrong with the path, in one way for all kinds of input.
             return None
         if bundle is not None and len(paths) > 1:
             raise UnreadableRecording(
@@ -200,14 +200,14 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
 
 def _archive(path: Path) -> BundleFiles | None:
     """The bundle inside a zip archive; None where the archive holds none, or exports beside it."""
-    held = ExitStack()
+    resources = ExitStack()
     try:
-        stream = held.enter_context(path.open("rb"))
+        stream = resources.enter_context(path.open("rb"))
         members = {member.path: member for member in archives.members(stream, quoted(path.name))}
         roots = {root for name in members if (root := _root(name)) is not None}
         outside = [name for name in members if not any(name.startswith(root) for root in roots)]
         if not roots or any(name.lower().endswith(".xml") for name in outside):
-            held.close()
+            resources.close()
             return None
         if len(roots) > 1:
             names = ", ".join(quoted(root.rstrip("/").rsplit("/", 1)[-1]) for root in sorted(roots)[:5])
@@ -221,7 +221,7 @@ def _archive(path: Path) -> BundleFiles | None:
             )
         sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
     except BaseException:
-        held.close()
+        resources.close()
         raise
 
     @contextmanager
@@ -235,7 +235,7 @@ def _archive(path: Path) -> BundleFiles | None:
             raise DamageError(f"{_short(name)} cannot be read: {_sentence(error)}") from error
 
     files = BundleFiles(path.name, sizes, opened)
-    weakref.finalize(files, held.close)
+    weakref.finalize(files, resources.close)
     return files
 
 

@@ -1,8 +1,8 @@
-"""Which image lay where, and when: what the dynamic linker told the kernel while the target ran.
+"""Which image lay where, and when: what the dynamic linker reported to the kernel while the target ran.
 
 kdebug           rows of class 0x1f, subclass 5, in pairs on one thread. The first has the image's UUID in two halves,
                  its load address, and 0 where it lies in the shared cache; the second has the number of its path
-kdebug-strings   the paths by number, each told before its pair and withdrawn after it
+kdebug-strings   the paths by number, each announced before its pair and withdrawn after it
 """
 
 from __future__ import annotations
@@ -86,15 +86,15 @@ class Images:
 
 
 def read_images(files: BundleFiles, stores: Sequence[Store], values: RunValues) -> Images:
-    """The images of a run; none where no table tells them. Raises `DamageError`. O(n log n) in the rows."""
-    paths = _Paths(files, [store for store in stores if _tells(store, "kdebug-strings")], values)
-    pairs = [np.empty(0, _PAIR), *(_pairs(files, store, values) for store in stores if _tells(store, "kdebug"))]
+    """The images of a run; none where no table lists them. Raises `DamageError`. O(n log n) in the rows."""
+    paths = _Paths(files, [store for store in stores if _has_rows(store, "kdebug-strings")], values)
+    pairs = [np.empty(0, _PAIR), *(_pairs(files, store, values) for store in stores if _has_rows(store, "kdebug"))]
     joined = np.concatenate(pairs)
     return _spans(joined[np.argsort(joined["time"], kind="stable")], paths)
 
 
-def _tells(store: Store, schema: str) -> bool:
-    """Whether a table holds what the dynamic linker told."""
+def _has_rows(store: Store, schema: str) -> bool:
+    """Whether a table holds what the dynamic linker reported."""
     if store.spec.schema != schema or store.damage or not store.rows:
         return False
     codes = _CODE.findall(store.spec.attributes.get("codes", ""))
@@ -145,16 +145,16 @@ def _pairs(files: BundleFiles, store: Store, values: RunValues) -> npt.NDArray[n
 def _spans(pairs: npt.NDArray[np.void], paths: _Paths) -> Images:
     """When each image was where. One that went and never came was there from the start of the run."""
     caches = pairs["address"][pairs["code"] == _CACHE]
-    kept = pairs[(pairs["code"] != _CACHE) & (pairs["address"] <= _MAX_ADDRESS)]
+    mapped = pairs[(pairs["code"] != _CACHE) & (pairs["address"] <= _MAX_ADDRESS)]
     # By process and place, and there in order of time.
-    kept = kept[np.lexsort((kept["address"], kept["process"]))]
-    code, time = kept["code"], kept["time"]
-    same = (kept["process"][1:] == kept["process"][:-1]) & (kept["address"][1:] == kept["address"][:-1])
-    until = np.append(np.where(same, time[1:], ALWAYS), ALWAYS)[: len(kept)]
-    came_before = np.append(False, same & (code[:-1] == _MAP))[: len(kept)]
+    mapped = mapped[np.lexsort((mapped["address"], mapped["process"]))]
+    code, time = mapped["code"], mapped["time"]
+    same = (mapped["process"][1:] == mapped["process"][:-1]) & (mapped["address"][1:] == mapped["address"][:-1])
+    until = np.append(np.where(same, time[1:], ALWAYS), ALWAYS)[: len(mapped)]
+    came_before = np.append(False, same & (code[:-1] == _MAP))[: len(mapped)]
     went = (code == _UNMAP) & ~came_before
     present = (code == _MAP) | went
-    images, went, until, time = kept[present], went[present], until[present], time[present]
+    images, went, until, time = mapped[present], went[present], until[present], time[present]
     cached = images["device"] == 0
     cache_end = min(int(caches[-1]) + _CACHE_BYTES, _MAX_ADDRESS) if len(caches) else _MAX_ADDRESS
     halves = np.stack([images["low"], images["high"]], 1).tobytes()

@@ -30,7 +30,7 @@ NO_NAME = 0xFFFF_FFFF_FFFF_FFFF
 
 
 def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, target: TargetNames) -> Names:
-    """All names that a run tells. Where two are told, the later one holds: a process may start another program.
+    """All names that a run states. Where it states two, the later one holds: a process may start another program.
 
     Raises `DamageError` where a table and the shared arrays disagree: then they are not from the same run.
     """

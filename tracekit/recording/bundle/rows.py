@@ -50,7 +50,7 @@ def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mappi
 
 
 def with_rows_checked(files: BundleFiles, store: Store) -> Store:
-    """The store, with what the beginning of its rows file tells of damage."""
+    """The store, with the damage that the beginning of its rows file shows."""
     try:
         if not store.damage:
             _check_rows_file(files, store)

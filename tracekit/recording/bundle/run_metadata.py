@@ -54,7 +54,7 @@ _LATEST_S: Final = 32_503_680_000.0
 
 @dataclass(frozen=True, slots=True)
 class Instruments:
-    """What the files of a run's instruments tell."""
+    """What the files of a run's instruments state."""
 
     start_ns: int | None = None
     """ns since 1970."""
@@ -66,7 +66,7 @@ class Instruments:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What the configuration of the device tells."""
+    """What the configuration of the device states."""
 
     target_pid: int | None = None
     platform: str | None = None
@@ -90,7 +90,7 @@ def read_instruments(files: BundleFiles, run: int) -> Instruments:
     )
     template = "Core ML" if is_core_ml else None
     if len(spans) != 1:
-        # All instruments of a run agree; where they do not, neither is told.
+        # All instruments of a run agree; where they do not, neither is used.
         return Instruments(template=template, damaged=damaged)
     start, end = spans.pop()
     return Instruments(round(start * 1e9), round((end - start) * 1e9), template, damaged)

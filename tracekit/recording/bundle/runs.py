@@ -41,7 +41,7 @@ class BundleRun:
         information: RunInformation | None,
         notes: list[str],
     ) -> None:
-        """information: what `form.template` tells. notes: takes what the user should know."""
+        """information: what `form.template` states. notes: takes what the user should know."""
         self.files = files
         self.number = folder.number
         self.stores = read_stores(files, folder, requirements)
@@ -107,7 +107,7 @@ class BundleRun:
     def _span(self, instruments: Instruments, notes: list[str]) -> tuple[int | None, int | None]:
         """Start in ns since 1970, and duration in ns.
 
-        `form.template` has no checksum; what the instruments' files tell, which have one, holds against it.
+        `form.template` has no checksum; what the instruments' files state, which have one, overrides it.
         """
         known = self._information.start_ns, self._information.run.duration_ns
         clock = self._wall_clock()

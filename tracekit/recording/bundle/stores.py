@@ -60,7 +60,7 @@ class StoredColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """Schema and attributes of a table as the list of tables and the store both tell them."""
+    """Schema and attributes of a table as the list of tables and the store both state them."""
 
     schema: str
     attributes: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES)
@@ -85,9 +85,9 @@ class Store:
 
 
 def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[str, str]) -> Store:
-    """Description of a store, without reading its rows. What does not hold is told in `damage`.
+    """Description of a store, without reading its rows. `damage` says what does not hold.
 
-    mnemonics: mnemonic of each type id, as the bundle tells them.
+    mnemonics: mnemonic of each type id, as the bundle lists them.
     """
     try:
         if (

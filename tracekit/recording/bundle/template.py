@@ -26,7 +26,7 @@ NO_REFERENCE: Final = 0xFFFF_FFFF
 
 @dataclass(frozen=True, slots=True)
 class RunInformation:
-    """What the archive tells of one run."""
+    """What the archive states of one run."""
 
     run: Run
     """Without dates, issues and tables."""

@@ -1,6 +1,6 @@
 """Engineering types of native columns: how each is stored, and what stands for "no value".
 
-A type is named by an id, `XR` + name + `TypeID`. The list of a bundle's requirements tells the mnemonic of every type
+A type is named by an id, `XR` + name + `TypeID`. The list of a bundle's requirements gives the mnemonic of every type
 that its columns use. Class and sentinel of the types: measured on bundles of Instruments 16.0 and macOS 26.1 where
 they have rows, else from Apple's own type reference.
 """

@@ -44,11 +44,11 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     thread = _coded(cells.get("thread"), order)
     values: list[object] = list(stacks.values)
     # A stack that names no frame is none.
-    held = [each for each in values if isinstance(each, Stack) and each.frames]
-    numbers = iter(range(len(held)))
+    with_frames = [each for each in values if isinstance(each, Stack) and each.frames]
+    numbers = iter(range(len(with_frames)))
     number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
     frames = _Frames()
-    starts, frame_order = frames.add(held)
+    starts, frame_order = frames.add(with_frames)
     return CallStacks(
         time_ns=times.values[order],
         thread=thread,
@@ -82,7 +82,7 @@ class _Frames:
     def add(self, stacks: Sequence[Stack]) -> tuple[IntArray, npt.NDArray[np.int32]]:
         """Place of the first frame of each stack, and the frames of all of them."""
         lengths = np.fromiter((len(stack.frames) for stack in stacks), np.int64, len(stacks))
-        # Equal frames are one object each: they are told apart by what is quickest to compare.
+        # Equal frames are one object each: they are distinguished by what is quickest to compare.
         known: dict[int, Frame] = {}
         for stack in stacks:
             known.update(zip(map(id, stack.frames), stack.frames, strict=True))

@@ -53,7 +53,7 @@ class Payloads:
 class ColumnBuilder:
     """Collects the rows of one table.
 
-    Rows arrive as payloads in column order, 8 bytes a cell; each row also names its signature, which tells where it
+    Rows arrive as payloads in column order, 8 bytes a cell; each row also names its signature, which says where it
     holds no value and, for columns of type `any`, what type each cell had.
     """
 

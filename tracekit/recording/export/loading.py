@@ -103,9 +103,9 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
     if not files:
         if inputs.bundles:
             raise bundle_inside(inputs.name, inputs.bundles[0])
-        seen = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
+        notes = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
         raise UnreadableRecording(
-            f"{quoted(inputs.name)} contains no `xctrace export` XML{seen}; if you have a .trace bundle, pass it "
+            f"{quoted(inputs.name)} contains no `xctrace export` XML{notes}; if you have a .trace bundle, pass it "
             f"itself, or {HOW_TO_EXPORT}"
         )
     return files

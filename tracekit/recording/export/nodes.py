@@ -46,9 +46,9 @@ class Node:
 
     schema: str
     run: int | None
-    """1-based position of the run in the recording, where the xpath tells."""
+    """1-based position of the run in the recording, where the xpath states it."""
     position: int | None
-    """1-based position of the table in its run, where the xpath tells."""
+    """1-based position of the table in its run, where the xpath states it."""
     columns: tuple[Column, ...]
     rows: int = 0
     cells: tuple[Cells, ...] | None = None

@@ -130,7 +130,7 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
 
 
 def _imported_from(run: etree._Element) -> str | None:
-    """What `xctrace import` made the run from; `an unnamed file` where only that it was imported is told.
+    """What `xctrace import` made the run from; `an unnamed file` where only that it was imported is known.
 
     No such table of contents was seen, so it is found as an attribute or an element, wherever it stands.
     """

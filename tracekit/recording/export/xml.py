@@ -33,7 +33,7 @@ _UTF8 = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file tells."""
+    """What the beginning of a file shows."""
 
     root: str
     """Name of the root element."""
@@ -73,20 +73,20 @@ def chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[bytes]:
 def read_head(source: Source) -> Head:
     """Look at a file as far as its root element. Raises `UnreadableRecording` for what is no XML at all."""
     parser = pull_parser(("start",))
-    seen = 0
+    bytes_read = 0
     head = b""
     with source.open() as stream:
         try:
             for chunk in chunks(stream, _HEAD_STEP):
-                if not seen:
+                if not bytes_read:
                     _check_encoding(source.label, chunk)
-                seen += len(chunk)
+                bytes_read += len(chunk)
                 if len(head) < 4096:
                     head += chunk
                 parser.feed(chunk)
                 for _, root in events(parser):
                     return Head(str(root.tag), root.getroottree().docinfo.internalDTD is not None)
-                if seen > limits.MAX_PROLOG_BYTES:
+                if bytes_read > limits.MAX_PROLOG_BYTES:
                     break
         except etree.XMLSyntaxError as error:
             if b"<!DOCTYPE" in head:
@@ -96,7 +96,9 @@ def read_head(source: Source) -> Head:
         raise doctype_refused(source.label)
     if not head.strip():
         raise UnreadableRecording(f"{source.label} is empty; {EXPORT_AGAIN}")
-    raise UnreadableRecording(f"{source.label} contains no XML element in its first {seen:,} bytes; {EXPORT_AGAIN}")
+    raise UnreadableRecording(
+        f"{source.label} contains no XML element in its first {bytes_read:,} bytes; {EXPORT_AGAIN}"
+    )
 
 
 def doctype_refused(label: str) -> UnreadableRecording:

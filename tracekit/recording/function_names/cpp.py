@@ -59,7 +59,7 @@ def short_mangled(name: str) -> str:
     except (IndexError, RecursionError) as error:
         raise MangledError(name) from error
     if LAMBDA in parts:
-        # What stands in a lambda is told by the function around it.
+        # The function around a lambda says what is in it.
         return f"{'::'.join(parts[: parts.index(LAMBDA)])} {LAMBDA}".strip()
     if not parts:
         raise MangledError(name)

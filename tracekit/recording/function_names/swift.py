@@ -48,7 +48,7 @@ def is_swift(name: str) -> bool:
 
 
 def short_swift(name: str) -> str:
-    """Path of a function from its mangled name; empty where nothing of it can be told. O(length)."""
+    """Path of a function from its mangled name; empty where nothing of it is known. O(length)."""
     if _REABSTRACTION.search(name):
         return REABSTRACTION
     prefix = _PREFIX.match(name)
@@ -151,7 +151,7 @@ class _Reader:
         return name
 
     def witness(self, module: list[str]) -> list[str]:
-        """Protocol and function that a type conforms with; empty where they cannot be told."""
+        """Protocol and function that a type conforms with; empty where they are unknown."""
         start, words = self.at, len(self._words)
         protocol: list[str] = []
         after = -1

@@ -79,7 +79,7 @@ def check_folder(folder: Path, force: bool) -> None:
     """Raise `TracekitError` for a folder that cannot be written into or, without `force`, is in use.
 
     Files of two recordings in one folder would be read as one recording, so what is there already is never added to
-    without being told.
+    without being asked.
     """
     try:
         used = folder.exists() and any(folder.iterdir())

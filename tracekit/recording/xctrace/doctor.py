@@ -56,7 +56,7 @@ class Check:
     fix: str = ""
 
 
-def examine(target: str | None, *, private: bool = False) -> list[Check]:
+def examine(target: str | None, *, private: bool) -> list[Check]:
     """All checks, in order. private: show names and ids of devices."""
     checks = list(_packages())
     tool = find_tool()

@@ -3,7 +3,7 @@
 A program of its own that imports nothing of tracekit: `guard.py CONTROL GRACE PATIENCE PROGRAM [ARGUMENT ...]`. It
 exits with the status of the program, a signal N as 128 + N. A byte on the descriptor CONTROL interrupts the program, as
 Ctrl-C does. Where CONTROL closes, tracekit is gone: the program is interrupted, may take GRACE to save, and PATIENCE to
-end when it is told to, before it is killed. Both are in seconds.
+end when it is asked to, before it is killed. Both are in seconds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Guarded:
         self._pid = pid
         self._grace, self._patience = grace, patience
         self._deadline: float | None = None
-        self._interrupted = self._told_to_end = False
+        self._interrupted = self._asked_to_end = False
 
     def until_ended(self, control: int, ended: int) -> int:
         """Do as `control` says until the command has ended; `ended` becomes readable when it may have."""
@@ -74,9 +74,9 @@ class _Guarded:
             os.kill(self._pid, signal.SIGINT)
 
     def _end(self) -> None:
-        """Tell the whole group to end, and kill it the next time, the guard included, which is of the group."""
-        number = signal.SIGKILL if self._told_to_end else signal.SIGTERM
-        self._told_to_end = True
+        """Ask the whole group to end, and kill it the next time, the guard included, which is of the group."""
+        number = signal.SIGKILL if self._asked_to_end else signal.SIGTERM
+        self._asked_to_end = True
         self._deadline = time.monotonic() + self._patience
         # macOS refuses where a member of the group is another user's.
         with suppress(PermissionError):

@@ -22,7 +22,7 @@ RUNNING: Final = "Ctrl-C to stop the recording"
 TARGET_EXITED: Final = "Target app exited"
 SAVING: Final = ("Recording completed", "Recording failed")
 _TOLD: Final = ("Starting recording with", RUNNING, "Reached specified time limit", TARGET_EXITED, *SAVING)
-"""Lines that are told in our own words, or tell nothing new."""
+"""Lines that are repeated in our own words, or say nothing new."""
 _SAVED: Final = "Output file saved as: "
 ENDED_WITH_TARGET: Final = 54
 """Exit code of launched targets, although the recording is complete."""
@@ -68,8 +68,8 @@ def ended_well(output: str) -> bool:
 
 
 def is_news(line: str) -> bool:
-    """Whether a line is to be passed on: it is neither told in our own words nor one of the run issues, which are told
-    in the end."""
+    """Whether a line is to be passed on: it is neither repeated in our own words nor one of the run issues, which are
+    shown at the end."""
     known = (*_TOLD, _SAVED, _ISSUES)
     return bool(line.strip()) and not line.startswith(known) and _ISSUE.match(line) is None
 

@@ -1,7 +1,7 @@
 """Which reader reads a trace bundle: the native one, Apple's `xctrace`, or the second where the first cannot.
 
 Another reader than the native one is never taken without a word: the notes of the recording name what `xctrace` read,
-and whoever asks is told before it takes its time.
+and the caller is informed before it takes its time.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
     if reader not in READERS:
         raise unknown("reader", reader, READERS)
     if reader == "native" or (len(paths) == 1 and str(paths[0]) != STANDARD_INPUT and not _exists(paths[0])):
-        # What is wrong with a path is told where it is opened.
+        # What is wrong with a path is reported where it is opened.
         return None
     is_bundle = len(paths) == 1 and Path(paths[0]).suffix == BUNDLE_SUFFIX and Path(paths[0]).is_dir()
     if reader == "xctrace" and not is_bundle:
@@ -133,9 +133,9 @@ def read_with_help(
         failures = tuple((schema, str(error)) for schema in lacking)
         return Reading(_noted(recording, *_in_vain(failures)), failures)
     failed = {schema for schema, _ in reading.failures}
-    taken = [schema for schema in lacking if schema not in failed]
-    merged = MergedRecording(recording, reading.recording, taken)
-    notes = [f"read with xctrace, because they cannot be read natively: {', '.join(taken)}"] if taken else []
+    exported = [schema for schema in lacking if schema not in failed]
+    merged = MergedRecording(recording, reading.recording, exported)
+    notes = [f"read with xctrace, because they cannot be read natively: {', '.join(exported)}"] if exported else []
     return Reading(_noted(merged, *notes, *_in_vain(reading.failures)), reading.failures)
 
 

@@ -78,7 +78,7 @@ def record(tool: Tool, request: Request, listener: Listener, patience: Patience 
     with stop_signals() as received:
         watch, completed, ended_because = _run(tool, request, listener, patience, received)
         if completed.status == NOT_FOUND and ended_because is None:
-            listener.tell("xctrace did not find the app, which may still be starting; trying once more")
+            listener.on_message("xctrace did not find the app, which may still be starting; trying once more")
             watch, completed, ended_because = _run(tool, request, listener, patience, received)
         if not watch.has_run and not (request.output / "form.template").exists():
             # What never ran left nothing of value, which would be in the way of the next attempt.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 TERMINATE_S: Final = 5.0
-"""How long a command may take to end when it is told to, before it is killed."""
+"""How long a command may take to end when it is asked to, before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _POLL_S: Final = 0.1
 _SETTLED_S: Final = 0.5
-"""What `xctrace` prints is passed on after this time, if it still runs: its last words are told in the end."""
+"""What `xctrace` prints is passed on after this time, if it still runs: its last words are shown at the end."""
 
 
 class Phase(Enum):
@@ -45,7 +45,7 @@ class Patience:
 class Listener(Protocol):
     """Who hears of a recording."""
 
-    def tell(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         """What happens, a clause at a time."""
 
     def pass_on(self, text: str) -> None:
@@ -106,7 +106,7 @@ class Watch:
                 if self._why_stopped is None:
                     self._record(limit_s)
             elif line.startswith(TARGET_EXITED):
-                self._listener.tell("the app has exited")
+                self._listener.on_message("the app has exited")
             elif line.startswith(SAVING):
                 if self._phase is not Phase.SAVING:
                     self._save("saving, which can take minutes")
@@ -118,10 +118,10 @@ class Watch:
     def _record(self, limit_s: float | None) -> None:
         if limit_s is None:
             self._enter(Phase.RECORDING, float("inf"))
-            self._listener.tell("recording; press Ctrl-C to stop and save")
+            self._listener.on_message("recording; press Ctrl-C to stop and save")
         else:
             self._enter(Phase.RECORDING, limit_s + self._patience.over_limit)
-            self._listener.tell(f"recording for {limit_s:g} s; press Ctrl-C to stop and save earlier")
+            self._listener.on_message(f"recording for {limit_s:g} s; press Ctrl-C to stop and save earlier")
 
     def _pass_on(self) -> bool:
         """Pass on what is not the last words of `xctrace`, and what it asks: a line that stays without an end. Whether
@@ -141,7 +141,7 @@ class Watch:
 
     def _heed(self, number: int) -> str | None:
         """Stop at the first signal, and say why to give up at a later one. Who presses Ctrl-C again is warned once. Who
-        ends the program expects that it takes with it what it started, and so it waits, unless it is told once more."""
+        ends the program expects that it takes with it what it started, and so it waits, unless it is signaled again."""
         first = self._why_stopped is None and self._phase is not Phase.SAVING
         if first:
             self._stop("stopping", why="stopped before the recording started")
@@ -154,7 +154,7 @@ class Watch:
         if not self.has_run:
             return self._why_stopped
         if self._interrupts == 1:
-            self._listener.tell("still saving; press Ctrl-C again to give up and lose the recording")
+            self._listener.on_message("still saving; press Ctrl-C again to give up and lose the recording")
             return None
         return "stopped before the recording was saved"
 
@@ -174,9 +174,9 @@ class Watch:
         if self.has_run:
             self._save(f"{words} and saving, which can take minutes")
         else:
-            self._listener.tell(words)
+            self._listener.on_message(words)
             self._deadline = time.monotonic() + self._patience.stop
 
     def _save(self, words: str) -> None:
-        self._listener.tell(words)
+        self._listener.on_message(words)
         self._enter(Phase.SAVING, self._patience.saving)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tracekit.report import formatting
 from tracekit.report.groups import findings
 from tracekit.report.renderers import markdown
+from tracekit.report.renderers.markdown_findings import EVIDENCE, FIXES, MEASUREMENTS, Section, finding_sections
 from tracekit.report.renderers.markdown_text import code, escape, paragraphs
 from tracekit.report.strings import map_strings
 from tracekit.report.totals import SEVERITIES
@@ -18,7 +19,6 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.report.renderers.markdown import Section
     from tracekit.report.report import Report
 
 LIMIT = 65_536
@@ -52,7 +52,7 @@ def render_bug_report(report: Report, reproduction: Reproduction, limit: int = L
     groups = sorted(findings(safe.checks), key=lambda group: SEVERITIES.index(group.severity))
     parts: list[_Part] = []
     for index, group in enumerate(groups):
-        opened, *further = markdown.finding_sections(group, markdown.label(group, safe))
+        opened, *further = finding_sections(group, markdown.label(group, safe))
         parts.append(_Part(opened, 1_000 + index))
         parts += [_Part(section, 10_000 * step + index) for step, section in enumerate(further, 1)]
     parts += [_Part(section, 5_000 + index) for index, section in enumerate(markdown.overview(safe))]
@@ -80,7 +80,7 @@ def _left_out(parts: Iterable[_Part]) -> str:
     titles = Counter(part.section.title for part in sorted(parts, key=lambda part: part.rank))
     if not titles:
         return ""
-    folded = (markdown.FIXES, markdown.EVIDENCE, markdown.MEASUREMENTS)
+    folded = (FIXES, EVIDENCE, MEASUREMENTS)
     words = [f"{title} of {format_count(titles[title], 'finding')}" if title in folded else title for title in titles]
     return f"Left out, because an issue has no room for it: {'; '.join(map(escape, words))}. The files have all of it."
 
@@ -93,8 +93,8 @@ def _always(report: Report, reproduction: Reproduction) -> tuple[Section, Sectio
     ]
     facts = [markdown.recording_facts(_cut(report).recording), f"- Analyzed with: {escape(reproduction.machine)}"]
     return (
-        markdown.Section("How to reproduce", paragraphs("### How to reproduce", "\n".join(steps))),
-        markdown.Section("Environment", paragraphs("### Environment", "\n".join(facts))),
+        Section("How to reproduce", paragraphs("### How to reproduce", "\n".join(steps))),
+        Section("Environment", paragraphs("### Environment", "\n".join(facts))),
     )
 
 

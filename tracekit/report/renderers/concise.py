@@ -68,7 +68,7 @@ def summary_line(report: Report) -> Text:
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
         beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
         return Text(f"Inconclusive: {count} could not be evaluated{beside} · exit status 3", style="bold yellow")
-    parts = [totals.found, _savings(report), _rest(totals)]
+    parts = [totals.findings_in_words, _savings(report), _rest(totals)]
     clean = "yellow" if totals.failed else "green"
     worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)
     return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")

@@ -142,7 +142,7 @@ def pace(model: ModelSummary) -> str:
 
 
 def _inferred(model: ModelSummary) -> str:
-    """What hardware rows tell of a model's predictions; each took at least that long."""
+    """What hardware rows show of a model's predictions; each took at least that long."""
     parts = []
     if model.prediction is not None:
         parts.append(format_count(model.prediction.count, "prediction"))

@@ -66,10 +66,10 @@ def predictions_over_time(models: Sequence[ModelSummary]) -> str:
     if not rows:
         return ""
     shown = rows[:MODELS_SHOWN]
-    held = [index for index in range(len(over_time.COLUMNS)) if any(row.cells[index] for row in shown)]
-    lines = [[code(row.name), *(row.cells[index] for index in held)] for row in shown]
+    filled = [index for index in range(len(over_time.COLUMNS)) if any(row.cells[index] for row in shown)]
+    lines = [[code(row.name), *(row.cells[index] for index in filled)] for row in shown]
     trends = "\n".join(f"- {code(row.name)}: {row.trend}" for row in shown if row.trend)
-    grid = table(["model", *(over_time.COLUMNS[index] for index in held)], lines)
+    grid = table(["model", *(over_time.COLUMNS[index] for index in filled)], lines)
     notes = f"- {over_time.NOTE}\n- {formatting.ABSENT_NOTE}"
     return paragraphs(grid, left_out(len(rows) - len(shown)), trends, notes)
 

@@ -66,7 +66,7 @@ def _function(function: FunctionInfo, several: bool) -> str:
         computes = f"{escape(model_words.computes(function))} {format_count(total, 'operation')}: {escape(words)}."
     return paragraphs(
         f"## Function {code(function.name)}" if several else "## Interface",
-        table(("", "name", "type", "shape"), rows, words=4) if rows else "Not told by the file.",
+        table(("", "name", "type", "shape"), rows, words=4) if rows else "Not listed in the file.",
         computes,
     )
 
@@ -102,9 +102,14 @@ def _not_evaluated(checks: Sequence[Check]) -> str:
 
 
 def _metadata(model: ModelInfo) -> str:
-    held = model.metadata
-    pairs = (("author", held.author), ("version", held.version), ("license", held.license), ("about", held.description))
-    rows = [(escape(key), escape(value)) for key, value in (*pairs, *held.user_defined.items()) if value]
+    metadata = model.metadata
+    pairs = (
+        ("author", metadata.author),
+        ("version", metadata.version),
+        ("license", metadata.license),
+        ("about", metadata.description),
+    )
+    rows = [(escape(key), escape(value)) for key, value in (*pairs, *metadata.user_defined.items()) if value]
     rows += [(escape(f"loads on {system}"), escape(first)) for system, first in model.loads_on.items()]
     return details("Metadata", table(("", ""), rows, words=2)) if rows else ""
 

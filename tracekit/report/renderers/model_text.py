@@ -67,7 +67,7 @@ def _details(check: Check, layout: Layout) -> list[Text]:
     return [Text(" " * (layout.indent + 5)).append("details: ").append(f"tracekit explain {check.id}", style="cyan")]
 
 
-def _indented(text: str, layout: Layout, max_lines: int | None = None) -> list[Text]:
+def _indented(text: str, layout: Layout, max_lines: int | None) -> list[Text]:
     return layout.hanging(Text(" " * layout.indent + text), layout.indent, max_lines=max_lines)
 
 
@@ -94,7 +94,7 @@ def _interface(function: FunctionInfo, layout: Layout, verbose: bool) -> list[Te
         *(("state", entry) for entry in function.states),
     ]
     if not entries:
-        return [Text("  not told by the file", style="dim")]
+        return [Text("  not listed in the file", style="dim")]
     shown = entries if verbose else entries[:FEATURES]
     longest = max(layout.cells(entry.name) for _, entry in shown)
     cells = min(longest, NAME_CELLS, layout.width // 3)
@@ -128,9 +128,9 @@ def _stages(model: ModelInfo, layout: Layout, verbose: bool) -> list[Text]:
     lines = layout.heading("STAGES", "")
     shown = model.stages if verbose else model.stages[:STAGES]
     for number, stage in enumerate(shown, 1):
-        names = [f"{entry.name} ({model_words.feature_type(entry)})" for entry in stage.functions[0].inputs]
-        given = [f"{entry.name} ({model_words.feature_type(entry)})" for entry in stage.functions[0].outputs]
-        flow = f": {', '.join(names)} → {', '.join(given)}" if names or given else ""
+        inputs = [f"{entry.name} ({model_words.feature_type(entry)})" for entry in stage.functions[0].inputs]
+        outputs = [f"{entry.name} ({model_words.feature_type(entry)})" for entry in stage.functions[0].outputs]
+        flow = f": {', '.join(inputs)} → {', '.join(outputs)}" if inputs or outputs else ""
         total = sum(stage.functions[0].operations.values())
         count = f", {format_count(total, 'operation')}" if total else ""
         lines += layout.hanging(Text(f"  {number} {stage.name}, {stage.kind}{count}{flow}"), 4)
@@ -178,9 +178,14 @@ def _remedies(checks: Sequence[Check]) -> dict[str, list[str]]:
 
 
 def _metadata(model: ModelInfo, layout: Layout) -> list[RenderableType]:
-    held = model.metadata
-    pairs = (("author", held.author), ("version", held.version), ("license", held.license), ("about", held.description))
-    entries = [(key, value) for key, value in (*pairs, *held.user_defined.items()) if value]
+    metadata = model.metadata
+    pairs = (
+        ("author", metadata.author),
+        ("version", metadata.version),
+        ("license", metadata.license),
+        ("about", metadata.description),
+    )
+    entries = [(key, value) for key, value in (*pairs, *metadata.user_defined.items()) if value]
     lines = [line for key, value in entries for line in layout.hanging(Text(f"  {key}: {value}"), 4)]
     loads = ", ".join(f"{system} {first}" for system, first in model.loads_on.items())
     lines += layout.hanging(Text(f"  loads on: {loads}"), 4) if loads else []

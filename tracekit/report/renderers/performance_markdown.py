@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COSTLIEST = 10
 
 
-def render_performance_markdown(document: PerformanceDocument, *, unit: ComputeUnit | None = None) -> str:
+def render_performance_markdown(document: PerformanceDocument, *, unit: ComputeUnit | None) -> str:
     """The whole document, with a line break at its end; `unit` lists only the operations on one compute unit."""
     safe = map_strings(document, lambda _, text: formatting.visible(text))
     report = safe.performance

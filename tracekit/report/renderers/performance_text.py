@@ -32,7 +32,7 @@ TIME_SHEDS = ("std dev", "min", "max", "mean", "count")
 
 
 def render_performance(
-    document: PerformanceDocument, *, width: int, color: bool, verbose: bool = False, unit: ComputeUnit | None = None
+    document: PerformanceDocument, *, width: int, color: bool, verbose: bool, unit: ComputeUnit | None
 ) -> str:
     """The document in lines of at most `width` cells, with a line break at the end. `verbose` lists every operation,
     `unit` those on one compute unit."""

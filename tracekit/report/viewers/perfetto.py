@@ -203,7 +203,7 @@ def _codes(texts: Iterable[str]) -> dict[str, int]:
 
 
 def _since_1970(date: str | None) -> int | None:
-    """Nanoseconds from 1970 to an ISO 8601 date; None where it is not recorded, or does not tell its time zone."""
+    """Nanoseconds from 1970 to an ISO 8601 date; None where it is not recorded, or has no time zone."""
     try:
         started = datetime.fromisoformat(date or "")
     except ValueError:

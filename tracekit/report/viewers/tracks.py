@@ -216,17 +216,23 @@ def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[Sli
     for check, marked in zip(report.checks, timeline.evidence, strict=True):
         if check.outcome == "finding":
             answers.setdefault(check.id, []).append((check, marked))
-    for own in answers.values():
-        starts, ends = (np.concatenate([getattr(marked, name) for _, marked in own]) for name in ("starts", "ends"))
+    for answers_of_check in answers.values():
+        starts, ends = (
+            np.concatenate([getattr(marked, name) for _, marked in answers_of_check]) for name in ("starts", "ends")
+        )
         order = np.lexsort((-ends, starts))
-        title = visible(own[0][0].title)
-        details = [_check_details(check, len(marked.starts)) for check, marked in own]
-        codes = np.repeat([texts.detail(each) for each in details], [len(marked.starts) for _, marked in own])
+        title = visible(answers_of_check[0][0].title)
+        details = [_check_details(check, len(marked.starts)) for check, marked in answers_of_check]
+        codes = np.repeat(
+            [texts.detail(each) for each in details], [len(marked.starts) for _, marked in answers_of_check]
+        )
         nothing = np.zeros(len(order), np.int64)
         yield SliceTrack(
             title=f"Finding: {title}",
             markers=tuple(
-                Marker(title, each) for each, (_, marked) in zip(details, own, strict=True) if not len(marked.starts)
+                Marker(title, each)
+                for each, (_, marked) in zip(details, answers_of_check, strict=True)
+                if not len(marked.starts)
             ),
             starts=starts[order],
             ends=ends[order],

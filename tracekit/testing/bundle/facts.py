@@ -111,7 +111,7 @@ def instrument_files(runs: Sequence[Scenario]) -> dict[str, bytes]:
 
 
 def run_information(runs: Sequence[Scenario], values: Sequence[Values]) -> bytes:
-    """`form.template`: what `xctrace export --toc` tells of each run."""
+    """`form.template`: what `xctrace export --toc` states of each run."""
     numbers = range(1, len(runs) + 1)
     information: dict[object, object] = {
         number: Mutable(_run_data(run, shared)) for number, run, shared in zip(numbers, runs, values, strict=True)
@@ -139,7 +139,7 @@ def run_issues(warnings: Sequence[str]) -> bytes:
             database.execute("INSERT INTO ZISSUE VALUES (?, 1, 1, 1, 0, 0, 1, NULL, NULL, ?)", (key, message))
         database.commit()
         data = bytearray(database.serialize())
-    # Else the bytes would tell which SQLite wrote them.
+    # Else the bytes would show which SQLite wrote them.
     struct.pack_into(">I", data, _SQLITE_VERSION_AT, _SQLITE_VERSION)
     return bytes(data)
 

@@ -111,7 +111,7 @@ def bundle_files(
 
 
 def _tables(run: Scenario) -> list[TableContent]:
-    """Tables of a run. `thread-info` is not among the rows of scenarios, and tells which thread is the main one."""
+    """Tables of a run. `thread-info` is not among the rows of scenarios, and says which thread is the main one."""
     tables = [table for _, table in tables_of(run)]
     if "thread-info" in run.missing:
         return tables

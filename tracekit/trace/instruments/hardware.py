@@ -1,5 +1,5 @@
 """What the hardware tables have in common: states, depth, command buffers, and whose a row is as far as the row itself
-tells."""
+names it."""
 
 from __future__ import annotations
 

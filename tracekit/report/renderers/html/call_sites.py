@@ -107,7 +107,7 @@ def _function(name: str, line: str) -> Html:
 
 
 def _busy(site: CallSite) -> str:
-    """What the calls were busy with; a few samples tell little of it."""
+    """What the calls were busy with; a few samples say little about it."""
     words = busy_words(site)
     return f"too few samples ({site.samples:,})" if words and site.samples < LEAST else words or ABSENT
 

@@ -130,11 +130,11 @@ def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[d
     for check, marked in zip(report.checks, timeline.evidence, strict=True):
         if check.outcome == "finding" and len(marked.starts):
             by_id.setdefault(check.id, []).append((check, marked))
-    heads = []
+    findings = []
     for name, entries in by_id.items():
         total = sum(check.evidence_total for check, _ in entries)
-        heads.append({"id": name, "title": entries[0][0].title, "total": total} | _evidence(entries, pieces))
-    return heads
+        findings.append({"id": name, "title": entries[0][0].title, "total": total} | _evidence(entries, pieces))
+    return findings
 
 
 def _evidence(entries: Sequence[tuple[Check, Marked]], pieces: list[bytes]) -> dict[str, Any]:

@@ -75,9 +75,9 @@ def _where(group: Group) -> Html | None:
     if not every:
         return None
     total = sum(check.evidence_total for check in group.checks)
-    place = formatting.span(max(every, key=lambda entry: entry.end_ns - entry.start_ns))
+    longest = formatting.span(max(every, key=lambda entry: entry.end_ns - entry.start_ns))
     words = f"Longest of {format_count(total, 'interval')}: " if total > 1 else "Where: "
-    return tag("p", words, tag("span", place, class_="place"), class_="jump", data_check=group.first.id)
+    return tag("p", words, tag("span", longest, class_="place"), class_="jump", data_check=group.first.id)
 
 
 def _beyond_the_line(fix: str) -> str:
@@ -277,8 +277,8 @@ def not_evaluated_section(report: Report) -> Html:
 
 def _command(remedy: str) -> str:
     """A remedy whose flags are code, after the command that takes them."""
-    whole = remedy.replace("record with --", "record with `tracekit record` --")
-    return re.sub(r"--instrument (?:'[^']*'|\S+)", r"`\g<0>`", whole)
+    command = remedy.replace("record with --", "record with `tracekit record` --")
+    return re.sub(r"--instrument (?:'[^']*'|\S+)", r"`\g<0>`", command)
 
 
 def _ids(checks: Iterable[Check], report: Report) -> Html:

@@ -1,0 +1,103 @@
+"""What is known of the time that compute units worked for the predictions of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.breakdown import Part
+from tracekit.intervals import Intervals
+from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import DEVICE_NAMES, Attribution, Device, Kind, Lane
+from tracekit.trace.frames import is_any
+from tracekit.units import format_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.detectors.framework import ModelView
+    from tracekit.intervals import CoveredTime
+    from tracekit.trace.trace import Trace
+
+_PARTS = {
+    Device.ANE: (Part.ANE, Part.ANE_REQUESTED, Lane.NEURAL_ENGINE),
+    Device.GPU: (Part.GPU, Part.GPU_REQUESTED, Lane.GPU),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is known of the time that units worked for a model's predictions, in ns."""
+
+    known_ns: dict[Device, int]
+    """What rows show."""
+    open_ns: dict[Device, int]
+    """What the unit may have worked beyond that: time without any known work in predictions of which that is not
+    known."""
+    predicted_ns: int
+    """Time of the predictions."""
+
+    @property
+    def shown_ns(self) -> int:
+        """Time in which some unit is known to have worked."""
+        return sum(self.known_ns.values())
+
+    def share(self, device: Device) -> float:
+        """Share of the known work."""
+        return self.known_ns[device] / self.shown_ns if self.shown_ns else 0.0
+
+    @property
+    def words(self) -> str:
+        """The units with known work, the busiest first, with their shares."""
+        busy = sorted(
+            (device for device in self.known_ns if self.known_ns[device]), key=lambda unit: -self.known_ns[unit]
+        )
+        return ", ".join(f"{DEVICE_NAMES[device]} {format_share(self.share(device))}" for device in busy)
+
+
+def known_work(view: ModelView) -> Work:
+    """Work of the units in the predictions of the model."""
+    frame = view.breakdown.frame
+    durations = frame["duration_ns"].to_numpy()
+    known: dict[Device, IntArray] = {Device.CPU: _known(frame, Part.CPU)}
+    unknown: dict[Device, BoolArray] = {Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
+    for device, (executed, requested, _) in _PARTS.items():
+        known[device] = _known(frame, executed) + _known(frame, requested)
+        unknown[device] = frame[executed.column].isna().to_numpy() & (known[device] == 0)
+    rest = durations - np.sum(list(known.values()), axis=0)
+    still = {device: np.where(unknown[device], rest, 0) for device in known}
+    for device, (_, _, lane) in _PARTS.items():
+        still[device] = np.maximum(still[device], np.minimum(_unattributed_ns(view, lane), rest))
+    order = tuple(DEVICE_NAMES)
+    return Work(
+        {device: int(known[device].sum()) for device in order},
+        {device: int(still[device].sum()) for device in order},
+        int(durations.sum()),
+    )
+
+
+def _known(frame: pd.DataFrame, part: Part) -> IntArray:
+    return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
+
+
+def _unattributed_ns(view: ModelView, lane: Lane) -> IntArray:
+    """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
+    unattributed = _unattributed_times(view.trace)[lane]
+    predicted = Intervals.from_rows(view.predictions)
+    return unattributed.within(predicted.starts, predicted.ends)
+
+
+@cached_by_trace
+def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
+    """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
+    hardware = trace.hardware
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
+    unattributed = executed & is_any(hardware["attribution"], Attribution.UNATTRIBUTED)
+    times = Intervals.from_rows(hardware)
+    return {
+        lane: times.where(unattributed & is_any(hardware["lane"], lane)).covered_time()
+        for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
+    }
