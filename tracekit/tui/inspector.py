@@ -21,7 +21,8 @@ from tracekit.tui.state import NOTHING
 from tracekit.tui.theme import palette_of
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.segment import Segment
     from textual.app import ComposeResult
 
     from tracekit.tui.state import State
@@ -56,6 +57,19 @@ def inspected(state: State, palette: Palette, *, monochrome: bool) -> Group:
     return Group(*(blocks or [Text(_NOTHING, "dim")]))
 
 
+class _Drawn:
+    """Text that is drawn once for a width: Textual does it once for the height, and again for the screen."""
+
+    def __init__(self, text: RenderableType) -> None:
+        self._text = text
+        self._segments: dict[int, list[Segment]] = {}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width not in self._segments:
+            self._segments = {options.max_width: list(console.render(self._text, options))}
+        return self._segments[options.max_width]
+
+
 class Inspector(VerticalScroll, can_focus=True):
     """Beside the detail, or in its place."""
 
@@ -75,6 +89,6 @@ class Inspector(VerticalScroll, can_focus=True):
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]
             self._made_from = made_from
-            self.query_one(Static).update(inspected(state, palette, monochrome=self.app.no_color))
+            self.query_one(Static).update(_Drawn(inspected(state, palette, monochrome=self.app.no_color)))
             if not same:
                 self.scroll_home(animate=False)

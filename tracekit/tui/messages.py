@@ -150,4 +150,8 @@ class InspectorWanted(Message):
 
 
 class RedrawWanted(Message):
-    """The size changed, so that the same state looks different."""
+    """The size or the rows of a list changed, so that the same state looks different. One answer does for several."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether another message asks for the same."""
+        return isinstance(message, RedrawWanted)

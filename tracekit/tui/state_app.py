@@ -77,7 +77,7 @@ class StateApp(App[None], inherit_bindings=False):
     @property
     def columns(self) -> int:
         """Columns of time on screen."""
-        return self.browse.query(Timeline).first().renderer.columns
+        return self.browse.columns
 
     @property
     def lanes(self) -> Lanes:

@@ -15,7 +15,6 @@ from tracekit.compare.latency import Answer
 from tracekit.lanes.lanes import Grouping
 from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.detail.compare import change_words, status_counts
-from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.tabs import Tab, TabLine
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.geometry import Size
 
+    from tracekit.tui.detail.pane import DetailPane
     from tracekit.tui.state import EventRef, Session, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
@@ -65,8 +65,8 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
 
     def __init__(self, recordings: int, *, monochrome: bool) -> None:
         super().__init__()
-        self._recordings = recordings
-        self._monochrome = monochrome
+        self._timelines = tuple(Timeline(session, monochrome=monochrome) for session in range(recordings))
+        self._panes = tuple(pane() for pane in PANES if recordings >= pane.RECORDINGS)
         self._state: State | None = None
         """What is shown; None until a recording is open."""
         self._said = ""
@@ -80,16 +80,13 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """All areas."""
         yield Static(id="title", markup=False)
-        with Vertical(id="timelines", classes="several" if self._recordings > 1 else ""):
-            for session in range(self._recordings):
-                yield Timeline(session, monochrome=self._monochrome)
+        with Vertical(id="timelines", classes="several" if len(self._timelines) > 1 else ""):
+            yield from self._timelines
         with Horizontal(id="lower"):
             with Vertical(id="detail"):
                 yield TabLine()
                 with ContentSwitcher(initial=f"pane-{PANES[0].PANE}", id="panes"):
-                    for pane in PANES:
-                        if self._recordings >= pane.RECORDINGS:
-                            yield pane()
+                    yield from self._panes
             yield Inspector()
         yield Static(id="status", markup=False)
         yield KeysFooter()
@@ -110,10 +107,10 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         self.query_one("#title", Static).update(
             title_line(state, self.size.width, palette_of(self.app.current_theme)), layout=False
         )
-        for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
+        for timeline, of_session in zip(self._timelines, lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
-        here = range_end(state, events_of(state, lanes[state.active]), self.query(Timeline).first().renderer.columns)
+        here = range_end(state, events_of(state, lanes[state.active]), self.columns)
         line = self._said or self._small or status_line(state, here, self.size.width)
         self.query_one("#status", Static).update(line, layout=False)
         self._show_keys(state)
@@ -144,8 +141,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         """The one line that a newcomer reads first."""
         if self._small or self._cramped:
             return self._small or self._cramped
-        panes = len(self.query(DetailPane))
-        return f"← → ↑ ↓ move · w s zoom · n next event · 1–{panes} panes · tab next pane · ? keys"
+        return f"← → ↑ ↓ move · w s zoom · n next event · 1–{len(self._panes)} panes · tab next pane · ? keys"
 
     @property
     def _small(self) -> str:
@@ -162,10 +158,15 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         return f"{width}×{height}: some content hidden; 80×24 shows all · ? keys"
 
     @property
+    def columns(self) -> int:
+        """Columns of time on screen."""
+        return self._timelines[0].renderer.columns
+
+    @property
     def pane(self) -> DetailPane:
         """The pane that is on screen, or would be but for the inspector."""
         current = self.query_one("#panes", ContentSwitcher).current
-        return next(pane for pane in self.query(DetailPane) if pane.id == current)
+        return next(pane for pane in self._panes if pane.id == current)
 
     def focus_pane(self) -> None:
         """Put the keys on the pane that is on screen."""
@@ -180,7 +181,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
 
     def focus_timeline(self, recording: int = 0) -> None:
         """Put the keys on the timeline of a recording."""
-        self.set_focus(self.query(Timeline)[recording])
+        self.set_focus(self._timelines[recording])
 
     def _show_detail(self, state: State) -> None:
         wide = self.size.width >= WIDE
@@ -194,14 +195,13 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         beside = wide or not state.inspector or alone is Area.PANE
         detail = self.query_one("#detail")
         detail.display = beside and alone is not Area.INSPECTOR
-        panes = list(self.query(DetailPane))
         self.query_one("#panes", ContentSwitcher).current = f"pane-{state.pane}"
-        tabs = tuple(_tab(pane, state) for pane in panes)
+        tabs = tuple(_tab(pane, state) for pane in self._panes)
         self.query_one(TabLine).show(tabs, state.pane)
         if inspector.display:
             inspector.show(state)
         if detail.display:
-            next(pane for pane in panes if state.pane == pane.PANE).show(state)
+            next(pane for pane in self._panes if state.pane == pane.PANE).show(state)
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lower half out again; the inspector comes and goes with the room beside the detail."""
