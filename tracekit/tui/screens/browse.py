@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Static
 
 from tracekit.compare.latency import Answer
@@ -24,6 +23,7 @@ from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import key_signs, shortcut_named
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
 from tracekit.tui.query import filter_words
+from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.selection import events_of, finding_here, range_end
 from tracekit.tui.state import Area
 from tracekit.tui.text import cut
@@ -35,7 +35,6 @@ from tracekit.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from textual import events
     from textual.app import ComposeResult
     from textual.geometry import Size
 
@@ -60,7 +59,7 @@ GROUPING_WORDS = {
 }
 
 
-class BrowseScreen(Screen[None], inherit_bindings=False):
+class BrowseScreen(SizedScreen[None], inherit_bindings=False):
     """Shows a `State`; changes none."""
 
     def __init__(self, recordings: int, *, monochrome: bool) -> None:
@@ -203,13 +202,14 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         if detail.display:
             next(pane for pane in panes if state.pane == pane.PANE).show(state)
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Lay the lower half out again; the inspector comes and goes with the room beside the detail."""
-        state, wide = self._state, event.size.width >= WIDE
+        state, size = self._state, self.app.size
+        wide = size.width >= WIDE
         self._say_too_small()
-        if self._sized not in (None, event.size):
+        if self._sized not in (None, size):
             self._said = "" if self._small else self._cramped
-        self._sized = event.size
+        self._sized = size
         if state is None or wide == self._wide:
             self.post_message(RedrawWanted())
             return
