@@ -50,3 +50,17 @@ def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(run_view, 
         assert "compare" not in screen.state.sorts
 
     run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
+
+
+def test_a_search_for_commands_ends_with_its_screen(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        screen.app.show_palette()
+        await screen.pilot.pause()
+        palette = screen.app.screen
+        search = palette._gather_commands("zoom")
+        palette._start_no_matches_countdown("zoom")
+        palette.dismiss()
+        assert search.is_cancelled
+        assert palette._no_matches_timer is None
+
+    run_view(test, reload_sample)
