@@ -151,3 +151,49 @@ def test_rows_of_a_lane_are_joined_where_another_lane_would_be_out_of_sight(relo
     # What the user expanded stays so.
     assert free[0] not in arrange(lanes, rows, 7, COLUMNS, 0, expanded=free[:1]).joined
     assert arrange(lanes, rows, 80, COLUMNS, 0).joined == {}
+
+
+def test_rows_of_a_pinned_lane_are_joined_in_a_low_timeline(reload_trace: Trace) -> None:
+    lanes = timeline_lanes(reload_trace, Grouping.LANES)
+    (pinned,) = [at for at, lane in enumerate(lanes) if lane.title == "Neural Engine"]
+    rows = [3 if at == pinned else len(lane.tracks) for at, lane in enumerate(lanes)]
+    assert arrange(lanes, rows, 10, COLUMNS, 0).joined[pinned] == 1
+    # None is hidden where the others have nothing in view.
+    reached = [[0] if at == pinned else list(range(count)) for at, count in enumerate(rows)]
+    assert pinned not in arrange(lanes, rows, 10, COLUMNS, 0, reached=reached).joined
+    assert pinned not in arrange(lanes, rows, 80, COLUMNS, 0).joined
+
+
+def with_long_reasons(lanes, cells: int):
+    return [replace(lane, words="x" * cells) if lane.events is None else lane for lane in lanes]
+
+
+def test_rows_are_joined_so_that_reasons_and_the_first_strip_have_room(reload_trace: Trace) -> None:
+    lanes = timeline_lanes(reload_trace, Grouping.LANES)
+    rows = [2 if lane.title == "Data" else min(len(lane.tracks), 1) for lane in lanes]
+    tracks, silent = sum(rows), [lane for lane in lanes if lane.events is None]
+    # The rows, two lines of reasons, one strip: one line more than there is.
+    lanes = [
+        replace(lane, title="x", words=f"{at} {'x' * 20}") if lane in silent else lane for at, lane in enumerate(lanes)
+    ]
+    height = len(HEADER) + tracks + 2
+    found = arrange(lanes, rows, height, COLUMNS, 0, strips=3)
+    assert found.lines[-1].line is Line.IN_FLIGHT
+    assert [lanes[at].title for at in found.joined] == ["Data"]
+    reasons = [line.text for line in found.lines if line.line is Line.WORDS]
+    assert len(reasons) == 2
+    assert "more" not in " ".join(reasons)
+
+
+def test_the_first_strip_stays_and_the_others_make_way_for_reasons(lanes) -> None:
+    rows = [len(lane.tracks) for lane in lanes]
+    seen = set()
+    for words in (5, 40, 80, 200):
+        for height in range(10, 30):
+            lines = arrange(with_long_reasons(lanes, words), rows, height, COLUMNS, 0, strips=3).lines
+            latency = [line for line in lines if line.line is Line.LATENCY]
+            assert Line.IN_FLIGHT in [line.line for line in lines]
+            # All parts of the strip are there, or none.
+            assert [(line.part, line.parts) for line in latency] == [(at, len(latency)) for at in range(len(latency))]
+            seen.add(len(latency))
+    assert seen == {0, 1, 2}
