@@ -119,12 +119,14 @@ def arrange(
     visible = body - len(pinned)
     last_top = max(len(scrolled) - visible, 0)
     first = min(max(top, 0), last_top)
-    shown = _announcing(scrolled, first, first + visible)
+    headings = _headings(lanes, scrolled) if visible >= _MIN_SCROLLED_LINES else {}
+    shown = _announcing(scrolled, first, first + visible, headings)
     blank = [ScreenLine(Line.BLANK)] * (visible - len(shown))
     numbers = [(lane, number) for number, line in enumerate(scrolled) for lane in line.lanes]
     lines = (*HEADER, *shown, *blank, *pinned, *_strips(count))[:height]
     first_of_lane = {
-        lane: number - (number > 0 and scrolled[number - 1].line is Line.HEADING) for lane, number in reversed(numbers)
+        lane: number - (number in headings or (number > 0 and scrolled[number - 1].line is Line.HEADING))
+        for lane, number in reversed(numbers)
     }
     return Arrangement(lines, first, last_top, visible, first_of_lane, dict(numbers), placed.joined)
 
@@ -196,11 +198,26 @@ def _strips(count: int) -> list[ScreenLine]:
     return [ScreenLine(Line.IN_FLIGHT), *latency][:count]
 
 
-def _announcing(lines: Sequence[ScreenLine], first: int, after: int) -> list[ScreenLine]:
-    """The lines from `first` to before `after`; the outer ones tell how many rows there are beyond them."""
+def _headings(lanes: Sequence[TimelineLane], lines: Sequence[ScreenLine]) -> dict[int, ScreenLine]:
+    """The heading under which each line stands, by its place; pinned lanes and headings themselves have none."""
+    headings: dict[int, ScreenLine] = {}
+    heading = None
+    for at, line in enumerate(lines):
+        heading = line if line.line is Line.HEADING else heading
+        if heading is not None and line is not heading and not line.text and not lanes[line.lanes[0]].pinned:
+            headings[at] = heading
+    return headings
+
+
+def _announcing(
+    lines: Sequence[ScreenLine], first: int, after: int, headings: Mapping[int, ScreenLine]
+) -> list[ScreenLine]:
+    """The lines from `first` to before `after`, the first one under its heading, which takes its place where it is
+    scrolled away; the outer ones tell how many rows there are beyond them."""
     shown = list(lines[first:after])
     if shown:
-        shown[0] = replace(shown[0], above=sum(bool(line.lanes) for line in lines[:first]))
+        hidden = lines[: first + (first in headings)]
+        shown[0] = replace(headings.get(first, shown[0]), above=sum(bool(line.lanes) for line in hidden))
         shown[-1] = replace(shown[-1], below=sum(bool(line.lanes) for line in lines[after:]))
     return shown
 
