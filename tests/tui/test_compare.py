@@ -13,9 +13,11 @@ from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.compare.comparison import EnvironmentDifference
 from tracekit.tui.detail.columns import fitted, headings
-from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane, number_fields, ratio_text
+from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane
+from tracekit.tui.detail.differences import number_fields, ratio_text
 from tracekit.tui.detail.records import records_of
 from tracekit.tui.state import LATENCY
+from tracekit.tui.theme import PALETTES
 
 
 def statistics(duration: int, count: int):
@@ -44,6 +46,26 @@ def difference(before, after, presence=Presence.BOTH) -> Difference:
 )
 def test_a_ratio_is_never_rounded_to_nothing(before, after, expected) -> None:
     assert ratio_text(difference(before, after), Measure.MEAN) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "measure", "expected"),
+    [
+        ((1000, 20), (700, 20), Measure.MEAN, "better 0.70"),
+        ((1000, 20), (1, 20), Measure.P95, "better < 0.01"),
+        ((1000, 20), (1100, 20), Measure.MEAN, "worse 1.10"),
+        # Too little, too few, and what is neither good nor bad.
+        ((1000, 20), (1040, 20), Measure.MEAN, "× 1.04"),
+        ((1000, 20), (700, 9), Measure.MEAN, "≈ 0.70"),
+        ((1000, 20), (1000, 40), Measure.COUNT, "× 2.00"),
+    ],
+)
+def test_better_and_worse_are_told_in_words(before, after, measure, expected) -> None:
+    (ratio,) = [field for field in number_fields(measure) if field.title == "ratio"]
+    row = difference(before, after)
+    assert ratio.text(row) == expected
+    told = {"better": PALETTES[True].better, "worse": PALETTES[True].worse}
+    assert ratio.color(row, PALETTES[True]) == told.get(expected.split()[0])
 
 
 @pytest.mark.parametrize("measure", Measure)
@@ -77,7 +99,7 @@ def test_the_ratio_is_the_last_number_to_go() -> None:
 def test_the_name_of_the_only_model_goes_before_names_of_events_are_cut(one_model) -> None:
     rows = [replace(difference((422_260, 20), (1_720, 20)), label="Neural Engine execution", model="SharpenFilter")]
     columns = records_of(rows, number_fields(Measure.MEAN, one_model=one_model), BY_DIFFERENCE, "").columns
-    widths = dict(zip([column.title for column in columns], fitted(columns, 75), strict=True))
+    widths = dict(zip([column.title for column in columns], fitted(columns, 80), strict=True))
     assert (widths["event"] >= len("Neural Engine execution")) == one_model
     assert (widths["model"] == 0) == one_model
     wide = dict(zip([column.title for column in columns], fitted(columns, 120), strict=True))
@@ -107,10 +129,10 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
 @pytest.mark.parametrize(
     ("width", "descending", "expected"),
     [
-        (67, True, "event, by difference▾"),
-        (57, True, "event ▾difference"),
-        (54, True, "by difference▾"),
-        (54, False, "by difference▴"),
+        (72, True, "event, by difference▾"),
+        (62, True, "event ▾difference"),
+        (59, True, "by difference▾"),
+        (59, False, "by difference▴"),
     ],
 )
 def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, expected) -> None:
@@ -166,7 +188,7 @@ def test_columns_without_room_are_named_where_columns_are_chosen(run_view, sampl
 def test_the_answers_are_those_of_the_command(run_view, samples: Path) -> None:
     async def test(screen) -> None:
         await screen.press("8", *["u"] * 4)
-        (line,) = [line for line in screen.text().splitlines() if "improved" in line]
+        (line,) = [line for line in screen.text().splitlines()[1:] if "improved" in line]
         assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%")] == [True] * 4
         await screen.press("u")
         assert "u: [findings]" in screen.text()

@@ -13,7 +13,7 @@ from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.filtering import passing
 from tracekit.tui.prediction_table import calls_of
-from tracekit.tui.screens.browse import title_line
+from tracekit.tui.screens.title import title_line
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of
@@ -180,7 +180,7 @@ def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(run_vi
     async def test(screen) -> None:
         assert (screen.state.pane, screen.state.measure) == ("compare", "mean")
         # The medians of the warm predictions of both samples, as they were made.
-        assert "Prediction 12.44 → 8.68 ms (−30%); 1 finding fixed" in screen.text().splitlines()[0]
+        assert "Prediction 12.44 → 8.68 ms (−30%, improved); 1 finding fixed" in screen.text().splitlines()[0]
         title = title_line(screen.state, 120, screen.app.palette)
         assert screen.app.palette.better in [str(span.style) for span in title.spans]
         rows = screen.app.pane.focus_target().rows

@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from tracekit.tui.viewport import Span, Viewport
 
 
-class EventSelected(Message):
+class OfRecording(Message):
+    """Means something in one recording alone: `recording` is its index, None the active one. Another one may be active
+    by the time that it arrives."""
+
+    recording: int | None = None
+
+
+class EventSelected(OfRecording):
     """A row of a frame was chosen. `reveal`: whether the timeline is to move to it."""
 
     def __init__(self, ref: EventRef, *, reveal: bool = True) -> None:
@@ -20,7 +27,7 @@ class EventSelected(Message):
         self.reveal = reveal
 
 
-class PredictionSelected(Message):
+class PredictionSelected(OfRecording):
     """A prediction was chosen as a whole; `index` counts the rows of `Trace.activity`."""
 
     def __init__(self, index: int) -> None:
@@ -28,7 +35,7 @@ class PredictionSelected(Message):
         self.index = index
 
 
-class FindingSelected(Message):
+class FindingSelected(OfRecording):
     """A check of the report was chosen, or one interval of its evidence."""
 
     def __init__(self, ref: FindingRef) -> None:
@@ -36,7 +43,7 @@ class FindingSelected(Message):
         self.ref = ref
 
 
-class ModelSelected(Message):
+class ModelSelected(OfRecording):
     """A model of the report was chosen."""
 
     def __init__(self, name: str) -> None:
@@ -44,7 +51,7 @@ class ModelSelected(Message):
         self.name = name
 
 
-class RowSelected(Message):
+class RowSelected(OfRecording):
     """A row of the aggregation was chosen."""
 
     def __init__(self, ref: RowRef) -> None:
@@ -52,7 +59,7 @@ class RowSelected(Message):
         self.ref = ref
 
 
-class FirstRowListed(Message):
+class FirstRowListed(OfRecording):
     """What the first row of a list stands for; None: it has none, or none that could be selected."""
 
     def __init__(self, pane: str, selection: Selection | None) -> None:
@@ -78,7 +85,7 @@ class EventsWanted(Message):
         self.chosen = chosen
 
 
-class CheckToggled(Message):
+class CheckToggled(OfRecording):
     """The evidence of a check is to be listed, or no longer; `check` is its index in the report."""
 
     def __init__(self, check: int) -> None:
@@ -87,20 +94,21 @@ class CheckToggled(Message):
 
 
 class RangeSelected(Message):
-    """A range of time was chosen; None: none any more."""
+    """A range of time was chosen, in times of the recording whose index is `session`."""
 
-    def __init__(self, span: Span | None) -> None:
+    def __init__(self, span: Span, session: int) -> None:
         super().__init__()
         self.span = span
+        self.session = session
 
 
 class ViewMoved(Message):
-    """Another part of the recording is to be seen. `step`: a small move, which `back` does not stop at."""
+    """Another part is to be seen, in times of the recording whose index is `session`."""
 
-    def __init__(self, view: Viewport, *, step: bool = True) -> None:
+    def __init__(self, view: Viewport, session: int) -> None:
         super().__init__()
         self.view = view
-        self.step = step
+        self.session = session
 
 
 class CursorMoved(Message):

@@ -14,6 +14,7 @@ from tracekit.tui.screens.modal import Modal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textual.await_complete import AwaitComplete
     from textual.command import Hits
 
     from tracekit.tui.action import Action
@@ -42,11 +43,18 @@ class ActionCommands(Provider):
 
 
 class CommandScreen(CommandPalette, Modal[None]):
-    """The palette; Textual's ends the app where its list has no lines yet, or no room for one."""
+    """The palette; Textual's ends the app where its list has no lines yet, no room for one, or is gone."""
 
     def _action_command_list(self, action: str) -> None:
         if self.query_one(CommandList).scrollable_content_region:
             super()._action_command_list(action)
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close; a search that went on would look for its list."""
+        self.workers.cancel_node(self)
+        self._stop_busy_countdown()
+        self._stop_no_matches_countdown()
+        return super().dismiss(result)
 
 
 def _name(action: Action) -> str:

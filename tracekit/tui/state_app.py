@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         InspectorWanted,
         LaneToggled,
         ModelSelected,
+        OfRecording,
         PaneChosen,
         PredictionSelected,
         RangeSelected,
@@ -217,9 +218,12 @@ class StateApp(App[None], inherit_bindings=False):
 
     # What widgets tell
 
+    def _is_meant(self, message: OfRecording) -> bool:
+        return message.recording in (None, self.state.active)
+
     def on_view_moved(self, message: ViewMoved) -> None:
         """Look elsewhere."""
-        self.go(message.view, step=message.step)
+        self.go(message.view.moved(-self.state.shift(message.session)))
 
     def on_cursor_moved(self, message: CursorMoved) -> None:
         """Put the cursor somewhere."""
@@ -233,31 +237,31 @@ class StateApp(App[None], inherit_bindings=False):
 
     def on_event_selected(self, message: EventSelected) -> None:
         """Select an event."""
-        if self.state.session.holds(message.ref):
+        if self._is_meant(message) and self.state.session.holds(message.ref):
             self.select_event(message.ref, reveal=message.reveal)
 
     def on_prediction_selected(self, message: PredictionSelected) -> None:
         """Select a prediction as a whole."""
         ref = EventRef("activity", message.index)
-        if self.state.session.holds(ref):
+        if self._is_meant(message) and self.state.session.holds(ref):
             self.select_event(ref)
             self.change(selection=Selection(event=ref, prediction=message.index))
 
     def on_finding_selected(self, message: FindingSelected) -> None:
         """Select a finding or an interval of its evidence."""
-        if self.state.session.holds(message.ref):
+        if self._is_meant(message) and self.state.session.holds(message.ref):
             self.select_finding(message.ref)
 
     def on_check_toggled(self, message: CheckToggled) -> None:
         """List the evidence of a check, or no longer."""
         ref = FindingRef(message.check)
-        if self.state.session.holds(ref):
+        if self._is_meant(message) and self.state.session.holds(ref):
             opened = None if self.state.opened == message.check else message.check
             self.change(opened=opened, selection=Selection(finding=ref))
 
     def on_range_selected(self, message: RangeSelected) -> None:
         """Take over a range."""
-        self.change(range=message.span, mark=None, ends=None)
+        self.change(range=message.span.moved(-self.state.shift(message.session)), mark=None, ends=None)
 
     def on_lane_toggled(self, message: LaneToggled) -> None:
         """Show all rows of a lane, or no longer."""
@@ -270,16 +274,18 @@ class StateApp(App[None], inherit_bindings=False):
 
     def on_model_selected(self, message: ModelSelected) -> None:
         """Select a model."""
-        self.change(selection=Selection(model=message.name))
+        if self._is_meant(message):
+            self.change(selection=Selection(model=message.name))
 
     def on_row_selected(self, message: RowSelected) -> None:
         """Select a row of the aggregation."""
-        self.change(selection=Selection(row=message.ref))
+        if self._is_meant(message):
+            self.change(selection=Selection(row=message.ref))
 
     def on_first_row_listed(self, message: FirstRowListed) -> None:
         """Remember what the first row of the list on screen stands for."""
         first = None if message.selection is None else (message.pane, message.selection)
-        if first != self.state.first and message.pane == self.state.pane:
+        if self._is_meant(message) and first != self.state.first and message.pane == self.state.pane:
             self.change(first=first)
 
     def on_sorted(self, message: Sorted) -> None:

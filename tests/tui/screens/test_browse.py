@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from textual.events import Resize
+from textual.geometry import Size
 
 from tracekit.tui.inspector import Inspector
+from tracekit.tui.messages import RedrawWanted
+from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.units import format_duration
 
 
@@ -220,3 +224,26 @@ def test_the_length_so_far_is_that_of_the_range_that_comes_of_it(run_view, reloa
         assert f"range {format_duration(screen.state.range.span_ns)}, v to finish" in line
 
     run_view(test, reload_sample)
+
+
+def test_of_two_sizes_that_come_at_once_the_last_one_stays(run_view, reload_sample, monkeypatch) -> None:
+    laid_out = []
+    lay_out = BrowseScreen._refresh_layout
+
+    def noted(browse: BrowseScreen, size: Size | None = None, scroll: bool = False) -> None:
+        laid_out.append(size)
+        if len(laid_out) < 40:
+            lay_out(browse, size, scroll)
+
+    async def test(screen) -> None:
+        browse, last = screen.app.browse, Size(100, 30)
+        monkeypatch.setattr(BrowseScreen, "_refresh_layout", noted)
+        screen.app._size = last
+        for size in (Size(90, 30), last, Size(90, 30)):
+            browse.post_message(Resize(size, size))
+            browse.post_message(RedrawWanted())
+        await screen.wait()
+        assert browse.size == last
+        assert Size(90, 30) not in laid_out
+
+    run_view(test, reload_sample, size=(80, 24))

@@ -67,14 +67,22 @@ def test_lanes_without_rows_share_a_line_where_there_is_little_room(lanes) -> No
 def test_the_outer_lines_tell_how_many_rows_are_out_of_sight(lanes, height: int) -> None:
     rows = [len(lane.tracks) for lane in lanes]
     top = arrange(lanes, rows, height, COLUMNS, 0)
+    all_lines = list(
+        dict.fromkeys(
+            (line.lanes, line.track, line.part)
+            for first in range(top.last_top + 1)
+            for line in arrange(lanes, rows, height, COLUMNS, first).lines[2 : 2 + top.visible]
+            if line.lanes
+        )
+    )
     for first in range(top.last_top + 1):
         found = arrange(lanes, rows, height, COLUMNS, first)
         scrolled = found.lines[2 : 2 + found.visible]
         assert all(not line.above for line in scrolled[1:])
         assert all(not line.below for line in scrolled[:-1])
-        # Each line that scrolling brings or takes away counts, but for headings.
-        gone = [arrange(lanes, rows, height, COLUMNS, at).lines[2] for at in range(first)]
-        assert scrolled[0].above == sum(line.line is not Line.HEADING for line in gone)
+        # Each line that is out of sight counts, but for headings.
+        lines = [line for line in scrolled if line.lanes]
+        assert scrolled[0].above == all_lines.index((lines[0].lanes, lines[0].track, lines[0].part))
         to_come = [
             arrange(lanes, rows, height, COLUMNS, at + 1).lines[1 + found.visible] for at in range(first, top.last_top)
         ]
@@ -151,3 +159,67 @@ def test_rows_of_a_lane_are_joined_where_another_lane_would_be_out_of_sight(relo
     # What the user expanded stays so.
     assert free[0] not in arrange(lanes, rows, 7, COLUMNS, 0, expanded=free[:1]).joined
     assert arrange(lanes, rows, 80, COLUMNS, 0).joined == {}
+
+
+def test_rows_of_a_pinned_lane_are_joined_in_a_low_timeline(reload_trace: Trace) -> None:
+    lanes = timeline_lanes(reload_trace, Grouping.LANES)
+    (pinned,) = [at for at, lane in enumerate(lanes) if lane.title == "Neural Engine"]
+    rows = [3 if at == pinned else len(lane.tracks) for at, lane in enumerate(lanes)]
+    assert arrange(lanes, rows, 10, COLUMNS, 0).joined[pinned] == 1
+    # None is hidden where the others have nothing in view.
+    reached = [[0] if at == pinned else list(range(count)) for at, count in enumerate(rows)]
+    assert pinned not in arrange(lanes, rows, 10, COLUMNS, 0, reached=reached).joined
+    assert pinned not in arrange(lanes, rows, 80, COLUMNS, 0).joined
+
+
+def with_long_reasons(lanes, cells: int):
+    return [replace(lane, words="x" * cells) if lane.events is None else lane for lane in lanes]
+
+
+def test_rows_are_joined_so_that_reasons_and_the_first_strip_have_room(reload_trace: Trace) -> None:
+    lanes = timeline_lanes(reload_trace, Grouping.LANES)
+    rows = [2 if lane.title == "Data" else min(len(lane.tracks), 1) for lane in lanes]
+    tracks, silent = sum(rows), [lane for lane in lanes if lane.events is None]
+    # The rows, two lines of reasons, one strip: one line more than there is.
+    lanes = [
+        replace(lane, title="x", words=f"{at} {'x' * 20}") if lane in silent else lane for at, lane in enumerate(lanes)
+    ]
+    height = len(HEADER) + tracks + 2
+    found = arrange(lanes, rows, height, COLUMNS, 0, strips=3)
+    assert found.lines[-1].line is Line.IN_FLIGHT
+    assert [lanes[at].title for at in found.joined] == ["Data"]
+    reasons = [line.text for line in found.lines if line.line is Line.WORDS]
+    assert len(reasons) == 2
+    assert "more" not in " ".join(reasons)
+
+
+def test_the_first_strip_stays_and_the_others_make_way_for_reasons(lanes) -> None:
+    rows = [len(lane.tracks) for lane in lanes]
+    seen = set()
+    for words in (5, 40, 80, 200):
+        for height in range(10, 30):
+            lines = arrange(with_long_reasons(lanes, words), rows, height, COLUMNS, 0, strips=3).lines
+            latency = [line for line in lines if line.line is Line.LATENCY]
+            assert Line.IN_FLIGHT in [line.line for line in lines]
+            # All parts of the strip are there, or none.
+            assert [(line.part, line.parts) for line in latency] == [(at, len(latency)) for at in range(len(latency))]
+            seen.add(len(latency))
+    assert seen == {0, 1, 2}
+
+
+@pytest.mark.parametrize("height", [9, 12, 16])
+def test_the_heading_of_what_is_first_in_sight_stands_above_it(reload_trace: Trace, height: int) -> None:
+    lanes = timeline_lanes(reload_trace, Grouping.MODELS)
+    rows = [len(lane.tracks) for lane in lanes]
+    top = arrange(lanes, rows, height, COLUMNS, 0)
+    assert top.last_top > 5
+    for first in range(top.last_top + 1):
+        found = arrange(lanes, rows, height, COLUMNS, first)
+        heading, row, *_ = found.lines[2:]
+        assert heading.line is Line.HEADING or lanes[heading.lanes[0]].pinned
+        if heading.line is Line.HEADING and row.line is Line.TRACK and not lanes[row.lanes[0]].pinned:
+            assert heading.text == lanes[row.lanes[0]].section
+    # The lane that the cursor comes to from below is in sight, not behind the heading.
+    for lane, first in top.first_of_lane.items():
+        shown = arrange(lanes, rows, height, COLUMNS, first).lines
+        assert (lane,) in [line.lanes for line in shown] or lanes[lane].events is None

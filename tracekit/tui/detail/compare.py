@@ -2,184 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tracekit.analysis.comparison import FEW, Difference, Measure, Presence, differences, recorded_lanes
-from tracekit.compare.findings import FindingChange, Status
-from tracekit.compare.latency import Answer
+from tracekit.analysis.comparison import FEW, Difference, Measure, differences, recorded_lanes
+from tracekit.compare.findings import FindingChange
 from tracekit.compare.models import ModelComparison
-from tracekit.compare.renderers.words import percent_change
-from tracekit.report.columns import STAGE, WARM
-from tracekit.report.formatting import ABSENT, duration, quantity
-from tracekit.trace.events import Level
+from tracekit.report.formatting import duration
 from tracekit.tui.detail.answers import ANSWER_FIELDS
-from tracekit.tui.detail.columns import WEIGHTY
+from tracekit.tui.detail.differences import FINDING_FIELDS, number_fields
 from tracekit.tui.detail.listing import ListPane, unnarrowed
-from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
+from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, ModelSelected, PaneChosen, RowSelected
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
 from tracekit.tui.state import LATENCY, EventFilter, FindingRef, RowRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
-from tracekit.units import format_count, format_duration, format_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from textual.message import Message
 
-    from tracekit.compare.comparison import Comparison
     from tracekit.report.report import Check
     from tracekit.tui.state import State
-    from tracekit.tui.theme import Palette
 
 Compared = Records[FindingChange] | Records[Difference] | Records[ModelComparison]
 
 BY_MODEL = Sort("model", descending=False)
 BY_STATUS = Sort("status", descending=False)
 BY_DIFFERENCE = Sort("difference", descending=True)
-
-
-def _savings(change: FindingChange, *, after: bool) -> str:
-    """What its fix saves on one side, or that it was not found there."""
-    ns = change.savings_after_ns if after else change.savings_before_ns
-    if ns is not None:
-        return format_estimate(ns)
-    statuses = (Status.STILL_THERE, Status.NEW) if after else (Status.STILL_THERE, Status.FIXED)
-    return change.severity if change.status in statuses else ABSENT
-
-
-def _models(change: FindingChange) -> str:
-    names = [name for name in change.models if name is not None]
-    return ABSENT if not names else names[0] if len(names) == 1 else format_count(len(names), "model")
-
-
-def _status_color(change: FindingChange, palette: Palette) -> str | None:
-    return {Status.NEW: palette.worse, Status.FIXED: palette.better}.get(change.status)
-
-
-FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
-    Field(
-        "status",
-        lambda change: list(Status).index(change.status),
-        lambda change: change.status,
-        right=False,
-        color=_status_color,
-    ),
-    Field("finding", lambda change: change.id, lambda change: change.id, right=False, flexible=True),
-    Field("model", _models, _models, right=False, drop=1),
-    Field("before", lambda change: change.savings_before_ns, lambda change: _savings(change, after=False)),
-    Field("after", lambda change: change.savings_after_ns, lambda change: _savings(change, after=True)),
-)
-
-
-def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[Difference], ...]:
-    """Columns for one measure. Where the recordings hold `one_model` alone, its name goes before those of events are
-    cut."""
-    unit = "count" if measure is Measure.COUNT else "ns"
-
-    def side(after: bool) -> Callable[[Difference], str]:
-        def text(row: Difference) -> str:
-            if (row.after if after else row.before) is None:
-                return "not recorded" if row.presence.startswith("not recorded") else "none"
-            return quantity(row.change(measure)[after], unit)
-
-        return text
-
-    def difference(row: Difference) -> str:
-        value = row.change(measure).difference
-        sign = "+" if value is not None and value > 0 else ""
-        return f"{sign}{quantity(value, unit)}"
-
-    def size(row: Difference) -> tuple[bool, float] | None:
-        # Those of the app's own models come first: of all else the app calls nothing itself.
-        value = row.change(measure).difference
-        return None if value is None else (row.model is not None, abs(value))
-
-    def color(row: Difference, palette: Palette) -> str | None:
-        ratio = row.change(measure).ratio
-        if measure is Measure.COUNT or row.few or ratio is None or abs(ratio - 1) < NOTABLE:
-            return None
-        return palette.worse if ratio > 1 else palette.better
-
-    return (
-        Field("event", _event, _event, right=False, flexible=True, min_width=_MIN_EVENT_WIDTH, wanted=WIDEST),
-        Field("model", _model, lambda row: row.model or ABSENT, right=False, drop=WEIGHTY + 1 if one_model else 0),
-        Field("lane", lambda row: row.lane, lambda row: row.lane, right=False, drop=WEIGHTY + 2 if one_model else 3),
-        Field("before", lambda row: row.change(measure).before, side(after=False)),
-        Field("after", lambda row: row.change(measure).after, side(after=True)),
-        Field("difference", size, difference, drop=1, color=color),
-        Field("ratio", lambda row: row.change(measure).ratio, lambda row: ratio_text(row, measure), color=color),
-    )
-
-
-def ratio_text(row: Difference, measure: Measure) -> str:
-    """How many times as much, never a number that rounding made 0; in words where one side holds none of it."""
-    if row.presence in _PRESENCES:
-        return _PRESENCES[row.presence]
-    before, after = change = row.change(measure)
-    if change.ratio is None:
-        return "from 0" if before == 0 and after else ABSENT
-    if not after:
-        return "to 0"
-    sign = "≈" if row.few else "×"
-    if change.ratio < _MIN_RATIO:
-        return f"{sign} < {_MIN_RATIO}"
-    return f"{sign} {change.ratio:,.{0 if change.ratio >= 100 else 2}f}"
-
-
-NOTABLE = 0.05
-"""Least change of a number that has a color (heuristic): that of `tracekit compare`."""
-_MIN_EVENT_WIDTH = 13
-"""Cells of an event that leave room for the ratio beside the inspector."""
-_MIN_RATIO = 0.01
-"""Two decimals tell ratios of about one apart; what is smaller is told as smaller."""
-_PRESENCES = {
-    Presence.ONLY_BEFORE: "gone",
-    Presence.ONLY_AFTER: "new",
-    Presence.NOT_RECORDED_BEFORE: ABSENT,
-    Presence.NOT_RECORDED_AFTER: ABSENT,
-}
-
-
-def _model(row: Difference) -> str:
-    return row.model or ""
-
-
-def _event(row: Difference) -> str:
-    return f"{row.label}{STAGE if row.level == Level.SUB else ''}{WARM if row.warm else ''}"
-
-
-def status_counts(comparison: Comparison) -> str:
-    """Findings by status, in words: `1 finding fixed, 1 new`. A check counts once, however many models it is about."""
-    changes = dict.fromkeys((change.status, change.id) for change in comparison.findings)
-    counts = list(Counter(status for status, _ in changes).items())
-    first = [f"{format_count(count, 'finding')} {status}" for status, count in counts[:1]]
-    return ", ".join([*first, *(f"{count} {status}" for status, count in counts[1:])]) or "no findings in either"
-
-
-def changed_most(comparison: Comparison) -> ModelComparison | None:
-    """The model whose latency changed most: of those for which that is certain, else of all on both sides."""
-    known = [model for model in comparison.models if model.latency.ratio]
-    sure = [model for model in known if model.latency.answer in (Answer.REGRESSED, Answer.IMPROVED)]
-    return max(sure or known, key=lambda model: abs(math.log(model.latency.ratio or 1)), default=None)
-
-
-def change_words(comparison: Comparison) -> tuple[str, Answer] | None:
-    """The latency of the model that changed most, `Prediction 12.44 → 8.68 ms (−30%)`, and what the comparison says of
-    it; None where there is no such model."""
-    model = changed_most(comparison)
-    if model is None:
-        return None
-    change = model.latency
-    before, after = format_duration(change.before_ns or 0), format_duration(change.after_ns or 0)
-    if before.split(" ")[-1] == after.split(" ")[-1]:
-        before = before.split(" ")[0]
-    whose = f" of {model.name}" if len(comparison.models) > 1 else ""
-    sure = "" if change.answer in (Answer.REGRESSED, Answer.IMPROVED) else f", {change.answer}"
-    return f"Prediction{whose} {before} → {after} ({percent_change(change.ratio)}{sure})", change.answer
 
 
 class ComparePane(ListPane[Compared]):

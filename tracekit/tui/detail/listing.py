@@ -11,7 +11,7 @@ from tracekit.tui.background import in_background
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.rows import NoRows, Rows
-from tracekit.tui.messages import FirstRowListed, RedrawWanted, Sorted
+from tracekit.tui.messages import FirstRowListed, OfRecording, RedrawWanted, Sorted
 from tracekit.tui.state import NOTHING, Sort
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ListPane(DetailPane, Generic[Made]):
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self.row_of(rows, state), hidden)
         if self._fresh and state.selection == NOTHING:
-            self.post_message(FirstRowListed(self.PANE, self.selection_of(rows, listed.cursor) if len(rows) else None))
+            self._tell(FirstRowListed(self.PANE, self.selection_of(rows, listed.cursor) if len(rows) else None))
         if self.HEADED:
             line = self.query_one(Static)
             line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
@@ -147,11 +147,10 @@ class ListPane(DetailPane, Generic[Made]):
     def on_row_list_header_clicked(self, message: RowList.HeaderClicked) -> None:
         """Sort by a column, or the other way round where it is the one already."""
         message.stop()
-        sort = self._sort()
-        column = self._columns()[message.column]
+        sort, column = self._sort(), message.column
         if sort is not None and column.title == sort.column:
             self.sort_reversed()
-        elif sort is not None and column.ordered:
+        elif sort is not None and column.ordered and column.title in self.titles:
             self._sort_by(column.title)
 
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
@@ -172,12 +171,14 @@ class ListPane(DetailPane, Generic[Made]):
                 self._tell(self.chosen(self._rows, message.row))
             self._tell(self.opened(self._rows, message.row))
 
-    def _is_current(self, message: RowList.Highlighted | RowList.Opened) -> bool:
+    def _is_current(self, message: RowList.OfRow) -> bool:
         """Whether a list tells of rows that are still listed: others, and fewer, may have come since."""
-        rows = message.rows.rows
+        rows = message.listed
         return rows is not None and message.row < len(rows) and rows is self._rows and self._fresh
 
     def _tell(self, what: Message | None) -> None:
+        if isinstance(what, OfRecording) and self._state is not None:
+            what.recording = self._state.active
         if what is not None:
             self.post_message(what)
 

@@ -35,28 +35,25 @@ class RowList(ScrollView, can_focus=True):
     BINDINGS = bindings(Scope.LIST)
     ALLOW_SELECT = False
 
-    class Highlighted(Message):
+    class OfRow(Message):
+        """About a row of what is `listed`: by the time that it arrives, the list may show something else."""
+
+        def __init__(self, rows: RowList, row: int) -> None:
+            super().__init__()
+            self.rows, self.listed = rows, rows.rows
+            self.row = row
+
+    class Highlighted(OfRow):
         """The cursor came to a row, by key or click."""
 
-        def __init__(self, rows: RowList, row: int) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row = row
-
-    class Opened(Message):
+    class Opened(OfRow):
         """A row was chosen with enter or two clicks."""
-
-        def __init__(self, rows: RowList, row: int) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row = row
 
     class HeaderClicked(Message):
         """The title of a column was clicked."""
 
-        def __init__(self, rows: RowList, column: int) -> None:
+        def __init__(self, column: Column) -> None:
             super().__init__()
-            self.rows = rows
             self.column = column
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002 - Textual's name
@@ -182,7 +179,7 @@ class RowList(ScrollView, can_focus=True):
         if event.y == 0:
             column = self._column_at(event.x)
             if column is not None:
-                self.post_message(self.HeaderClicked(self, column))
+                self.post_message(self.HeaderClicked(self._rows.columns[column]))
             return
         row = int(self.scroll_offset.y) + event.y - 1
         if row < len(self._rows):

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-from rich.text import Text
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Static
 
-from tracekit.compare.latency import Answer
-from tracekit.lanes.lanes import Grouping
-from tracekit.report.formatting import moment, shorten, visible
-from tracekit.tui.detail.compare import change_words, status_counts
+from tracekit.report.formatting import visible
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.tabs import Tab, TabLine
@@ -22,27 +15,23 @@ from tracekit.tui.footer import FooterKey, KeysFooter
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import key_signs, shortcut_named
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
-from tracekit.tui.query import filter_words
+from tracekit.tui.screens.sized import SizedScreen
+from tracekit.tui.screens.status import status_line
+from tracekit.tui.screens.title import title_line
 from tracekit.tui.selection import events_of, finding_here, range_end
 from tracekit.tui.state import Area
-from tracekit.tui.text import cut
 from tracekit.tui.theme import palette_of
-from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.tui.timeline.widget import Timeline
-from tracekit.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from textual import events
     from textual.app import ComposeResult
     from textual.geometry import Size
 
     from tracekit.tui.detail.pane import DetailPane
-    from tracekit.tui.state import EventRef, Session, State
-    from tracekit.tui.theme import Palette
+    from tracekit.tui.state import State
     from tracekit.tui.timeline.lanes import Lanes
-    from tracekit.tui.viewport import Span, Viewport
 
 WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
@@ -53,14 +42,8 @@ _MIN_WIDTH, _MIN_HEIGHT = 60, 16
 _NO_WIDTH, _NO_HEIGHT = 40, 10
 """Cells below which nothing but that is told."""
 
-GROUPING_WORDS = {
-    Grouping.LANES: "grouped by lane",
-    Grouping.EVENTS: "grouped by event",
-    Grouping.MODELS: "grouped by model",
-}
 
-
-class BrowseScreen(Screen[None], inherit_bindings=False):
+class BrowseScreen(SizedScreen[None], inherit_bindings=False):
     """Shows a `State`; changes none."""
 
     def __init__(self, recordings: int, *, monochrome: bool) -> None:
@@ -203,13 +186,14 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         if detail.display:
             next(pane for pane in self._panes if state.pane == pane.PANE).show(state)
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Lay the lower half out again; the inspector comes and goes with the room beside the detail."""
-        state, wide = self._state, event.size.width >= WIDE
+        state, size = self._state, self.app.size
+        wide = size.width >= WIDE
         self._say_too_small()
-        if self._sized not in (None, event.size):
+        if self._sized not in (None, size):
             self._said = "" if self._small else self._cramped
-        self._sized = event.size
+        self._sized = size
         if state is None or wide == self._wide:
             self.post_message(RedrawWanted())
             return
@@ -257,126 +241,3 @@ def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str,
 def _tab(pane: DetailPane, state: State) -> Tab:
     keys = key_signs(shortcut_named(f"pane_{pane.PANE}"))
     return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}")
-
-
-def title_line(state: State, width: int, palette: Palette) -> Text:
-    """What is open, and the verdict, or what the filter lets through."""
-    # A filter hides something everywhere below, which matters more than the verdict.
-    on, verdict = state.filter.active, visible(_verdict(state))
-    if on:
-        verdict = f"Filter: {visible(filter_words(state.filter))}, c clears"
-    room = max(width - 2, 0)
-    if len(state.sessions) == 1:
-        left = cut(visible(_name(state.session, room - cell_len(_claim(verdict)) - 2)), room)
-    else:
-        # What became of the findings is said in full; names keep both ends, by which they differ.
-        names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
-        each = max((room - cell_len(_claim(verdict)) - len(_VERSUS) - 2) // len(names), _MIN_NAME_WIDTH)
-        spare = sum(max(each - cell_len(name), 0) for name in names)
-        left = cut(_VERSUS.join(shorten(name, each + spare) for name in names), room)
-    if on:
-        left = cut(left, max(room - cell_len(verdict) - 2, _MIN_NAME_WIDTH))
-    rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
-    shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
-    claim, rest = (_claim(shown), shown[len(_claim(shown)) :]) if not on else (shown, "")
-    look = "reverse" if on else _color(state, palette) or "dim"
-    return Text.assemble((left, "bold"), "  ", (claim, look), (rest, "dim"))
-
-
-def _as_much_as_fits(verdict: str, room: int) -> str:
-    """The verdict, else its first clause, else its beginning."""
-    claim = _claim(verdict)
-    return verdict if cell_len(verdict) <= room else claim if cell_len(claim) <= room else cut(verdict, room)
-
-
-def _claim(verdict: str) -> str:
-    return re.split("[:;.] ", verdict, maxsplit=1)[0].removesuffix(".")
-
-
-_VERSUS = " → "
-_MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
-"""Cells in which a cut name, or a cut verdict, says anything."""
-
-
-def _verdict(state: State) -> str:
-    """Of one recording its verdict, of two what changed."""
-    report = state.session.report
-    if len(state.sessions) > 1 and state.comparison is not None:
-        change = change_words(state.comparison)
-        findings = status_counts(state.comparison)
-        if change is None:
-            return findings
-        # What is certain comes first: at the end it may be cut.
-        return f"{change[0]}; {findings}" if change[1] in _CERTAIN else f"{findings}; {change[0]}"
-    return "running checks…" if report is None or len(state.sessions) > 1 else report.summary.verdict
-
-
-_CERTAIN = (Answer.IMPROVED, Answer.REGRESSED)
-
-
-def _color(state: State, palette: Palette) -> str | None:
-    """The color of what changed, where that is certain."""
-    change = change_words(state.comparison) if state.comparison is not None else None
-    colors = {Answer.IMPROVED: palette.better, Answer.REGRESSED: palette.worse}
-    return colors.get(change[1]) if change is not None else None
-
-
-def _name(session: Session, room: int) -> str:
-    """Name of the recording, and with it its target and duration where all fits."""
-    run = session.trace.run
-    target = run.target.process.name if run.target.process is not None else None
-    parts = (session.name, target, format_duration(run.duration_ns) if run.duration_ns is not None else None)
-    known = [part for part in parts if part]
-    while len(known) > 1 and cell_len(" · ".join(known)) > room:
-        known.pop()
-    return " · ".join(known)
-
-
-def _edge(time_ns: int, view: Viewport) -> str:
-    """An end of the view, in as many digits as tell it from the other end."""
-    return exact_moment(time_ns, view.span_ns // 10)
-
-
-def _selected(session: Session, ref: EventRef) -> tuple[str, str]:
-    """What is selected, for where the inspector does not say so, and when it began."""
-    row, span = session.row(ref), session.span(ref)
-    widths = {"label": 25, "model": 18}
-    named = [shorten(row[name], room) for name, room in widths.items() if name in row and isinstance(row[name], str)]
-    return visible(" · ".join([*named, format_duration(span.span_ns)])), f" · at {moment(span.start_ns)}"
-
-
-def _from_mark(mark: Span, here: Span) -> str:
-    """How long the range would be that ends here."""
-    ends = (mark.start_ns, mark.end_ns, here.start_ns, here.end_ns)
-    return f"range {format_duration(max(ends) - min(ends))}, v to finish"
-
-
-def status_line(state: State, here: Span, width: int) -> str:
-    """Where one is, in words: as much as fits, beginning with what is selected, the part in view and the range.
-
-    here: where a range would end now; see `tracekit.tui.selection.range_end`.
-    """
-    view = state.view
-    parts = {
-        "selected": "",
-        "when": "",
-        "edges": f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
-        "span": f"{format_duration(view.span_ns)} in view",
-        "grouping": GROUPING_WORDS[state.grouping],
-        "cursor": f"cursor {_edge(state.cursor_ns, view)}",
-        "range": "",
-    }
-    if not state.inspector and state.selection.event is not None:
-        parts["selected"], parts["when"] = _selected(state.session, state.selection.event)
-    if state.mark is not None:
-        parts["range"] = _from_mark(state.mark, here)
-    elif state.range is not None:
-        parts["range"] = f"range {format_duration(state.range.span_ns)}"
-    for expendable in ("", "grouping", "cursor", "span", "when", "edges", "range"):
-        parts.pop(expendable, None)
-        chosen = parts["selected"] + parts.get("when", "")
-        others = [part for name, part in parts.items() if name not in ("selected", "when")]
-        line = "  ·  ".join(filter(None, (chosen, *others)))
-        if cell_len(line) <= width - 2:
-            break
-    return line

@@ -7,8 +7,10 @@ from typing import Generic
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, ScreenResultType
 
+from tracekit.tui.screens.sized import SizedScreen
 
-class Modal(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
+
+class Modal(SizedScreen[ScreenResultType], ModalScreen[ScreenResultType], Generic[ScreenResultType]):
     """Closes once: keys and clicks that came before the screen was gone would close the one below it too."""
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:

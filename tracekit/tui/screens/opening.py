@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tracekit.report.formatting import visible
+from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.text import cut
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def progress_text(progress: Progress, width: int) -> str:
     return f"{amount}\n\n{cut(visible(progress.source), width)}"
 
 
-class OpeningScreen(Screen[None], inherit_bindings=False):
+class OpeningScreen(SizedScreen[None], inherit_bindings=False):
     """How far reading has come, and how to give up.
 
     Without Textual's progress bar: it moves fifteen times a second by itself, in the time that reading needs.

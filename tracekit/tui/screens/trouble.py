@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tracekit.report.formatting import visible
 from tracekit.tui.footer import KeysFooter
+from tracekit.tui.screens.sized import SizedScreen
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
 
-class TroubleScreen(Screen[None], inherit_bindings=False):
+class TroubleScreen(SizedScreen[None], inherit_bindings=False):
     """What is wrong and what to do: the sentence of the error says both."""
 
     def __init__(self, sentence: str) -> None:

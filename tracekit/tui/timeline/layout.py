@@ -97,42 +97,21 @@ def arrange(
     rows: number of tracks of each lane. columns: cells for reasons. top: first line wanted of the scrolled part.
     reached: the tracks of each lane that have anything in view (None: all of them); where there is little room, the
     others make way, but for the first. expanded: lanes that keep all their rows; of others the last ones are joined
-    where a lane would be out of sight otherwise. strips: most lines of in flight and latency, below all lanes; fewer
-    where the reasons of lanes without rows would not be told in full.
+    where a lane would be out of sight otherwise. strips: most lines of in flight and latency, below all lanes; all but
+    the first make way for the reasons of lanes without rows.
 
     Pinned lanes stand at the bottom, and below them lanes without rows share lines; Core ML's do if any of them has
-    rows. In a low timeline pinned lanes lose all but their first track, and what still does not fit is scrolled with
-    the rest.
+    rows. In a low timeline the rows of each pinned lane are joined, and what still does not fit is scrolled with the
+    rest.
     """
     body = max(height - len(HEADER), 0)
-    below = _strips(body)[:strips]
-    body -= len(below)
-    drawn = any(lane.events is not None for lane in lanes if not lane.pinned)
-    silent = [index for index, lane in enumerate(lanes) if lane.events is None and (lane.pinned or drawn)]
-    free = [index for index, lane in enumerate(lanes) if not lane.pinned and index not in silent]
-    pinned_lanes = [index for index, lane in enumerate(lanes) if lane.pinned and index not in silent]
-    tracks = [range(count) for count in rows]
-    scrolled = _lines(lanes, tracks, free, headings=True)
-    joined: dict[int, int] = {}
-    pinned = [*_lines(lanes, tracks, pinned_lanes, headings=False), *_folded(lanes, silent, columns, len(silent))]
-    if len(scrolled) + len(pinned) > body:
-        share = max(_MIN_SCROLLED_LINES, body // 2)
-        kept: list[Sequence[int]] = [*tracks]
-        if reached is not None:
-            kept = [sorted({0, *numbers} & set(all_of)) for numbers, all_of in zip(reached, tracks, strict=True)]
-        joined = _joined(
-            [len(of_lane) for of_lane in kept], [at for at in free if at not in expanded], len(free), share
-        )
-        kept = [range(joined.get(index, 0)) or of_lane for index, of_lane in enumerate(kept)]
-        scrolled = _lines(lanes, kept, free, headings=True)
-        room = body - min(len(scrolled), share)
-        room = max(room, min(body - _LOWEST_SCROLLED_LINES, _MIN_PINNED_LINES), 0)
-        pinned, over = _tight(lanes, pinned_lanes, silent, columns, room)
-        full = _folded(lanes, silent, columns, len(silent))
-        if below and [line.text for line in pinned if line.line is Line.WORDS] != [line.text for line in full]:
-            fewer = len(below) - 1
-            return arrange(lanes, rows, height, columns, top, reached=reached, expanded=expanded, strips=fewer)
-        scrolled = [*scrolled, *over]
+    count = min(next((count for least, count in _STRIPS if body >= least), 0), strips)
+    placed = _placed(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
+    while count > 1 and not placed.complete:
+        count -= 1
+        placed = _placed(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
+    body -= count
+    scrolled, pinned = placed.scrolled, placed.pinned
     spare = body - len(scrolled) - len(pinned)
     tall = [line for line in scrolled if line.line is Line.TRACK]
     if tall and spare >= len(tall):
@@ -140,14 +119,66 @@ def arrange(
     visible = body - len(pinned)
     last_top = max(len(scrolled) - visible, 0)
     first = min(max(top, 0), last_top)
-    shown = _announcing(scrolled, first, first + visible)
+    headings = _headings(lanes, scrolled) if visible >= _MIN_SCROLLED_LINES else {}
+    shown = _announcing(scrolled, first, first + visible, headings)
     blank = [ScreenLine(Line.BLANK)] * (visible - len(shown))
     numbers = [(lane, number) for number, line in enumerate(scrolled) for lane in line.lanes]
-    lines = (*HEADER, *shown, *blank, *pinned, *below)[:height]
+    lines = (*HEADER, *shown, *blank, *pinned, *_strips(count))[:height]
     first_of_lane = {
-        lane: number - (number > 0 and scrolled[number - 1].line is Line.HEADING) for lane, number in reversed(numbers)
+        lane: number - (number in headings or (number > 0 and scrolled[number - 1].line is Line.HEADING))
+        for lane, number in reversed(numbers)
     }
-    return Arrangement(lines, first, last_top, visible, first_of_lane, dict(numbers), joined)
+    return Arrangement(lines, first, last_top, visible, first_of_lane, dict(numbers), placed.joined)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Lines of lanes before any is scrolled out of sight."""
+
+    scrolled: Sequence[ScreenLine]
+    pinned: Sequence[ScreenLine]
+    joined: Mapping[int, int]
+    complete: bool
+    """Whether the reasons of all lanes without rows are told."""
+
+
+def _placed(
+    lanes: Sequence[TimelineLane],
+    rows: Sequence[int],
+    body: int,
+    columns: int,
+    reached: Sequence[Sequence[int]] | None,
+    expanded: Collection[int],
+    *,
+    one_strip: bool,
+) -> _Placed:
+    """Lines of lanes for `body` lines; see `arrange`. one_strip: it is shown, and rows are joined before reasons go."""
+    drawn = any(lane.events is not None for lane in lanes if not lane.pinned)
+    silent = [index for index, lane in enumerate(lanes) if lane.events is None and (lane.pinned or drawn)]
+    free = [index for index, lane in enumerate(lanes) if not lane.pinned and index not in silent]
+    pinned_lanes = [index for index, lane in enumerate(lanes) if lane.pinned and index not in silent]
+    tracks: list[Sequence[int]] = [range(count) for count in rows]
+    scrolled = _lines(lanes, tracks, free, headings=True)
+    words = _folded(lanes, silent, columns, len(silent))
+    pinned = [*_lines(lanes, tracks, pinned_lanes, headings=False), *words]
+    if len(scrolled) + len(pinned) <= body:
+        return _Placed(scrolled, pinned, {}, complete=True)
+    share = max(_MIN_SCROLLED_LINES, body // 2)
+    left = body - len(pinned_lanes) - len(words)
+    if one_strip and len(_lines(lanes, [range(1)] * len(lanes), free, headings=True)) <= left:
+        share = min(share, left)
+    if reached is not None:
+        tracks = [sorted({0, *numbers} & set(all_of)) for numbers, all_of in zip(reached, tracks, strict=True)]
+    counts = [len(of_lane) for of_lane in tracks]
+    joined = _joined(counts, [at for at in free if at not in expanded], len(free), share)
+    tracks = [range(joined.get(index, 0)) or of_lane for index, of_lane in enumerate(tracks)]
+    scrolled = _lines(lanes, tracks, free, headings=True)
+    room = body - min(len(scrolled), share)
+    room = max(room, min(body - _LOWEST_SCROLLED_LINES, _MIN_PINNED_LINES), 0)
+    pinned, over = _tight(lanes, pinned_lanes, silent, columns, room)
+    joined |= {index: 1 for index in pinned_lanes if counts[index] > 1}
+    complete = [line.text for line in (*pinned, *over) if line.line is Line.WORDS] == [line.text for line in words]
+    return _Placed([*scrolled, *over], pinned, joined, complete)
 
 
 def _joined(rows: Sequence[int], candidates: Sequence[int], lanes: int, room: int) -> dict[int, int]:
@@ -162,17 +193,31 @@ def _joined(rows: Sequence[int], candidates: Sequence[int], lanes: int, room: in
     return {index: count for index, count in counts.items() if count < rows[index]}
 
 
-def _strips(body: int) -> list[ScreenLine]:
-    count = next((count for least, count in _STRIPS if body >= least), 0)
+def _strips(count: int) -> list[ScreenLine]:
     latency = [ScreenLine(Line.LATENCY, part=part, parts=count - 1) for part in range(count - 1)]
     return [ScreenLine(Line.IN_FLIGHT), *latency][:count]
 
 
-def _announcing(lines: Sequence[ScreenLine], first: int, after: int) -> list[ScreenLine]:
-    """The lines from `first` to before `after`; the outer ones tell how many rows there are beyond them."""
+def _headings(lanes: Sequence[TimelineLane], lines: Sequence[ScreenLine]) -> dict[int, ScreenLine]:
+    """The heading under which each line stands, by its place; pinned lanes and headings themselves have none."""
+    headings: dict[int, ScreenLine] = {}
+    heading = None
+    for at, line in enumerate(lines):
+        heading = line if line.line is Line.HEADING else heading
+        if heading is not None and line is not heading and not line.text and not lanes[line.lanes[0]].pinned:
+            headings[at] = heading
+    return headings
+
+
+def _announcing(
+    lines: Sequence[ScreenLine], first: int, after: int, headings: Mapping[int, ScreenLine]
+) -> list[ScreenLine]:
+    """The lines from `first` to before `after`, the first one under its heading, which takes its place where it is
+    scrolled away; the outer ones tell how many rows there are beyond them."""
     shown = list(lines[first:after])
     if shown:
-        shown[0] = replace(shown[0], above=sum(bool(line.lanes) for line in lines[:first]))
+        hidden = lines[: first + (first in headings)]
+        shown[0] = replace(headings.get(first, shown[0]), above=sum(bool(line.lanes) for line in hidden))
         shown[-1] = replace(shown[-1], below=sum(bool(line.lanes) for line in lines[after:]))
     return shown
 

@@ -55,7 +55,7 @@ class Track:
 def tracks(events: Events, limit: int) -> tuple[Track, ...]:
     """The rows of a lane, at most `limit`; what does not fit is joined in the last one. O(n log n)."""
     drawn = _drawn_ends(events)
-    row = np.minimum(stack(events.starts, drawn), limit - 1)
+    row = np.minimum(stack(events.starts, drawn), limit - 1) if limit > 1 else np.zeros(len(events), np.int64)
     deepest = int(row.max(initial=-1))
     return tuple(_track(events, drawn, np.flatnonzero(row == number)) for number in range(deepest + 1))
 

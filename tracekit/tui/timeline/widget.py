@@ -68,15 +68,12 @@ class Timeline(Widget, can_focus=True):
         self._session = session
         self._state: State | None = None
         """What is shown, in the times of this recording."""
-        self._shift = 0
-        """What these times are ahead of those of the active recording."""
         self._drag: _Drag | None = None
         self._masked_by: tuple[object, ...] = ()
         """Filter and lanes of which the renderer knows what passes, or soon will."""
 
     def show(self, state: State, lanes: Lanes) -> None:
         """Draw a state."""
-        self._shift = state.shift(self._session)
         self._state = state.seen_from(self._session)
         self._mask(self._state, lanes)
         self.renderer.show(self._state, lanes, palette_of(self.app.current_theme), leads=state.active == self._session)
@@ -164,7 +161,7 @@ class Timeline(Widget, can_focus=True):
             self._overview(column)
         elif drag.ranging:
             ends = (self._snapped(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
-            self.post_message(RangeSelected(span_between(*ends).moved(-self._shift)))
+            self.post_message(RangeSelected(span_between(*ends), self._session))
         else:
             start = drag.view.start_ns - (column - drag.column) * drag.view.span_ns // columns
             self._look(clamp(Viewport(start, drag.view.span_ns), state.bounds, columns))
@@ -196,7 +193,9 @@ class Timeline(Widget, can_focus=True):
         self.post_message(CursorMoved(time, lane, self._session))
         if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
             ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
-            self.post_message(EventSelected(ref, reveal=False))
+            selected = EventSelected(ref, reveal=False)
+            selected.recording = self._session
+            self.post_message(selected)
 
     def _wheel(self, event: events.MouseScrollUp | events.MouseScrollDown, *, up: bool) -> None:
         spot = self.renderer.at(event.x, event.y)
@@ -217,7 +216,7 @@ class Timeline(Widget, can_focus=True):
 
     def _look(self, view: Viewport) -> None:
         """Ask for another view."""
-        self.post_message(ViewMoved(view.moved(-self._shift)))
+        self.post_message(ViewMoved(view, self._session))
 
     def _pan(self, event: events.MouseEvent, direction: int) -> None:
         event.stop()

@@ -1,0 +1,66 @@
+"""Messages that arrive when another recording, or another list, is on screen."""
+
+from __future__ import annotations
+
+from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.messages import RangeSelected, ViewMoved
+from tracekit.tui.state import NOTHING
+from tracekit.tui.viewport import Span, Viewport
+
+
+def test_a_late_message_is_about_the_recording_that_it_came_from(run_view, samples) -> None:
+    async def test(screen) -> None:
+        app = screen.app
+        await screen.press("3")
+        listed = app.pane.focus_target()
+        of_first = RowList.Highlighted(listed, 3)
+        app.pane.on_row_list_highlighted(of_first)
+        app.switch_recording(1)
+        await screen.wait()
+        assert screen.state.selection == NOTHING
+        # By now the list has as many rows of the other recording.
+        assert listed.count > 3
+        listed.post_message(of_first)
+        await screen.wait()
+        assert screen.state.selection == NOTHING
+
+        app.switch_recording(0)
+        view, span = Viewport(600_000_000, 100_000_000), Span(620_000_000, 1_000_000)
+        app.post_message(ViewMoved(view, 0))
+        app.post_message(RangeSelected(span, 0))
+        app.switch_recording(1)
+        await screen.wait()
+        ahead = screen.state.origins[1] - screen.state.origins[0]
+        assert ahead != 0
+        assert screen.state.view == view.moved(ahead)
+        assert screen.state.range == span.moved(ahead)
+
+    run_view(test, samples / "sharpen_8bit.trace", samples / "style_transfer_reload.trace")
+
+
+def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(run_view, samples) -> None:
+    async def test(screen) -> None:
+        await screen.press("8")
+        pane = screen.app.pane
+        gone = pane.focus_target().rows.columns[-1]
+        assert gone.title == "ratio"
+        await screen.press("u", "u", "u", "u")
+        pane.on_row_list_header_clicked(RowList.HeaderClicked(gone))
+        await screen.wait()
+        assert "compare" not in screen.state.sorts
+
+    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
+
+
+def test_a_search_for_commands_ends_with_its_screen(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        screen.app.show_palette()
+        await screen.pilot.pause()
+        palette = screen.app.screen
+        search = palette._gather_commands("zoom")
+        palette._start_no_matches_countdown("zoom")
+        palette.dismiss()
+        assert search.is_cancelled
+        assert palette._no_matches_timer is None
+
+    run_view(test, reload_sample)
