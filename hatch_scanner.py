@@ -40,7 +40,7 @@ def compiled(root: Path) -> Path | None:
     extension = Extension(
         MODULE,
         sources=[path.relative_to(root).as_posix() for path in sorted((root / SOURCES).glob("*.c"))],
-        depends=[(SOURCES / "scan.h").as_posix()],
+        depends=[path.relative_to(root).as_posix() for path in sorted((root / SOURCES).glob("*.h"))],
         extra_compile_args=["/std:c11"] if os.name == "nt" else ["-std=c11", "-O3", "-fvisibility=hidden"],
         py_limited_api=True,
         # A compiler that is missing or fails is a warning.

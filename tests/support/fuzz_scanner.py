@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.fuzz_export import TOKENS
-from support.scanner import difference, read_strictly, real_documents, scan, small_document
+from support.scanner import difference, read_strictly, real_documents, repeating_document, scan, small_document
 
 NUMBERS = (b"0", b"1", b"-1", b"-0", b"007", b"9007199254740991", b"9007199254740992", b"9223372036854775807",
            b"9223372036854775808", b"18446744073709551615", b"18446744073709551616", b"-9223372036854775808",
@@ -98,7 +98,8 @@ def renumbered(content: bytes) -> bytes:
 def run(runs: int, seconds: float, seed: int, folder: Path) -> Counter[str]:
     """Try mutated documents until either is used up. One that the readers disagree about is left in `folder`."""
     rng = random.Random(seed)  # noqa: S311 - no secret
-    documents = [small_document()] * 4 + [content for content in real_documents(rows=3) if len(content) < 12_000]
+    documents = [small_document(), repeating_document()] * 4
+    documents += [content for content in real_documents(rows=3) if len(content) < 12_000]
     outcomes: Counter[str] = Counter()
     deadline = time.monotonic() + seconds
     while sum(outcomes.values()) < runs and time.monotonic() < deadline:

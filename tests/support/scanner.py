@@ -80,6 +80,35 @@ def document(types: str, rows: Iterable[str]) -> bytes:
     ).encode()
 
 
+def repeating_document() -> bytes:
+    """An export whose rows are mostly the same as those before: whole, up to a cell, and with other blanks."""
+    defined = (
+        '<start-time id="1">5</start-time><duration id="2">7</duration><sentinel/><coreml-model-event id="3">P'
+        '</coreml-model-event><formatted-label id="4" fmt="L"/><process id="5" fmt="a (1)"><pid id="6">1</pid>'
+        '</process><size-in-bytes id="7">0</size-in-bytes><uint64 id="8">9</uint64>'
+    )
+    same = (
+        '<start-time ref="1"/><duration ref="2"/><sentinel/><coreml-model-event ref="3"/><formatted-label ref="4"/>'
+        '<process ref="5"/><size-in-bytes ref="7"/><uint64 ref="8"/>'
+    )
+    changes = (
+        ('<duration ref="2"/>', '<duration id="9">8</duration>'),
+        ('<duration ref="2"/>', "<sentinel/>"),
+        ('<duration ref="2"/>', '<duration ref="9"/>'),
+        ('<formatted-label ref="4"/>', '<formatted-label id="10" fmt="M"/>'),
+        ("<sentinel/>", '<duration ref="9"/>'),
+        ('<uint64 ref="8"/>', "<string>s</string>"),
+        ('<uint64 ref="8"/>', "<string>s</string>"),
+        ("/><", "/>\n\t <"),
+        ('<start-time ref="1"/>', '<start-time id="11">6</start-time>'),
+    )
+    rows = [defined, same, same, *(row for change in changes for row in (same.replace(*change), same))]
+    types = "start-time duration duration coreml-model-event formatted-label process size-in-bytes any"
+    once, again = document(types, rows).split(b"<node"), document(types, [same, defined, same, same]).split(b"<node")
+    # Ids start again in the second row of the second table, behind references to values of the first table.
+    return once[0] + b"<node" + once[1].replace(b"</trace-query-result>\n", b"") + b"<node" + again[1]
+
+
 def many_rows(count: int = 8_000) -> bytes:
     """An export of several chunks, whose ids, values and rows outgrow every array more than once."""
     return document(
@@ -140,7 +169,7 @@ def difference(one: FileNodes, other: FileNodes) -> str:
         if (node.cells is None) != (twin.cells is None):
             return "cells"
         for column, left, right in zip(node.columns, node.cells or (), twin.cells or (), strict=True):
-            if type(left) is not type(right):
+            if isinstance(left, IntegerCells) != isinstance(right, IntegerCells):
                 return f"form of {column}"
             names = ("values", "valid") if isinstance(left, IntegerCells) else ("values", "codes")
             for name in names:

@@ -39,12 +39,14 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from support.fuzz_export import base_documents, broken
     from support.fuzz_scanner import mutated
-    from support.scanner import many_rows, scan, small_document
+    from support.scanner import document, many_rows, repeating_document, scan, small_document
 
     small = small_document()
     assert scan(small) is not None
     assert scan(NO_PARTS) is not None
     assert scan(many_rows()) is not None
+    assert scan(repeating_document()) is not None
+    assert scan(document("string", ["<string/>"])) is not None
     runs, step = map(int, sys.argv[2:])
     for border in range(1, len(small), step):
         assert scan(small, (border,)) is not None
@@ -63,7 +65,7 @@ def main() -> None:
         failures += 1
     assert failures > 50, failures
     rng = random.Random(1)  # noqa: S311 - no secret
-    documents = [small, *base_documents()]
+    documents = [small, repeating_document(), *base_documents()]
     for _ in range(runs):
         scan(mutated(rng, rng.choice(documents), documents), (rng.randrange(1, 200),))
         scan(broken(rng, documents))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tracekit.errors import MissingColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     import numpy.typing as npt
@@ -112,6 +112,28 @@ class CodedCells:
         """Value of one row; None where the recording holds no value."""
         code = int(self.codes[row])
         return None if code < 0 else self.values[code]
+
+
+class LateCells(CodedCells):
+    """Values that repeat, whose distinct ones are made when they are first asked for."""
+
+    __slots__ = ("_made", "_make")
+    _made: tuple[CellValue, ...]
+    _make: Callable[[], tuple[CellValue, ...]] | None
+
+    def __init__(self, codes: npt.NDArray[np.int32], make: Callable[[], tuple[CellValue, ...]]) -> None:
+        object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "_make", make)
+
+    @property
+    def values(self) -> tuple[CellValue, ...]:
+        """As `CodedCells.values`."""
+        # Made values are in place before what makes them is let go, since another thread may ask too.
+        make = self._make
+        if make is not None:
+            object.__setattr__(self, "_made", make())
+            object.__setattr__(self, "_make", None)
+        return self._made
 
 
 Cells = IntegerCells | CodedCells

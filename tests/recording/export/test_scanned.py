@@ -18,6 +18,7 @@ from support.scanner import (
     many_rows,
     read_strictly,
     real_documents,
+    repeating_document,
     scan,
     small_document,
     source_of,
@@ -27,11 +28,14 @@ from tracekit.recording import limits as shared_limits
 from tracekit.recording import open_recording
 from tracekit.recording.export import limits, readers
 from tracekit.recording.progress import Meter
+from tracekit.recording.table import CodedCells, LateCells
 
 pytest.importorskip("tracekit.recording.export._scan", reason="the scanner is not built: there was no C compiler")
 scanned = pytest.importorskip("tracekit.recording.export.scanned")
 
 SMALL = small_document()
+RECENT = 4096
+"""Texts that the scanner finds again at once; others that are the same are found in the end."""
 
 
 def assert_same(content: bytes) -> None:
@@ -44,6 +48,59 @@ def assert_same(content: bytes) -> None:
 
 def test_every_kind_of_cell_reads_as_the_strict_reader_reads_it() -> None:
     assert_same(SMALL)
+
+
+def test_rows_that_repeat_the_row_before_read_as_the_strict_reader_reads_them() -> None:
+    content = repeating_document()
+    assert_same(content)
+    expected = read_strictly(content)
+    assert expected is not None
+    # With a chunk for each row, every row lies where the row before lay.
+    row_ends = tuple(match.end() for match in re.finditer(b"</row>", content))
+    for borders in (row_ends, *((border,) for border in range(content.index(b"<row>"), len(content), 5))):
+        part = scan(content, borders)
+        assert part is not None, borders
+        assert difference(part, expected) == "", borders
+
+
+def test_a_row_that_defines_the_same_id_again_is_declined() -> None:
+    rows = [f'<string id="{number}">a</string><duration>1</duration>' for number in (1, 2, 2)]
+    assert scan(document("string duration", rows[:2])) is not None
+    assert scan(document("string duration", rows)) is None
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        ['<string ref="2"/><string id="1">c</string>', '<string ref="2"/><string ref="1"/>'],
+        ['<string ref="1"/><string ref="2"/>', '<string id="1">c</string><string ref="2"/>'],
+    ],
+)
+def test_a_reference_is_not_taken_over_where_ids_start_again(later: list[str]) -> None:
+    first = document("string string", ['<string id="1">a</string><string id="2">b</string>']).split(b"</trace-")[0]
+    second = b"<node" + document("string string", later).split(b"<node")[1]
+    # The strict reader still knows the value of the first table; the scanner leaves that to it.
+    assert scan(first + second) is None
+    assert_same(first + second.replace(later[1].encode(), b'<string ref="1"/><string ref="1"/>'))
+
+
+def test_texts_that_come_again_much_later_are_the_same() -> None:
+    count = 3 * RECENT
+    texts = [f"<string>{row % (count // 2)}</string><string>{row % 3}</string>" for row in range(count)]
+    assert_same(document("string string", texts))
+
+
+def test_many_texts_are_made_when_they_are_asked_for() -> None:
+    scanned = scan(document("string string", (f"<string>é{row}</string><string/>" for row in range(3000))))
+    assert scanned is not None
+    assert scanned.nodes[0].cells is not None
+    many, few = scanned.nodes[0].cells
+    assert isinstance(many, LateCells)
+    assert len(many) == 3000
+    assert many.item(2999) == "é2999"
+    assert many.values is many.values
+    assert isinstance(few, CodedCells)
+    assert few.values == ("",)
 
 
 def test_exports_of_the_samples_read_as_the_strict_reader_reads_them(samples: Path) -> None:
@@ -110,7 +167,8 @@ def test_rows_of_several_chunks_read_as_the_strict_reader_reads_them() -> None:
 
 
 def test_a_row_may_be_longer_than_a_chunk() -> None:
-    cell = f"<string>{'a' * (scanned._CHUNK_BYTES // 2)}</string>"
+    cell = f"<string>{'a' * (1 << 19)}</string>"
+    assert len(cell) > scanned._CHUNK_BYTES
     assert_same(document("string string string duration", [3 * cell + "<duration>1</duration>"] * 3))
     assert scan(document("string string string string string", [5 * cell])) is None
 

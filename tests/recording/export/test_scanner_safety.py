@@ -11,7 +11,7 @@ import pytest
 
 from support.scanner import ROOT, build, compiler
 
-SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DSCAN_FAILING_MEMORY")
+SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DSCAN_FAILING_MEMORY", "-DRECENT=1")
 
 SOME, EVERY = ("30", "16"), ("3000", "1")
 """How many damaged documents, and how many bytes from one end of a chunk to the next. A sanitized build takes seconds

@@ -18,13 +18,16 @@ from tracekit.recording.engineering_types import NUMERIC, PLAIN, SENTINEL, STACK
 from tracekit.recording.export import limits
 from tracekit.recording.limits import MAX_TIME_NS
 from tracekit.recording.quoting import shortened
-from tracekit.recording.table import Process, Thread
+from tracekit.recording.table import CodedCells, Process, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
+    import numpy.typing as npt
     from lxml.etree import _Element
 
+    from tracekit.arrays import IntArray
     from tracekit.recording.table import CellValue
 
     Part = tuple[int, int]
@@ -196,6 +199,10 @@ class Values:
     def at(self, payload: int) -> CellValue:
         """The distinct value of that index."""
         return self.distinct[payload]
+
+    def coded(self, codes: npt.NDArray[np.int32], indexes: IntArray) -> CodedCells:
+        """Cells with codes into the distinct values of these indexes."""
+        return CodedCells(codes, tuple(map(self.distinct.__getitem__, indexes.tolist())))
 
     def intern(self, value: CellValue) -> int:
         """Index of a value among the distinct ones."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
-from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from tracekit.recording.quoting import shortened
 from tracekit.recording.table import CodedCells, Column, IntegerCells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -156,7 +155,7 @@ def _cells(column: Column, payloads: CodeArray, codes: npt.NDArray[np.uint16], v
         if column.engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
             raise CellError(f"the times of column {shortened(column.mnemonic)} add up to too much")
         return IntegerCells(payloads.astype(np.int64, copy=False), valid)
-    coded = _coded(payloads, valid, values.distinct)
+    coded = _coded(payloads, valid, values.coded)
     return _numbers_or_text(coded) if kind is Kind.NUMBER else coded
 
 
@@ -171,7 +170,12 @@ def _any_cells(payloads: CodeArray, codes: npt.NDArray[np.uint16], valid: BoolAr
         return IntegerCells(numbers[inverse.reshape(-1)], valid)
     distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
     positions = np.array([distinct[text] for text in texts], dtype=np.int64)
-    return _coded(positions[inverse.reshape(-1)] if len(texts) else payloads, valid, list(distinct))
+    named = tuple(distinct)
+    return _coded(
+        positions[inverse.reshape(-1)] if len(texts) else payloads,
+        valid,
+        lambda codes, indexes: CodedCells(codes, tuple(map(named.__getitem__, indexes.tolist()))),
+    )
 
 
 def _numbers_or_text(coded: CodedCells) -> Cells:
@@ -195,8 +199,11 @@ def _whole_numbers(texts: list[CellValue], valid: BoolArray) -> IntArray | None:
     return np.array(numbers, dtype=np.int64)
 
 
-def _coded(indexes: CodeArray, valid: BoolArray, distinct: list[CellValue]) -> CodedCells:
-    """Indexes into the distinct values of the file as codes into those of the column, by first appearance.
+def _coded(
+    indexes: CodeArray, valid: BoolArray, make: Callable[[npt.NDArray[np.int32], IntArray], CodedCells]
+) -> CodedCells:
+    """Indexes into the distinct values of the file as codes into those of the column, by first appearance. `make` turns
+    codes, and the indexes of the column's values, into cells.
 
     Time and memory O(rows + distinct values of the file that lie between the first and the last one used).
     """
@@ -210,26 +217,30 @@ def _coded(indexes: CodeArray, valid: BoolArray, distinct: list[CellValue]) -> C
         codes = np.zeros(len(indexes), dtype=np.int32)
         if not everywhere:
             codes[~valid] = -1
-        return CodedCells(codes, (distinct[lowest],))
+        return make(codes, np.array([lowest]))
+    found, order = _renumbered(used, lowest, highest)
+    if everywhere:
+        return make(found, order)
+    codes = np.full(len(indexes), -1, dtype=np.int32)
+    codes[valid] = found
+    return make(codes, order)
+
+
+def _renumbered(used: CodeArray, lowest: int, highest: int) -> tuple[npt.NDArray[np.int32], IntArray]:
+    """Indexes as codes by first appearance, and the index of each code."""
+    is_new = used[1:] > used[:-1]
+    if not (used[1:] < used[:-1]).any():
+        # They ascend, as in a column whose every row has a value of its own.
+        codes = np.zeros(len(used), dtype=np.int32)
+        np.cumsum(is_new, out=codes[1:])
+        return codes, used[np.concatenate([[True], is_new])].astype(np.int64)
     # A table has fewer rows than 2^31.
     first = np.full(highest - lowest + 1, len(used), dtype=np.int32)
     used = used - lowest
     # Assigned back to front, so that the earliest row wins.
     first[used[::-1]] = np.arange(len(used) - 1, -1, -1, dtype=np.int32)
-    present = first < len(used)
-    order = np.flatnonzero(present)
-    first_rows = first[order]
-    values: tuple[CellValue, ...]
-    if (first_rows[1:] > first_rows[:-1]).all():
-        values = tuple(compress(distinct[lowest : highest + 1], present.tobytes()))
-    else:
-        order = order[np.argsort(first_rows, kind="stable")]
-        values = tuple(map(distinct.__getitem__, (order + lowest).tolist()))
+    order = np.flatnonzero(first < len(used))
+    order = order[np.argsort(first[order], kind="stable")]
     renumbered = np.zeros(len(first), dtype=np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
-    if everywhere:
-        codes = renumbered[used]
-    else:
-        codes = np.full(len(indexes), -1, dtype=np.int32)
-        codes[valid] = renumbered[used]
-    return CodedCells(codes, values)
+    return renumbered[used], order + lowest

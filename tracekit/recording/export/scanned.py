@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -22,12 +23,15 @@ from tracekit.recording.export.cells import CellError, Values
 from tracekit.recording.export.columns import Payloads
 from tracekit.recording.export.nodes import NodeReader
 from tracekit.recording.export.xml import pull_parser
+from tracekit.recording.table import CodedCells, LateCells
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from io import BufferedIOBase
 
-    from tracekit.arrays import CodeArray
+    import numpy.typing as npt
+
+    from tracekit.arrays import CodeArray, IntArray
     from tracekit.recording.export.cells import Part
     from tracekit.recording.export.nodes import FileNodes, Node
     from tracekit.recording.export.rows import RowReader
@@ -37,12 +41,14 @@ if TYPE_CHECKING:
 
 _INTEGER, _TIME, _TEXT, _LABEL, _COMPOUND = range(5)
 """`enum mode` of the scanner."""
-_CHUNK_BYTES: Final = 1 << 20
+_CHUNK_BYTES: Final = 1 << 17
 """Bytes that the scanner gets at a time, few enough for the caches of the processor."""
 _PADDING: Final = 128
 """`PADDING` of the scanner."""
 _STRUCTURE: Final = frozenset({"node", "schema", "row"})
 _ATTRIBUTES: Final = ("fmt", "name", "addr", "UUID", "arch", "load-addr", "path", "line")
+_FEW: Final = 1000
+"""Texts of a column that are made at once: the others are as long kept as UTF-8 as none of the column is needed."""
 _HEAD: Final = struct.Struct(f"{3 + len(_ATTRIBUTES)}q")
 
 _DECLARATION = rb"<\?xml version=\"1\.0\"(?: encoding=\"UTF-8\")?\?>"
@@ -77,13 +83,17 @@ class _ScannedValues(Values):
 
     def at(self, payload: int) -> CellValue:
         """The distinct value of that index."""
-        if self.distinct:
-            return self.distinct[payload]
-        return self._compounds[payload] if payload in self._compounds else str(self._scanner.value(payload))
+        return self._compounds[payload] if payload in self._compounds else self._scanner.text(payload)
+
+    def coded(self, codes: npt.NDArray[np.int32], indexes: IntArray) -> CodedCells:
+        """As `Values.coded`. Many texts become objects when they are first asked for."""
+        if len(indexes) <= _FEW or int(indexes[0]) in self._compounds:
+            return CodedCells(codes, tuple(map(self.at, indexes.tolist())))
+        return LateCells(codes, partial(self._scanner.texts, indexes))
 
     def compose(self) -> CodeArray | None:
-        """Give all compounds their meaning and make `distinct` complete. The index of each value among the distinct
-        ones, since compounds may mean the same; None where it is its own."""
+        """Give all compounds their meaning, after which every value is known. The index of the first value that is the
+        same, for each; None where it is its own for all."""
         renamed: dict[int, int] = {}
         first: dict[CellValue, int] = {}
         for index, uses, packed in self._scanner.compounds():
@@ -93,14 +103,11 @@ class _ScannedValues(Values):
             self.charge((uses - 1) * (self.composed - before))
             self._compounds[index] = value
             renamed[index] = self._scanner.index(value) if isinstance(value, str) else first.setdefault(value, index)
-        distinct: list[CellValue] = self._scanner.values()  # type: ignore[assignment]
-        for index, value in self._compounds.items():
-            distinct[index] = value
-        self.distinct = distinct
-        if all(index == name for index, name in renamed.items()):
+        count, same = self._scanner.finish()
+        if same is None and all(index == name for index, name in renamed.items()):
             return None
-        names: CodeArray = np.arange(len(distinct), dtype=np.int32)
-        names[list(renamed)] = list(renamed.values())
+        names = np.arange(count, dtype=np.int32) if same is None else np.frombuffer(same, np.int32)
+        names[list(renamed)] = names[list(renamed.values())]
         return names
 
 
@@ -192,7 +199,7 @@ class ScanReader(NodeReader):
             return
         codes = np.frombuffer(b"".join(signatures), np.uint16).reshape(-1, len(node.columns))
         columns: list[CodeArray] = [
-            np.frombuffer(payload, np.int32 if len(payload) == 4 * node.rows else np.int64) for payload in payloads
+            np.broadcast_to(np.frombuffer(payload, f"i{width}"), node.rows) for width, payload in payloads
         ]
         self._scanned.append(Payloads(codes, np.frombuffer(numbers, np.uint16), columns))
         reader.take(self._scanned[-1])
@@ -203,5 +210,6 @@ class ScanReader(NodeReader):
             for rows in self._scanned:
                 for index, payloads in enumerate(rows.columns):
                     if payloads.dtype == np.int32:
-                        rows.columns[index] = names[payloads]
+                        one = slice(1) if payloads.strides == (0,) else slice(None)
+                        rows.columns[index] = np.broadcast_to(names[payloads[one]], payloads.shape)
         super()._finish()

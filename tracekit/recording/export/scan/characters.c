@@ -2,16 +2,6 @@
 
 #include "scan.h"
 
-/* Marks every byte that no run of characters passes unseen: controls, ", &, <, > and what is beyond ASCII. Bytes behind
-   the first of them may be marked wrongly. */
-static inline uint64_t conspicuous(uint64_t word)
-{
-    uint64_t quote_or_and = (word | EACH('"' ^ '&')) ^ EACH('"' | '&'), angle = (word | EACH('<' ^ '>')) ^ EACH('>');
-    return (word | ((word - EACH(0x20)) & ~word) | ((quote_or_and - EACH(1)) & ~quote_or_and) |
-            ((angle - EACH(1)) & ~angle)) &
-           MARKS;
-}
-
 /* Length of the UTF-8 sequence at p; 0 where XML allows none. Continuation bytes are looked at one after the other, so
    that nothing is read beyond the first byte that does not fit. */
 static size_t utf8_length(const unsigned char *p)
@@ -55,10 +45,7 @@ const char *characters(Scanner *s, const char *p, char ending, Slice *slice)
     for (;;) {
         char meaning;
         size_t length;
-        uint64_t marks;
-        while (!(marks = conspicuous(word_at(p))))
-            p += 8;
-        p += unmarked(marks);
+        p = skip_plain(p);
         if (*p == ending)
             break;
         if (*p == '>') {

@@ -33,7 +33,7 @@ static void drop_table(Scanner *s)
     PyMem_Free(s->signature_slots);
     s->signature_slots = NULL;
     s->column_count = s->rows = s->row_capacity = s->signature_slot_count = 0;
-    s->has_table = 0;
+    s->has_table = s->has_before = 0;
 }
 
 static PyObject *scanner_begin(PyObject *self, PyObject *arguments)
@@ -75,6 +75,23 @@ static PyObject *scanner_begin(PyObject *self, PyObject *arguments)
     return Py_NewRef(Py_None);
 }
 
+/* Adds the width of a column's payloads and the payloads to a list; one alone if all are the same. */
+static int add_payloads(PyObject *list, Column *column, size_t rows)
+{
+    const int32_t index = (int32_t)column->same;
+    const void *one = column->width == sizeof index ? (const void *)&index : &column->same;
+    PyObject *entry;
+    int added;
+    if (!resized(column->payloads, (column->cells || !rows ? rows : 1) * column->width))
+        return 0;
+    if (!column->cells && rows)
+        memcpy(PyByteArray_AsString(column->payloads), one, column->width);
+    entry = made(Py_BuildValue("nO", (Py_ssize_t)column->width, column->payloads));
+    added = entry && PyList_Append(list, entry) == 0;
+    Py_XDECREF(entry);
+    return added;
+}
+
 static PyObject *scanner_end(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     Scanner *s = (Scanner *)self;
@@ -85,8 +102,7 @@ static PyObject *scanner_end(PyObject *self, PyObject *Py_UNUSED(ignored))
     if (!(payloads = made(PyList_New(0))))
         return NULL;
     for (size_t k = 0; k < s->column_count; k++)
-        if (!resized(s->columns[k].payloads, kept * s->columns[k].width) ||
-            PyList_Append(payloads, s->columns[k].payloads) < 0) {
+        if (!add_payloads(payloads, &s->columns[k], kept)) {
             Py_DECREF(payloads);
             return NULL;
         }
@@ -104,8 +120,7 @@ static PyObject *scanner_index(PyObject *self, PyObject *text)
     Scanner *s = (Scanner *)self;
     Py_ssize_t length;
     const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
-    Slice slice = {bytes, bytes ? (size_t)length : 0, 0};
-    int64_t index = bytes ? interned(s, s->region, bytes, slice.length, prefetched(s, &slice), 1) : -1;
+    int64_t index = bytes ? text_index(s, s->region, bytes, (size_t)length) : -1;
     return index < 0 ? NULL : PyLong_FromLongLong(index);
 }
 
@@ -125,9 +140,12 @@ static PyObject *scanner_compounds(PyObject *self, PyObject *Py_UNUSED(ignored))
     drop_ids(s);
     for (size_t k = 0; found && k < s->value_count; k++) {
         PyObject *entry;
-        if (PyUnicode_Check(s->values[k]))
+        size_t length;
+        const char *bytes;
+        if (!s->uses[k])
             continue;
-        entry = Py_BuildValue("nIO", (Py_ssize_t)k, (unsigned)s->uses[k], s->values[k]);
+        bytes = value_at(s, k, &length);
+        entry = Py_BuildValue("nIy#", (Py_ssize_t)k, (unsigned)s->uses[k], bytes, (Py_ssize_t)length);
         if (!entry || PyList_Append(found, entry) < 0)
             Py_CLEAR(found);
         Py_XDECREF(entry);
@@ -135,30 +153,52 @@ static PyObject *scanner_compounds(PyObject *self, PyObject *Py_UNUSED(ignored))
     return found;
 }
 
-static PyObject *scanner_value(PyObject *self, PyObject *number)
+static PyObject *text_at(const Scanner *s, int64_t index)
 {
-    Scanner *s = (Scanner *)self;
-    Py_ssize_t index = PyLong_AsSsize_t(number);
-    if (PyErr_Occurred())
-        return NULL;
-    if (index < 0 || (size_t)index >= s->value_count)
-        return PyErr_Format(PyExc_IndexError, "no such value");
-    return Py_NewRef(s->values[index]);
+    size_t length;
+    const char *bytes;
+    if (index < 0 || (uint64_t)index >= s->value_count || s->uses[index])
+        return PyErr_Format(PyExc_IndexError, "no such text");
+    bytes = value_at(s, (size_t)index, &length);
+    return made(PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)length, NULL));
 }
 
-static PyObject *scanner_values(PyObject *self, PyObject *Py_UNUSED(ignored))
+static PyObject *scanner_text(PyObject *self, PyObject *number)
+{
+    Py_ssize_t index = PyLong_AsSsize_t(number);
+    return PyErr_Occurred() ? NULL : text_at((Scanner *)self, index);
+}
+
+static PyObject *scanner_texts(PyObject *self, PyObject *numbers)
+{
+    PyObject *texts;
+    Py_buffer buffer;
+    Py_ssize_t count;
+    if (PyObject_GetBuffer(numbers, &buffer, PyBUF_SIMPLE) < 0)
+        return NULL;
+    count = buffer.len / (Py_ssize_t)sizeof(int64_t);
+    texts = made(PyTuple_New(count));
+    for (Py_ssize_t k = 0; texts && k < count; k++) {
+        int64_t index;
+        PyObject *text;
+        memcpy(&index, (const char *)buffer.buf + (size_t)k * sizeof index, sizeof index);
+        text = text_at((Scanner *)self, index);
+        if (!text || PyTuple_SetItem(texts, k, text) < 0)
+            Py_CLEAR(texts);
+    }
+    PyBuffer_Release(&buffer);
+    return texts;
+}
+
+static PyObject *scanner_finish(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     Scanner *s = (Scanner *)self;
-    PyObject *list;
-    PyMem_Free(s->slots);
-    s->slots = NULL;
-    s->slot_count = 0;
-    if (!(list = made(PyList_New((Py_ssize_t)s->value_count))))
+    PyObject *names = NULL;
+    if (!find_same(s, &names)) {
+        Py_XDECREF(names);
         return NULL;
-    for (size_t k = 0; k < s->value_count; k++)
-        PyList_SetItem(list, (Py_ssize_t)k, s->values[k]);
-    s->value_count = 0;
-    return list;
+    }
+    return Py_BuildValue("nN", (Py_ssize_t)s->value_count, names ? names : Py_NewRef(Py_None));
 }
 
 static PyObject *scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -178,9 +218,9 @@ static void scanner_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     drop_table(s);
     drop_ids(s);
-    for (size_t k = 0; k < s->value_count; k++)
-        Py_DECREF(s->values[k]);
-    PyMem_Free(s->values);
+    PyMem_Free(s->bytes);
+    PyMem_Free(s->ends);
+    PyMem_Free(s->hashes);
     PyMem_Free(s->uses);
     PyMem_Free(s->slots);
     PyMem_Free(s->tags);
@@ -198,9 +238,10 @@ static PyMethodDef methods[] = {
     {"begin", scanner_begin, METH_VARARGS, "Begin a table: type of each column, and whether its cells are kept."},
     {"end", scanner_end, METH_NOARGS, "Rows, numbers of their signatures, signatures and payloads of the table."},
     {"compounds", scanner_compounds, METH_NOARGS, "Index, uses and bytes of each compound. Forgets the ids."},
-    {"value", scanner_value, METH_O, "A distinct value."},
-    {"index", scanner_index, METH_O, "Index of a text among the distinct values, to which it is added."},
-    {"values", scanner_values, METH_NOARGS, "All distinct values. The scanner is used up afterwards."},
+    {"index", scanner_index, METH_O, "Index of a text among the values, to which it is added."},
+    {"finish", scanner_finish, METH_NOARGS, "Number of values, and for each the first one that is the same; None if none is."},
+    {"text", scanner_text, METH_O, "The text of that index."},
+    {"texts", scanner_texts, METH_O, "The texts of the indexes in an array of 64-bit integers."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -19,6 +19,7 @@ const char *scan_rows(Scanner *s, const char *start, const char *end)
 {
     const char *p = start, *last = last_row_end(start, end);
     s->region = start;
+    s->has_before = 0;
     if (end - (last ? last : start) > MAX_PENDING)
         return decline(s, start, "a long row");
     if (!last)

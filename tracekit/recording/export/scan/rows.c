@@ -17,8 +17,11 @@ static inline const char *id_number(Scanner *s, const char *p, uint64_t *number)
 /* Takes the next id, whose value is not known yet; ids start again at a table at most. */
 static int begin_id(Scanner *s, const char *where, uint64_t number)
 {
-    if (number == 1 && s->first_id_of_table)
+    if (number == 1 && s->first_id_of_table) {
         s->id_count = 0;
+        s->has_before = 0; /* the same references mean something else */
+        s->has_restarted = 1;
+    }
     s->first_id_of_table = 0;
     if (number != s->id_count + 1) {
         decline(s, where, "an id out of order");
@@ -66,30 +69,7 @@ static const char *whole_number(Scanner *s, const char *p, int is_time, int64_t 
     return p;
 }
 
-/* Hash of a text, with references replaced in it. */
-static uint32_t hash_of_text(Scanner *s, Slice *text)
-{
-    if (!text->start) {
-        text->start = "";
-        text->length = 0;
-    } else if (text->escaped) {
-        resolve(s, text);
-    }
-    return prefetched(s, text);
-}
-
 static const char *definition(Scanner *s, const char *p, unsigned tag, int depth, int64_t *payload);
-
-/* Whether an element of that tag stands at p that refers to a value. */
-static inline int refers(const char *p, const Tag *tag)
-{
-    const char *known = tag->refers;
-    size_t length = tag->refers_length;
-    for (; length >= 8; p += 8, known += 8, length -= 8)
-        if (word_at(p) != word_at(known))
-            return 0;
-    return ((word_at(p) ^ word_at(known)) & tag->refers_mask) == 0;
-}
 
 /* An element of that tag; `payload` is its number, or the index of its value. NULL without an exception where p is at
    something else. */
@@ -97,10 +77,12 @@ static inline const char *element(Scanner *s, const char *p, unsigned tag, int d
 {
     const Tag *known = &s->tags[tag];
     const char *behind = p + 1 + known->length;
-    if (refers(p, known))
-        return reference(s, p + known->refers_length, tag, payload);
-    if (*p != '<' || memcmp(p + 1, known->name, known->length) || (*behind != ' ' && *behind != '>' && *behind != '/'))
+    if (is_at(p, known->start, known->length + 2)) {
+        if (AT(behind, " ref=\""))
+            return reference(s, behind + 6, tag, payload);
+    } else if (!is_at(p, known->start, known->length + 1) || (*behind != '>' && *behind != '/')) {
         return NULL;
+    }
     return definition(s, behind, tag, depth, payload);
 }
 
@@ -140,13 +122,21 @@ static const char *children(Scanner *s, const char *p, unsigned parent, int dept
     return p;
 }
 
-/* Attributes of a definition. `number` is its id, 0 where it has none. */
-static const char *attributes_of(Scanner *s, const char *p, uint64_t *number, Slice *slices)
+/* As `characters`, where a run of ASCII without references is likely. */
+static inline const char *likely_plain(Scanner *s, const char *p, char ending, Slice *slice)
 {
-    if (AT(p, " id=\"") && !(p = id_number(s, p + 5, number)))
-        return NULL;
+    const char *end = skip_plain(p);
+    if (*end != ending || end - p > MAX_TEXT)
+        return characters(s, p, ending, slice);
+    *slice = (Slice){p, (size_t)(end - p), 0};
+    return end;
+}
+
+/* Attributes of a definition from p on. */
+static const char *attributes_of(Scanner *s, const char *p, Slice *slices)
+{
     while (*p == ' ') {
-        int k = AT(p, " fmt=\"") ? FMT : FMT + 1;
+        int k = FMT;
         while (k < SLICES && memcmp(p, attribute_starts[k], strlen(attribute_starts[k])))
             k++;
         if (k == SLICES || slices[k].start)
@@ -161,8 +151,8 @@ static const char *attributes_of(Scanner *s, const char *p, uint64_t *number, Sl
 /* Behind the end tag of an element; NULL where there is another one. */
 static inline const char *end_of(const Scanner *s, const char *p, unsigned tag)
 {
-    size_t length = s->tags[tag].length;
-    return AT(p, "</") && !memcmp(p + 2, s->tags[tag].name, length) && p[2 + length] == '>' ? p + 3 + length : NULL;
+    size_t length = s->tags[tag].length + 3;
+    return is_at(p, s->tags[tag].end, length) ? p + length : NULL;
 }
 
 /* An element that is a number, from behind its attributes on. */
@@ -183,15 +173,14 @@ static const char *value_of(Scanner *s, const char *p, unsigned tag, int depth, 
     Slice *shown = NULL;
     size_t first = s->part_count;
     int has_children = 0, mode = s->keeps ? s->tags[tag].mode : MODES;
-    uint32_t hash = 0;
     if (mode == LABEL && slices[FMT].start && slices[FMT].length)
-        hash = hash_of_text(s, shown = &slices[FMT]);
+        shown = &slices[FMT];
     if (AT(p, "/>")) {
         p += 2;
     } else {
         if (*p != '>')
             return decline(s, p, "an unexpected attribute");
-        if (!(p = characters(s, p + 1, '<', &slices[CONTENT])))
+        if (!(p = likely_plain(s, p + 1, '<', &slices[CONTENT])))
             return NULL;
         if (!AT(p, "</")) {
             has_children = 1;
@@ -207,10 +196,13 @@ static const char *value_of(Scanner *s, const char *p, unsigned tag, int depth, 
         p = behind;
     }
     if (mode == TEXT && !has_children)
-        hash = hash_of_text(s, shown = &slices[slices[CONTENT].start ? CONTENT : FMT]);
-    if (mode != MODES)
-        *payload = shown ? interned(s, start, shown->start, shown->length, hash, 1)
-                         : compound(s, start, tag, first, slices);
+        shown = &slices[slices[CONTENT].start ? CONTENT : FMT];
+    if (shown && shown->start && shown->escaped)
+        resolve(s, shown);
+    if (shown)
+        *payload = text_index(s, start, shown->start ? shown->start : "", shown->start ? shown->length : 0);
+    else if (mode != MODES)
+        *payload = compound(s, start, tag, first, slices);
     s->part_count = first;
     return *payload < 0 ? NULL : p;
 }
@@ -221,9 +213,24 @@ static const char *definition(Scanner *s, const char *p, unsigned tag, int depth
     Slice slices[SLICES];
     uint64_t number = 0;
     size_t id;
-    for (int k = 0; k < SLICES; k++)
-        slices[k].start = NULL;
-    if (!(p = attributes_of(s, p, &number, slices)) || (number && s->keeps && !begin_id(s, start, number)))
+    s->has_defined = 1;
+    slices[FMT].start = NULL;
+    if (AT(p, " id=\"") && !(p = id_number(s, p + 5, &number)))
+        return NULL;
+    /* Numbers have no other attribute, and hardly anything else does. */
+    if (AT(p, " fmt=\"")) {
+        if (!(p = likely_plain(s, p + 6, '"', &slices[FMT])))
+            return NULL;
+        p++;
+    }
+    if (*p != '>' || s->tags[tag].mode > TIME) {
+        for (int k = 0; k < SLICES; k++)
+            if (k != FMT)
+                slices[k].start = NULL;
+        if (!(p = attributes_of(s, p, slices)))
+            return NULL;
+    }
+    if (number && s->keeps && !begin_id(s, start, number))
         return NULL;
     id = s->id_count;
     p = s->tags[tag].mode <= TIME ? number_of(s, p, tag, payload) : value_of(s, p, tag, depth, slices, payload);
@@ -232,25 +239,6 @@ static const char *definition(Scanner *s, const char *p, unsigned tag, int depth
         s->id_payloads[id] = *payload;
     }
     return p;
-}
-
-static int reserve_row(Scanner *s, const char *where)
-{
-    size_t wanted = s->row_capacity + s->row_capacity / 2 + 256, all;
-    if (s->rows < s->row_capacity)
-        return 1;
-    all = expected(s, where, s->rows, s->table_start);
-    if (wanted < all)
-        wanted = all;
-    for (size_t k = 0; k < s->column_count; k++) {
-        if (!resized(s->columns[k].payloads, wanted * s->columns[k].width))
-            return 0;
-        s->columns[k].cells = PyByteArray_AsString(s->columns[k].payloads);
-    }
-    if (!resized(s->signature_numbers, wanted * sizeof(uint16_t)))
-        return 0;
-    s->row_capacity = wanted;
-    return 1;
 }
 
 /* Keeps the number of the signature of the row, whose payloads are already in place. */
@@ -289,6 +277,45 @@ static inline const char *cell(Scanner *s, const char *p, const Column *column, 
     return (behind = element(s, p, *tag, 0, payload)) ? behind : decline(s, p, "an unexpected element");
 }
 
+/* Takes over the cells that are the same as in the row before, from that of column `k` on, and sets it to the first one
+   that is not. What is the same ends before this row does, since none of the cells before holds "</row>". */
+static inline const char *repeated(Scanner *s, const char *p, size_t *k)
+{
+    Before *cell = &s->before[*k];
+    const Column *column = &s->columns[*k];
+    const char *from = cell->start;
+    size_t same = same_bytes(p, from, (size_t)(s->before[s->column_count].start - from));
+    for (; cell->repeats && (size_t)(cell[1].start - from) <= same; cell++, column++) {
+        cell->start = p + (cell->start - from);
+        if (column->cells) {
+            char *to = column->cells + s->rows * column->width;
+            if (column->width == sizeof(int64_t))
+                memcpy(to, to - sizeof(int64_t), sizeof(int64_t));
+            else
+                memcpy(to, to - sizeof(int32_t), sizeof(int32_t));
+        }
+    }
+    *k = (size_t)(cell - s->before);
+    return skip_blanks(p + (cell->start - from));
+}
+
+/* Puts the payload of a cell in its place. */
+static inline int keep(Scanner *s, Column *column, int64_t payload)
+{
+    if (!column->cells) {
+        if (!s->rows)
+            column->same = payload;
+        return payload == column->same || differs(s, column, payload);
+    }
+    if (column->width == sizeof payload) {
+        memcpy(column->cells + s->rows * sizeof payload, &payload, sizeof payload);
+    } else {
+        int32_t index = (int32_t)payload;
+        memcpy(column->cells + s->rows * sizeof index, &index, sizeof index);
+    }
+    return 1;
+}
+
 /* One row from its "<row>" to behind its "</row>". */
 const char *row(Scanner *s, const char *p)
 {
@@ -298,25 +325,29 @@ const char *row(Scanner *s, const char *p)
         return decline(s, p, "a row with attributes or without cells");
     if (s->rows >= MAX_ROWS)
         return decline(s, p, "too many rows");
-    if (s->keeps && !reserve_row(s, p))
+    if (s->keeps && s->rows == s->row_capacity && !reserve_row(s, p))
         return NULL;
     s->part_count = s->part_total = s->decoded_length = 0;
+    s->has_restarted = 0;
     p = skip_blanks(p + 5);
     for (size_t k = 0; k < s->column_count; k++) {
-        const Column *column = &s->columns[k];
         unsigned tag;
         int64_t payload;
-        if (!(p = cell(s, p, column, &tag, &payload)))
+        if (s->has_before && s->before[k].repeats) {
+            p = repeated(s, p, &k);
+            if (k == s->column_count)
+                break;
+        }
+        s->before[k].start = p;
+        s->has_defined = 0;
+        if (!(p = cell(s, p, &s->columns[k], &tag, &payload)))
             return NULL;
+        s->before[k].repeats = !s->has_defined;
         if (s->keeps) {
             is_as_before &= s->signature[k] == tag;
             s->signature[k] = (uint16_t)tag;
-            if (column->width == sizeof payload) {
-                memcpy(column->cells + s->rows * sizeof payload, &payload, sizeof payload);
-            } else {
-                int32_t index = (int32_t)payload;
-                memcpy(column->cells + s->rows * sizeof index, &index, sizeof index);
-            }
+            if (!keep(s, &s->columns[k], payload))
+                return NULL;
         }
         p = skip_blanks(p);
     }
@@ -324,6 +355,9 @@ const char *row(Scanner *s, const char *p)
         return decline(s, p, "a cell that no column announces");
     if (s->keeps && !end_row(s, start, is_as_before))
         return NULL;
+    s->before[s->column_count].start = p;
+    s->before[s->column_count].repeats = 0;
+    s->has_before = !s->has_restarted;
     s->rows++;
     return p + 6;
 }

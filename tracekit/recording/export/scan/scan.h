@@ -14,9 +14,9 @@
    than there, and none needs to tell what is wrong from what is merely unusual.
 
    No loop goes beyond the end: a region that is scanned ends with "</row>", and every loop over names, digits, texts
-   and attributes stops at "<" at the latest. Bytes are looked at eight at a time, and fixed texts are compared without
-   a test for the end, since the buffer goes on for PADDING bytes; none of them can match across the end, because none
-   has a ">" before its last byte. */
+   and attributes stops at "<" at the latest. Up to sixteen bytes are looked at together, and fixed texts are compared
+   without a test for the end, since the buffer goes on for PADDING bytes; none of them can match across the end,
+   because none has a ">" before its last byte. */
 
 #ifndef TRACEKIT_SCAN_H
 #define TRACEKIT_SCAN_H
@@ -28,17 +28,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "words.h"
+
 #ifdef SCAN_FAILING_MEMORY /* only in tests: the allocation of that number fails */
 extern long fail_at;
 #define FAILS() (fail_at >= 0 && fail_at-- == 0)
 #else
 #define FAILS() 0
-#endif
-
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define LITTLE_ENDIAN_WORD(word) __builtin_bswap64(word)
-#else
-#define LITTLE_ENDIAN_WORD(word) (word)
 #endif
 
 #ifdef __GNUC__
@@ -60,6 +56,9 @@ extern long fail_at;
 #define MAX_SIGNATURES 60000 /* as limits.MAX_SIGNATURES */
 #define MAX_SLOTS (4 << 20)  /* for which a table grows in advance: 32 MB */
 #define MAX_TIME ((UINT64_C(1) << 53) - 1) /* as MAX_TIME_NS */
+#ifndef RECENT
+#define RECENT 4096          /* texts that are found again at once */
+#endif
 #define MAX_PROBES 1000      /* steps of one look-up in a table: a file made of collisions is declined */
 
 /* How the content of an element is taken; Python chooses for each tag. */
@@ -69,13 +68,10 @@ enum mode { INTEGER, TIME, TEXT, LABEL, COMPOUND, MODES };
 enum slice { CONTENT, FMT, NAME, ADDR, UUID, ARCH, LOAD_ADDR, PATH, LINE, SLICES };
 
 typedef struct {
-    char name[MAX_NAME];
-    size_t length;
+    char start[MAX_NAME + 8], end[MAX_NAME + 8]; /* "<name " and "</name>", filled up with zeros */
+    size_t length; /* of the name */
     int mode;
     uint16_t inside, behind; /* tags of the first part and of the next one when this was last read, 0 for none */
-    char refers[MAX_NAME + 16]; /* <name ref=", filled up with zeros */
-    size_t refers_length;
-    uint64_t refers_mask; /* which of its last eight bytes, if it has not whole words alone, belong to it */
 } Tag;
 
 typedef struct {
@@ -96,8 +92,15 @@ typedef struct {
     unsigned tag; /* 0: cells bring their own */
     size_t width; /* bytes of a payload */
     PyObject *payloads; /* bytearray */
-    char *cells; /* its content */
+    char *cells; /* its content; NULL as long as all payloads are the same */
+    int64_t same; /* that payload */
 } Column;
+
+/* A cell of the row before. */
+typedef struct {
+    const char *start;
+    int repeats; /* it defines nothing: the same bytes mean the same in the next row */
+} Before;
 
 typedef struct {
     PyObject_HEAD
@@ -110,16 +113,21 @@ typedef struct {
     int64_t *id_payloads;
     size_t id_count, id_tag_capacity, id_payload_capacity;
     int first_id_of_table;
-    /* Distinct values: a str, or the bytes of a compound. */
-    PyObject **values;
-    uint32_t *uses; /* how often each compound was defined */
-    size_t value_count, value_capacity, use_capacity;
-    Slot *slots;
-    size_t slot_count;
+    /* Values: UTF-8, or the bytes of a compound, of which each is kept once. */
+    char *bytes;
+    size_t *ends; /* of each value in `bytes` */
+    uint32_t *uses; /* how often each compound was defined; 0 for a text */
+    uint32_t *hashes;
+    size_t value_count, end_capacity, use_capacity, hash_capacity, byte_count, byte_capacity;
+    Slot recent[RECENT]; /* texts; others that are the same are found in the end, which takes less waiting for memory */
+    Slot *slots; /* compounds */
+    size_t slot_count, compound_count;
     /* The table that is being read. */
     Column columns[MAX_COLUMNS];
     size_t column_count, rows, row_capacity;
     int has_table, keeps;
+    Before before[MAX_COLUMNS + 1]; /* the last one is the end of the row */
+    int has_before, has_defined, has_restarted; /* values in this cell; ids in this row */
     PyObject *signature_numbers, *signatures; /* bytearray of uint16, list of bytes of uint16 */
     uint16_t signature[MAX_COLUMNS];
     Slot *signature_slots;
@@ -142,50 +150,6 @@ typedef struct {
 
 extern PyObject *Declined;
 
-#define AT(p, literal) (memcmp((p), literal, sizeof(literal) - 1) == 0)
-
-/* Eight bytes at once: the first one is the lowest. A mark is the highest bit of a byte. */
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-#define MARKS EACH(0x80)
-
-static inline uint64_t word_at(const char *p)
-{
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    return LITTLE_ENDIAN_WORD(word);
-}
-
-/* How many bytes precede the first mark; there is one. */
-static inline unsigned unmarked(uint64_t marks)
-{
-    return (unsigned)(((((marks & (0 - marks)) - 1) & EACH(1)) * EACH(1)) >> 56) - 1;
-}
-
-static inline const char *skip_blanks(const char *p)
-{
-    while (*p == '\n' || *p == ' ' || *p == '\t')
-        p++;
-    return p;
-}
-
-/* Digits as a number, at most twenty and as long as it has 64 bits; ends behind the last one. */
-static inline const char *digits(const char *p, uint64_t *number)
-{
-    const char *first = p;
-    uint64_t value = 0;
-    unsigned digit;
-    while ((digit = (unsigned char)*p - (unsigned)'0') <= 9 && p - first < 19) {
-        value = 10 * value + digit;
-        p++;
-    }
-    if (digit <= 9 && value <= (UINT64_MAX - digit) / 10) {
-        value = 10 * value + digit; /* the twentieth */
-        p++;
-    }
-    *number = value;
-    return p;
-}
-
 /* memory.c */
 const char *decline(Scanner *s, const char *where, const char *reason);
 void *in_large_pages(void *array, size_t size);
@@ -200,13 +164,18 @@ void resolve(Scanner *s, Slice *slice);
 
 /* values.c */
 uint32_t hash_of(const char *p, size_t length);
-uint32_t prefetched(const Scanner *s, const Slice *text);
 int grow_slots(Slot **slots, size_t *count, size_t all);
-int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length, uint32_t hash, int is_text);
+const char *value_at(const Scanner *s, size_t index, size_t *length);
+int64_t text_index(Scanner *s, const char *where, const char *bytes, size_t length);
+int find_same(Scanner *s, PyObject **names);
 int64_t compound(Scanner *s, const char *where, unsigned tag, size_t first, Slice *slices);
-long signature_number(Scanner *s, const char *where);
 unsigned tag_of(Scanner *s, const char *name, size_t length);
 const char *tag_name(Scanner *s, const char *p, unsigned *tag);
+
+/* columns.c */
+int reserve_row(Scanner *s, const char *where);
+int differs(Scanner *s, Column *column, int64_t payload);
+long signature_number(Scanner *s, const char *where);
 
 /* rows.c */
 const char *row(Scanner *s, const char *p);
