@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.code import sites_of
 from tracekit.analysis.instances import Instances, Traits, instances_by_kind, traits
