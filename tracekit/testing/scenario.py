@@ -261,3 +261,31 @@ class Prediction:
         """Raise ValueError for a time that does not lie inside the prediction."""
         if at_ns < 0 or duration_ns < 0 or at_ns + duration_ns > self.row.duration_ns:
             raise ValueError(f"{at_ns} ns + {duration_ns} ns does not lie in a prediction of {self.row.duration_ns} ns")
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenPrediction:
+    """A prediction of a process whose Core ML rows are not recorded: only the hardware shows it. `at_ns` counts from
+    its start."""
+
+    scenario: Scenario
+    process: Process
+    model: Model
+    start_ns: int
+
+    def event(self, label: str, at_ns: int, duration_ns: int) -> None:
+        """Leaves nothing."""
+
+    def stage(self, base: str, at_ns: int, duration_ns: int) -> UnseenPrediction:  # noqa: ARG002  stages leave no row of their own
+        """A stage, whose rows name it."""
+        return UnseenPrediction(self.scenario, self.process, Model(base), self.start_ns + at_ns)
+
+    def neural_engine(self, at_ns: int, duration_ns: int, label: str | None, operation: int) -> None:
+        """A row of the Neural Engine, which names no process."""
+        text = label or self.model.engine_label(operation)
+        self.scenario.other_neural_engine(self.start_ns + at_ns, duration_ns, text)
+
+    def gpu(self, at_ns: int, duration_ns: int, operation: int, buffers: int) -> None:  # noqa: ARG002  one buffer will do
+        """A row of the GPU for another process."""
+        label = f"{self.model.program}__Op{operation}_MpsGraphInference:Compute Command 0"
+        self.scenario.gpu_work(self.start_ns + at_ns, duration_ns, self.process, "Compute", label)

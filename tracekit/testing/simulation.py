@@ -29,6 +29,7 @@ from tracekit.testing.machines import Process
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION, LOAD_CACHED, LOAD_COLD, Model
+from tracekit.testing.scenario import UnseenPrediction
 from tracekit.testing.units import Clock, Cores, Heat, Line
 from tracekit.testing.work import Plan, Request, Span, Stage, Step, Unit
 
@@ -283,35 +284,7 @@ class Running:
             if model not in app.models:
                 app.models.append(model)
         else:
-            plan.fill(Unseen(app.scenario, self.process, model, plan.start_ns, app.work.generic_labels))
+            plan.fill(UnseenPrediction(app.scenario, self.process, model, plan.start_ns))
         call = Call(self.process, model, plan.start_ns, plan.start_ns + plan.at, uses, prediction)
         self.simulation.calls.append(call)
         return call
-
-
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """A call of a process whose Core ML rows are not recorded: only the hardware shows it."""
-
-    scenario: Scenario
-    process: Process
-    model: Model
-    start_ns: int
-    generic_labels: bool
-
-    def event(self, label: str, at_ns: int, duration_ns: int) -> None:
-        """Leaves nothing."""
-
-    def stage(self, base: str, at_ns: int, duration_ns: int) -> Unseen:  # noqa: ARG002  stages leave no row of their own
-        """A stage, whose rows name it."""
-        return Unseen(self.scenario, self.process, Model(base), self.start_ns + at_ns, self.generic_labels)
-
-    def neural_engine(self, at_ns: int, duration_ns: int, label: str | None, operation: int) -> None:
-        """A row of the Neural Engine, which names no process."""
-        text = label or self.model.engine_label(operation)
-        self.scenario.other_neural_engine(self.start_ns + at_ns, duration_ns, text)
-
-    def gpu(self, at_ns: int, duration_ns: int, operation: int, buffers: int) -> None:  # noqa: ARG002  one buffer will do
-        """A row of the GPU for another process."""
-        label = f"{self.model.program}__Op{operation}_MpsGraphInference:Compute Command 0"
-        self.scenario.gpu_work(self.start_ns + at_ns, duration_ns, self.process, "Compute", label)
