@@ -40,7 +40,7 @@ class Column:
 
 WIDEST = 24
 """Cells that a column of names takes at most, unless it is the one that takes what is left."""
-_MODEL_WIDTH = 13
+_MODEL_WIDTH = 16
 """Cells in which most names of models can be told apart."""
 
 
