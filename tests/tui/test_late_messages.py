@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from threading import Event
+
+from tracekit.tui.detail.columns import Column, fitted, model_column
+from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import RangeSelected, ViewMoved
 from tracekit.tui.state import NOTHING
@@ -64,3 +68,36 @@ def test_a_search_for_commands_ends_with_its_screen(run_view, reload_sample) -> 
         assert palette._no_matches_timer is None
 
     run_view(test, reload_sample)
+
+
+def test_keys_typed_before_a_list_is_made_move_in_it(run_view, reload_sample, monkeypatch) -> None:
+    made = Event()
+    make = EventsPane.make
+
+    def held(pane: EventsPane, state):
+        assert made.wait(10)
+        return make(pane, state)
+
+    async def test(screen) -> None:
+        monkeypatch.setattr(EventsPane, "make", held)
+        for key in ("3", "C", "escape", "o", "y", "down", "down", "up", "down", "enter"):
+            screen.app.simulate_key(key)
+            await screen.pilot.pause()
+        assert screen.state.selection == NOTHING
+        made.set()
+        await screen.wait()
+        listed = screen.app.pane.focus_target()
+        assert listed.cursor == 2
+        assert screen.state.selection.event == listed.rows.ref(2)
+        # Enter zooms to it.
+        assert screen.state.view != screen.state.bounds
+
+    run_view(test, reload_sample)
+
+
+def test_a_name_is_cut_alike_in_all_lists_that_have_room() -> None:
+    long = "x" * 22
+    columns = {width: fitted([Column("start", 11), model_column(["short", long])], width) for width in (60, 30)}
+    assert columns == {60: [11, 22], 30: [11, 16]}
+    assert fitted([Column("start", 11), model_column(["short", None])], 60) == [11, 6]
+    assert fitted([Column("start", 11), model_column(["x" * 40])], 60) == [11, 24]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from tracekit.tui.action import action
@@ -56,7 +57,7 @@ def first_row(app: ActionHost) -> None:
 def last_row(app: ActionHost) -> None:
     """Move to the last row."""
     if rows := focused_list(app):
-        rows.go(rows.count - 1)
+        rows.go(sys.maxsize)
 
 
 @action("open_row")

@@ -10,8 +10,9 @@ from rich.cells import cell_len
 from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS
 from tracekit.report.columns import event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
+from tracekit.tui.detail.columns import WIDEST
 from tracekit.tui.detail.listing import ListPane
-from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
+from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, RowSelected
 from tracekit.tui.ranges import aggregation, counted_ways, holds_events, none_words
 from tracekit.tui.state import EventFilter, RowRef, Selection, Sort

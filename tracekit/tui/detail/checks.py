@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
-from tracekit.tui.detail.columns import Column
+from tracekit.tui.detail.columns import Column, model_column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
 from tracekit.tui.detail.rows import Cell
@@ -27,14 +27,19 @@ SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
 
 _TIME = Column("duration", 9, right=True, ordered=False)
 """How long an interval is; there only while intervals are listed."""
-_COLUMNS = (
-    Column("outcome", 11, prose=True, max_width=14),
-    Column("finding", 21, prose=True, max_width=46),
-    Column("model", 13, drop=1, max_width=24),
-    Column("saves up to", 11, right=True),
-    Column("share", 6, right=True, drop=2),
-    Column("summary", 0, prose=True, drop=3, min_width=44, ordered=False),
-)
+
+
+def _columns(report: Report, *, timed: bool) -> tuple[Column, ...]:
+    return (
+        Column("outcome", 11, prose=True, max_width=14),
+        Column("finding", 21, prose=True, max_width=46),
+        model_column((model.name for model in report.models), drop=1),
+        *([_TIME] if timed else ()),
+        Column("saves up to", 11, right=True),
+        Column("share", 6, right=True, drop=2),
+        Column("summary", 0, prose=True, drop=3, min_width=44, ordered=False),
+    )
+
 
 BY_RANK = Sort("outcome", descending=False)
 """The order of the report: the most important finding first, what passed last."""
@@ -191,7 +196,7 @@ def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> Chec
                 count = len(report.checks[opened].evidence)
                 rows.extend(CheckRow(FindingRef(opened, entry)) for entry in range(count))
     timed = any(row.ref.evidence is not None for row in rows)
-    columns = (*_COLUMNS[:3], _TIME, *_COLUMNS[3:]) if timed else _COLUMNS
+    columns = _columns(report, timed=timed)
     return CheckRows(report, opened, tuple(rows), columns, sorted_by(columns, sort))
 
 

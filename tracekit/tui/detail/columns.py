@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 GAP = 2
 """Blank cells between columns."""
@@ -36,6 +36,19 @@ class Column:
     max_width: int = 0
     """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`.
     Of the column of width 0, cells that it takes before columns whose `drop` is above `WEIGHTY` get any."""
+
+
+WIDEST = 24
+"""Cells that a column of names takes at most, unless it is the one that takes what is left."""
+_MODEL_WIDTH = 16
+"""Cells in which most names of models can be told apart."""
+
+
+def model_column(names: Iterable[str | None], drop: int = 0) -> Column:
+    """The column of the models of a recording: as wide as the longest name in all lists alike, where there is room."""
+    # One cell more than the title for the sign of the direction.
+    longest = min(max([6, *(cell_len(name) for name in names if name)]), WIDEST)
+    return Column("model", min(longest, _MODEL_WIDTH), drop=drop, max_width=longest)
 
 
 def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:

@@ -9,8 +9,8 @@ from tracekit.compare.findings import FindingChange, Status
 from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.trace.events import Level
-from tracekit.tui.detail.columns import WEIGHTY
-from tracekit.tui.detail.records import WIDEST, Field
+from tracekit.tui.detail.columns import WEIGHTY, WIDEST
+from tracekit.tui.detail.records import Field
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:

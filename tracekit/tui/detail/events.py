@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.columns import Column
+from tracekit.tui.detail.columns import Column, model_column
 from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.rows import Cell
@@ -34,15 +35,16 @@ if TYPE_CHECKING:
     from tracekit.tui.viewport import Span
 
 
-_COLUMNS = (
-    Column("start", 11, right=True),
-    Column("duration", 10, right=True),
-    Column("lane", 13, drop=2),
-    Column("event", 0, min_width=18),
-    Column("model", 13, max_width=18),
-    Column("device", 6, drop=3),
-    Column("process", 16, drop=4),
-)
+def _columns(trace: Trace) -> tuple[Column, ...]:
+    return (
+        Column("start", 11, right=True),
+        Column("duration", 10, right=True),
+        Column("lane", 13, drop=2),
+        Column("event", 0, min_width=18),
+        model_column(trace.models["name"]),
+        Column("device", 6, drop=3),
+        Column("process", 16, drop=4),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +59,10 @@ class EventRows:
     sorted_by: tuple[int, bool]
     empty: str = ""
 
-    @property
+    @cached_property
     def columns(self) -> Sequence[Column]:
         """Columns."""
-        return _COLUMNS
+        return _columns(self.trace)
 
     def __len__(self) -> int:
         return len(self.index)
@@ -114,7 +116,7 @@ def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort 
         key = _key(trace, rows_of_frames, _SORTED[sort.column])[by_start]
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
     empty = none_words("event", span, chosen, known=holds_events(trace))
-    return EventRows(trace, frames[by_start], index[by_start], sorted_by(_COLUMNS, sort), empty)
+    return EventRows(trace, frames[by_start], index[by_start], sorted_by(_columns(trace), sort), empty)
 
 
 _SORTED = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.tui.detail.columns import Column
+from tracekit.tui.detail.columns import WEIGHTY, Column, model_column
 from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rows import Cell
 from tracekit.tui.filtering import passing, ranks
@@ -29,19 +29,22 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import IntArray
     from tracekit.report.time_breakdown import PartsRow
+    from tracekit.trace.trace import Trace
     from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
 
 
-_COLUMNS = (
-    Column("start", 12, right=True),
-    Column("duration", 10, right=True),
-    Column("model", 18),
-    Column("phase", 5),
-    Column("attribution", 11, drop=2),
-    Column("where time went", 0, ordered=False, prose=True, min_width=16),
-)
+def _columns(trace: Trace) -> tuple[Column, ...]:
+    return (
+        Column("start", 12, right=True),
+        Column("duration", 10, right=True),
+        model_column(trace.models["name"]),
+        Column("phase", 5),
+        Column("attribution", 11, drop=WEIGHTY + 1),
+        Column("where time went", 0, ordered=False, prose=True, min_width=16, max_width=24),
+    )
+
 
 FIRST_SORT = Sort("start", descending=False)
 
@@ -52,11 +55,11 @@ class CallRows:
 
     calls: Calls
     activity: pd.DataFrame
+    columns: Sequence[Column]
     order: IntArray
     """Shape (rows,): positions in `calls`."""
     sorted_by: tuple[int, bool]
     empty: str
-    columns: Sequence[Column] = _COLUMNS
 
     def __len__(self) -> int:
         return len(self.order)
@@ -116,7 +119,8 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
     empty = none_words("prediction", state.range, state.filter, known=len(calls) > 0)
-    return CallRows(calls, activity, order, sorted_by(_COLUMNS, sort), empty)
+    columns = _columns(trace)
+    return CallRows(calls, activity, columns, order, sorted_by(columns, sort), empty)
 
 
 def signs(calls: Calls) -> str:

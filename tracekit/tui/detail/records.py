@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rich.cells import cell_len
 
-from tracekit.tui.detail.columns import Column
+from tracekit.tui.detail.columns import WIDEST, Column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.rows import Cell
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record")
 
-WIDEST = 24
-"""Cells that a column takes at most, unless it is the one that takes what is left."""
 _MIN_WIDTH = 16
 """Cells that the column that takes what is left gets at least, where nothing else is said."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -19,7 +20,7 @@ from tracekit.tui.text import cut, edged, pointer
 from tracekit.tui.theme import palette_of, style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.style import Style
     from textual import events
@@ -65,6 +66,8 @@ class RowList(ScrollView, can_focus=True):
         """Rows that the cursor went to and that the state does not know of yet, in that order."""
         self._given: int | None = None
         """The row that the state asked for last."""
+        self._typed: list[Callable[[], None]] = []
+        """What keys asked for before there was a list; its columns come with it."""
 
     def show(self, rows: Rows, cursor: int | None = None, hidden: frozenset[str] = frozenset()) -> None:
         """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Posts no message.
@@ -73,6 +76,7 @@ class RowList(ScrollView, can_focus=True):
         """
         changed = rows is not self._rows
         self._rows, self._hidden = rows, hidden
+        typed, self._typed = (self._typed, []) if rows.columns else ([], self._typed)
         if changed:
             self._forget()
         elif cursor is not None and self._lags(cursor):
@@ -82,6 +86,8 @@ class RowList(ScrollView, can_focus=True):
             self.call_after_refresh(self._follow)
         self.virtual_size = Size(self.size.width, len(rows) + 1)
         self.refresh()
+        for key in typed:
+            key()
 
     def _lags(self, row: int) -> bool:
         """Whether a row that the state asks for is one that the cursor has left again by key."""
@@ -97,6 +103,7 @@ class RowList(ScrollView, can_focus=True):
     def on_hide(self) -> None:
         """What is selected while nobody sees it, the state alone knows."""
         self._forget()
+        self._typed.clear()
 
     def _forget(self) -> None:
         self._ahead.clear()
@@ -114,11 +121,13 @@ class RowList(ScrollView, can_focus=True):
 
     def move(self, step: int) -> None:
         """Move the cursor by some rows and tell."""
-        self.go(self.cursor + step)
+        if not self._later(partial(self.move, step)):
+            self.go(self.cursor + step)
 
     def go(self, row: int) -> None:
         """Put the cursor on a row, or the nearest there is, and tell."""
         if self._rows is None or not len(self._rows):
+            self._later(partial(self.go, row))
             return
         goal = min(max(row, 0), len(self._rows) - 1)
         if goal != self.cursor:
@@ -130,8 +139,15 @@ class RowList(ScrollView, can_focus=True):
 
     def open(self) -> None:
         """Tell that the row with the cursor was chosen."""
-        if self._rows is not None and len(self._rows):
+        if not self._later(self.open) and self.count:
             self.post_message(self.Opened(self, self.cursor))
+
+    def _later(self, what: Callable[[], None]) -> bool:
+        """Whether there is no list yet; what a key asks for is done once there is."""
+        waits = self._rows is None or not self._rows.columns
+        if waits:
+            self._typed.append(what)
+        return waits
 
     @property
     def page(self) -> int:
