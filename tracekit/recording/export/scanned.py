@@ -89,7 +89,7 @@ class _ScannedValues(Values):
         """As `Values.coded`. Many texts become objects when they are first asked for."""
         if len(indexes) <= _FEW or int(indexes[0]) in self._compounds:
             return CodedCells(codes, tuple(map(self.at, indexes.tolist())))
-        return LateCells(codes, partial(self._scanner.texts, indexes))
+        return LateCells(codes, partial(self._scanner.texts, indexes.astype(np.int64, copy=False)))
 
     def compose(self) -> CodeArray | None:
         """Give all compounds their meaning, after which every value is known. The index of the first value that is the
