@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 import tracekit
+from support.analyses import kept_analysis
 from support.expectations import Expected
 from support.ground_truth import ground_truth
 from support.handover import trace_of
@@ -56,7 +57,7 @@ def assert_outcomes(report, truth):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_gives_exactly_the_findings_of_its_ground_truth(samples, name):
-    report = tracekit.analyze(samples / f"{name}.trace")
+    report = kept_analysis(samples / f"{name}.trace").report
     truth = ground_truth(SAMPLES[name]())
     assert findings(report) == list(truth.findings)
     assert report.summary.evaluated == truth.judgeable
@@ -67,7 +68,7 @@ def test_a_sample_gives_exactly_the_findings_of_its_ground_truth(samples, name):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
-    bundle, export = (to_dict(tracekit.analyze(path)) for path in (samples / f"{name}.trace", exports / name))
+    bundle, export = (to_dict(kept_analysis(path).report) for path in (samples / f"{name}.trace", exports / name))
     assert_same_recording(bundle.pop("recording"), export.pop("recording"))
     # The export lists the tables of these without holding them.
     left_out = {"GPU State", "Signposts", "Call Stacks"}
@@ -115,7 +116,7 @@ def assert_same_tables(bundle, export):
 
 
 def test_the_figures_of_wwdc22_come_out(samples):
-    report = tracekit.analyze(samples / "style_transfer_reload.trace")
+    report = kept_analysis(samples / "style_transfer_reload.trace").report
     loads, predictions = (sum(getattr(m, name) for m in report.models) for name in ("loads", "predictions"))
     load_ns, prediction_ns = (
         sum(getattr(model, name).total_ns for model in report.models) for name in ("load", "prediction")
@@ -127,7 +128,7 @@ def test_the_figures_of_wwdc22_come_out(samples):
 
 
 def test_a_recording_that_is_not_instrumented_is_no_clean_recording(samples):
-    report = tracekit.analyze(samples / "not_instrumented.trace")
+    report = kept_analysis(samples / "not_instrumented.trace").report
     assert {check.outcome for check in report.checks if check.pattern != "the recording itself"} == {
         "insufficient_data"
     }

@@ -62,8 +62,12 @@ def test_the_parts_of_a_prediction_add_up(trace) -> None:
     assert (parts.sum(axis=1) == frame["duration_ns"]).all()
 
 
-def test_a_report_is_a_frame_and_text(trace) -> None:
-    report = trace.analyze()
+@pytest.fixture(scope="module")
+def report(trace):
+    return trace.analyze()
+
+
+def test_a_report_is_a_frame_and_text(report) -> None:
     frame = report.to_frame()
     assert {finding.id for finding in report.findings} == {"reload-before-predict"}
     # One finding, in each of the five models.
@@ -74,9 +78,8 @@ def test_a_report_is_a_frame_and_text(trace) -> None:
     assert report.to_markdown().startswith("#")
 
 
-def test_what_a_notebook_shows_is_short_and_private(trace, samples: Path) -> None:
-    report = trace.analyze()
-    opened = tracekit.open_trace(samples / "style_transfer_reload.trace")
+def test_what_a_notebook_shows_is_short_and_private(trace, report) -> None:
+    opened = trace.trace
     device = opened.run.device
     assert device is not None
     private = [fact for fact in (device.name, device.uuid) if fact]
@@ -88,25 +91,26 @@ def test_what_a_notebook_shows_is_short_and_private(trace, samples: Path) -> Non
         assert not [fact for fact in private if fact in shown]
 
 
-def test_analyze_gives_the_same_object_as_that_of_a_trace(trace, samples: Path) -> None:
-    report = tracekit.analyze(samples / "style_transfer_reload.trace")
-    assert isinstance(report, tracekit.Report)
-    assert type(report) is type(trace.analyze())
-    assert report.to_dict() == trace.analyze().to_dict()
-    assert json.loads(report.to_json())["recording"]["source"] == "style_transfer_reload.trace"
-    assert [(entry.id, len(entry.models)) for entry in report.findings] == [("reload-before-predict", 5)]
-    assert report.to_markdown() == trace.analyze().to_markdown()
-    pd.testing.assert_frame_equal(report.to_frame(), trace.analyze().to_frame())
-    assert "<pre>" in report._repr_html_()
+def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples: Path) -> None:
+    read = tracekit.analyze(samples / "style_transfer_reload.trace")
+    assert isinstance(read, tracekit.Report)
+    assert type(read) is type(report)
+    assert read.to_dict() == report.to_dict()
+    assert json.loads(read.to_json())["recording"]["source"] == "style_transfer_reload.trace"
+    assert [(entry.id, len(entry.models)) for entry in read.findings] == [("reload-before-predict", 5)]
+    assert read.to_markdown() == report.to_markdown()
+    pd.testing.assert_frame_equal(read.to_frame(), report.to_frame())
+    assert "<pre>" in read._repr_html_()
 
 
 def test_one_text_is_one_name(trace, samples: Path) -> None:
     path = samples / "style_transfer_reload.trace"
     for analyze in (trace.analyze, lambda **options: tracekit.analyze(path, **options)):
         assert {check.id for check in analyze(only="cold-load").checks} == {"cold-load"}
-        assert "cold-load" not in {check.id for check in analyze(skip="cold-load").checks}
-        assert [model.name for model in analyze(models="Mosaic").models] == ["Mosaic"]
-        assert analyze(budget="30fps").checks
+        report = analyze(skip="cold-load", models="Mosaic", budget="30fps")
+        assert report.checks
+        assert "cold-load" not in {check.id for check in report.checks}
+        assert [model.name for model in report.models] == ["Mosaic"]
         with pytest.raises(tracekit.UsageError, match="unknown check 'e'; list them with `tracekit detectors`"):
             analyze(only="e")
     # The table that is asked for is one name too, not a letter each.

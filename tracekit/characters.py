@@ -29,7 +29,7 @@ def visible(text: str, *, multiline: bool = False) -> str:
     """
     if multiline:
         return "\n".join(visible(line) for line in text.split("\n"))
-    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def printable(text: str, *, styled: bool = False) -> str:

@@ -68,15 +68,23 @@ def kept_report(trace: Trace, **options: object) -> Report:
     return _REPORTS[key]
 
 
+@pytest.fixture(scope="session")
+def unchanged_folders(samples: Path) -> set[Path]:
+    """Folders of recordings that no test changes."""
+    return {samples}
+
+
 @pytest.fixture
-def tracekit(capsys: pytest.CaptureFixture[str], samples: Path, monkeypatch: pytest.MonkeyPatch) -> Tracekit:
-    """Run a command line in this process. Samples never change, nor do traces and reports, so that each sample is read
-    once, and judged once with the same options."""
+def tracekit(
+    capsys: pytest.CaptureFixture[str], unchanged_folders: set[Path], monkeypatch: pytest.MonkeyPatch
+) -> Tracekit:
+    """Run a command line in this process. Traces and reports never change, so that each recording that does not change
+    either is read once, and judged once with the same options."""
 
     def opened(path: Path | str | Sequence[Path | str], **options: object) -> Trace:
         paths = [path] if isinstance(path, Path | str) else list(path)
-        usual = options.get("run") is None and options.get("reader") in (None, "auto")
-        if usual and len(paths) == 1 and Path(paths[0]).parent == samples and usable_tool(paths, "auto") is None:
+        usual = len(paths) == 1 and options.get("run") is None and options.get("reader") in (None, "auto")
+        if usual and Path(paths[0]).parent in unchanged_folders and usable_tool(paths, "auto") is None:
             return kept_trace(Path(paths[0]))
         return open_trace(path, **options)
 

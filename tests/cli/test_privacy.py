@@ -133,7 +133,7 @@ def planted(start_date: str) -> Scenario:
 
 
 @pytest.fixture(scope="module")
-def recordings(tmp_path_factory) -> dict[str, Path]:
+def recordings(tmp_path_factory, unchanged_folders: set[Path]) -> dict[str, Path]:
     """The scenario as an export and as a bundle, and a second bundle to compare with."""
     folder = tmp_path_factory.mktemp("HushParent")
     first, second = planted("2025-06-03T10:15:00.000+02:00"), planted("2025-06-04T10:15:00.000+02:00")
@@ -153,6 +153,7 @@ def recordings(tmp_path_factory) -> dict[str, Path]:
     (folder / "tracekit.toml").write_text(SETTINGS, encoding="utf-8")
     write_bundle(first, folder / "HushRecording.trace")
     write_bundle(second, folder / "HushRecording2.trace")
+    unchanged_folders.add(folder)
     bundles = {"bundle": folder / "HushRecording.trace", "other": folder / "HushRecording2.trace"}
     return {"export": export, **bundles, "config": folder / "tracekit.toml"}
 

@@ -6,6 +6,7 @@ import json
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -190,7 +191,8 @@ def test_where_xctrace_gives_no_list_of_tables_the_native_reading_stands(traceki
 def test_what_neither_reads_gets_both_sentences(
     tracekit, sample_bundle: Path, standin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporter.time, "sleep", lambda _: None)
+    # Of this module alone: without pauses, waiting for a program keeps a processor busy.
+    monkeypatch.setattr(exporter, "time", SimpleNamespace(sleep=lambda _: None))
     standin(export="malformed", only="toc")
     result = tracekit("analyze", sample_bundle)
     assert result.status == 2

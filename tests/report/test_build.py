@@ -11,6 +11,7 @@ import pytest
 from lxml import etree
 
 import tracekit
+from support.analyses import kept_analysis
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import Device, Target
@@ -23,7 +24,7 @@ from tracekit.trace.trace import Trace
 
 @pytest.fixture(scope="module")
 def trace(samples: Path) -> Trace:
-    return tracekit.open_trace(samples / "style_transfer_reload.trace")
+    return kept_analysis(samples / "style_transfer_reload.trace").trace
 
 
 def test_the_figures_of_wwdc22_are_in_every_format(trace: Trace) -> None:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import tracekit
+from support.analyses import kept_analysis
 from tracekit.cli.main import main
 from tracekit.detectors.patterns import Pattern
 from tracekit.report.diagnosis import TREE, Answer, BranchAnswer, Diagnosis, LeafAnswer, diagnose
@@ -24,7 +25,7 @@ def test_every_pattern_but_the_recording_itself_is_asked_once():
 
 
 def test_a_finding_answers_its_question(samples):
-    diagnosis = diagnose(tracekit.analyze(samples / "style_transfer_reload.trace"))
+    diagnosis = diagnose(kept_analysis(samples / "style_transfer_reload.trace").report)
     answered = answers(diagnosis)
     slow = answered[Pattern.SLOW_FIRST_LOAD]
     assert slow.answer is Answer.SEEN
@@ -37,7 +38,7 @@ def test_a_finding_answers_its_question(samples):
 
 
 def test_what_no_recording_shows_is_asked_for_and_not_answered(samples):
-    answered = answers(diagnose(tracekit.analyze(samples / "style_transfer_fixed.trace")))
+    answered = answers(diagnose(kept_analysis(samples / "style_transfer_fixed.trace").report))
     for pattern in (
         Pattern.UNSUPPORTED_VERSION,
         Pattern.NO_COMPUTE_PLAN,
@@ -69,14 +70,14 @@ def test_a_check_that_does_not_apply_says_why(samples):
 
 
 def test_a_recording_that_cannot_be_judged_answers_nothing(samples):
-    answered = answers(diagnose(tracekit.analyze(samples / "not_instrumented.trace")))
+    answered = answers(diagnose(kept_analysis(samples / "not_instrumented.trace").report))
     assert {leaf.answer for leaf in answered.values()} == {Answer.UNKNOWN}
     assert any("get-task-allow" in line for line in answered[Pattern.SLOW_PREDICTIONS].evidence)
 
 
 @pytest.mark.parametrize("width", [40, 100])
 def test_the_text_fits_its_width_and_tells_a_long_reason_once(samples, width):
-    diagnosis = diagnose(tracekit.analyze(samples / "not_instrumented.trace"))
+    diagnosis = diagnose(kept_analysis(samples / "not_instrumented.trace").report)
     text = render_diagnosis(diagnosis, width=width, color=False)
     assert max(map(len, text.splitlines())) <= width
     assert " ".join(text.split()).count("the likely cause is a target without") == 1
@@ -85,7 +86,7 @@ def test_the_text_fits_its_width_and_tells_a_long_reason_once(samples, width):
 
 
 def test_a_finding_leads_to_its_page(samples):
-    diagnosis = diagnose(tracekit.analyze(samples / "sharpen_8bit.trace"))
+    diagnosis = diagnose(kept_analysis(samples / "sharpen_8bit.trace").report)
     assert "fix: tracekit explain excess-data-copies" in render_diagnosis(diagnosis, width=100, color=False)
 
 

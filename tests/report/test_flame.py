@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import tracekit
+from support.analyses import kept_analysis
 from support.call_stacks import APP, MAIN, MS, START, WORKER, app, core_ml, source
 from tracekit.analysis.code.tree import CallTree, in_functions
 from tracekit.recording.table import Process, Thread
@@ -29,7 +29,7 @@ SAMPLES = [
 
 @pytest.fixture(scope="module")
 def trace(samples: Path) -> Trace:
-    opened = tracekit.open_trace(samples / "sharpen_8bit.trace")
+    opened = kept_analysis(samples / "sharpen_8bit.trace").trace
     run = replace(opened.run, target=replace(opened.run.target, process=APP))
     return replace(opened, run=run, sample_source=source(*SAMPLES))
 
@@ -72,7 +72,7 @@ def test_only_samples_in_the_range_that_is_shown_count(trace: Trace) -> None:
 
 
 def test_without_call_stacks_there_is_none(samples: Path) -> None:
-    assert flame_of(tracekit.open_trace(samples / "captions_concurrent.trace")) is None
+    assert flame_of(kept_analysis(samples / "captions_concurrent.trace").trace) is None
 
 
 def test_names_are_redacted_and_fit_for_a_screen(trace: Trace) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tracekit
+from support.analyses import kept_analysis
 from tracekit.report.over_time import COLUMNS, NOTE, TITLE, bars, time_rows
 from tracekit.report.renderers.formats import RENDERERS
 from tracekit.testing import Model, Process, Scenario, write_export
@@ -91,7 +92,7 @@ def test_one_prediction_follows_nothing(report_of):
 
 
 def test_a_stage_of_a_pipeline_has_no_row(samples):
-    report = tracekit.analyze(samples / "not_instrumented.trace")
+    report = kept_analysis(samples / "not_instrumented.trace").report
     assert time_rows(report.models) == ()
 
 
@@ -104,7 +105,7 @@ def test_bars_are_as_high_as_their_share_of_the_largest():
 
 @pytest.mark.parametrize("name", ["text", "markdown"])
 def test_readable_reports_show_it(samples, name):
-    document = RENDERERS[name].render(tracekit.analyze(samples / "captions_concurrent.trace"))
+    document = RENDERERS[name].render(kept_analysis(samples / "captions_concurrent.trace").report)
     assert (TITLE if name == "markdown" else TITLE.upper()) in document
     words = " ".join(document.split())
     for fact in ("54.1", "10.6", "bimodal latency: 12.8 ms (30%) and 73.9 ms (70%)", NOTE):

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.analyses import kept_analysis
 from support.samples import SAMPLES
 from tracekit.analysis.loads import first_after_load
-from tracekit.api import Analysis, analysis_of
+from tracekit.api import Analysis
 from tracekit.report.redact import private_facts
 from tracekit.report.timeline import CALL, COLD, timeline_of
 from tracekit.trace.events import Kind
@@ -19,13 +20,13 @@ from tracekit.trace.filter import EVENT_FRAMES, everything, only_models
 
 @pytest.fixture(scope="module")
 def reload_analysis(samples: Path) -> Analysis:
-    return analysis_of(samples / "style_transfer_reload.trace")
+    return kept_analysis(samples / "style_transfer_reload.trace")
 
 
 @pytest.mark.parametrize("name", ["captions_concurrent", "not_instrumented"])
 def test_every_row_is_there_once(name: str, samples: Path) -> None:
     assert name in SAMPLES
-    analysis = analysis_of(samples / f"{name}.trace")
+    analysis = kept_analysis(samples / f"{name}.trace")
     timeline = analysis.timeline()
     events = [lane for lane in timeline.lanes if not lane.strip]
     assert sum(len(lane.starts) for lane in events) == sum(
@@ -71,7 +72,7 @@ def test_only_what_is_shown_is_drawn(reload_analysis: Analysis) -> None:
 
 @pytest.mark.parametrize("name", ["not_instrumented", "sharpen_8bit"])
 def test_names_of_other_processes_stay_here_as_in_the_report(name: str, samples: Path) -> None:
-    analysis = analysis_of(samples / f"{name}.trace")
+    analysis = kept_analysis(samples / f"{name}.trace")
     others = set(private_facts(analysis.trace).processes) - {analysis.report.recording.target}
     plain = timeline_of(analysis.trace, analysis.report.checks, redact=False)
     named = {process for process in others if any(f"({process}" in text for text in plain.texts)}
@@ -85,7 +86,7 @@ def test_names_of_other_processes_stay_here_as_in_the_report(name: str, samples:
 
 
 def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples: Path) -> None:
-    analysis = analysis_of(samples / "not_instrumented.trace")
+    analysis = kept_analysis(samples / "not_instrumented.trace")
     timeline = timeline_of(analysis.trace, (), redact=False)
     lane = next(lane for lane in timeline.lanes if lane.id == "gpu other")
     hardware = analysis.trace.hardware

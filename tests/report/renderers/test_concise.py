@@ -9,6 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 import tracekit
+from support.analyses import kept_analysis
 from tracekit.report.renderers.concise import LINES, render_concise, render_summary
 from tracekit.report.report import Report
 from tracekit.report.verdict import summarize
@@ -27,7 +28,7 @@ MS = 1_000_000
 
 @pytest.fixture(scope="module")
 def reports(samples: Path) -> dict[str, Report]:
-    return {name: tracekit.analyze(samples / f"{name}.trace") for name in SAMPLES}
+    return {name: kept_analysis(samples / f"{name}.trace").report for name in SAMPLES}
 
 
 @pytest.mark.parametrize("name", SAMPLES)

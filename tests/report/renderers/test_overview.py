@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import tracekit
+from support.analyses import kept_analysis
 from tracekit.report.renderers.overview import Analyzed, render_overview
 
 
@@ -19,7 +19,7 @@ def entries(samples: Path) -> list[Analyzed]:
         "not_instrumented.trace",
     )
     return [
-        *(Analyzed(name, tracekit.analyze(samples / name)) for name in names),
+        *(Analyzed(name, kept_analysis(samples / name).report) for name in names),
         Analyzed("gone\x1b[2J.trace", None, "gone.trace: no such file"),
     ]
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tracekit import analyze
+from support.analyses import kept_analysis
 from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.text import NARROWEST, WIDEST, render_text
 from tracekit.report.report import Report
@@ -139,7 +139,7 @@ def test_columns_go_by_rank_when_there_is_no_room(full: Report) -> None:
 
 @pytest.mark.parametrize("sample", ["sharpen_8bit", "style_transfer_fixed", "captions_concurrent", "not_instrumented"])
 def test_80_columns_have_room_for_every_name(sample: str, samples: Path) -> None:
-    text = plain(analyze(samples / f"{sample}.trace"), width=80)
+    text = plain(kept_analysis(samples / f"{sample}.trace").report, width=80)
     assert "GPU execution, process " in text
     assert "…" not in text
 

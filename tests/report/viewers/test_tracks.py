@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracekit.api import Analysis, analysis_of
+from support.analyses import kept_analysis
+from tracekit.api import Analysis
 from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, SliceTrack, Tracks, tracks_of
 from tracekit.trace.events import LOAD_KINDS, Kind
 
 
 @pytest.fixture(scope="module")
 def concurrent(samples: Path) -> Analysis:
-    return analysis_of(samples / "captions_concurrent.trace", functions=False)
+    return kept_analysis(samples / "captions_concurrent.trace", functions=False)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tra
 
 
 def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(samples: Path) -> None:
-    analysis = analysis_of(samples / "style_transfer_reload.trace", functions=False)
+    analysis = kept_analysis(samples / "style_transfer_reload.trace", functions=False)
     tracks = tracks_of(analysis.report, analysis.timeline())
     activity = analysis.trace.activity
     loads = activity[activity["kind"].isin(LOAD_KINDS)]

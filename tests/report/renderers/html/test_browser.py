@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.analyses import kept_analysis
 from tracekit.analysis.code.tree import CallTree
 from tracekit.api import Analysis, analysis_of
 from tracekit.compare.comparison import compare
@@ -84,11 +85,11 @@ def look(analysis: Analysis, samples: Path, shared_folder: Path) -> str:
     folder = shared_folder / "pages"
     folder.mkdir()
     pages = [write(analysis, folder, stacks())]
-    pages += [write(analysis_of(samples / f"{name}.trace"), folder) for name in LOOKED_AT]
+    pages += [write(kept_analysis(samples / f"{name}.trace"), folder) for name in LOOKED_AT]
     real = samples.parents[1] / "shared/corpus/bundles"
     pages += [write(analysis_of(real / f"{name}.trace"), folder) for name in REAL if (real / f"{name}.trace").exists()]
     pages.append(write_hostile(analysis, folder))
-    pages.append(write_pair(analysis, analysis_of(samples / f"{CONCURRENT}.trace"), folder))
+    pages.append(write_pair(analysis, kept_analysis(samples / f"{CONCURRENT}.trace"), folder))
     call = first_prediction(analysis)
     first = f"{call.start_ns}-{call.start_ns + call.duration_ns}"
     command = ["node", str(WEB / "test/browser.mjs"), str(CHROMIUM), first, *map(str, pages)]
@@ -99,7 +100,7 @@ def look(analysis: Analysis, samples: Path, shared_folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def analysis(samples: Path) -> Analysis:
-    return analysis_of(samples / f"{DRIVEN}.trace")
+    return kept_analysis(samples / f"{DRIVEN}.trace")
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +274,7 @@ def test_without_scripts_everything_but_the_lanes_is_there(analysis: Analysis, s
 
 def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: dict[str, Any], samples: Path) -> None:
     pair = next(page["pair"] for page in seen["files"] if "pair" in page)
-    traces = [analysis_of(samples / f"{name}.trace").trace for name in (DRIVEN, CONCURRENT)]
+    traces = [kept_analysis(samples / f"{name}.trace").trace for name in (DRIVEN, CONCURRENT)]
     called = [trace.activity[trace.activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min() for trace in traces]
     offset = (int(called[1]) - int(called[0])) / 1e9
     spans = []

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracekit.api import Analysis, analysis_of
+from support.analyses import kept_analysis
+from tracekit.api import Analysis
 from tracekit.report.renderers.html import render_html
 from tracekit.report.renderers.html.columns import fitted, payload
 
@@ -19,7 +20,7 @@ NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags"
 
 @pytest.fixture(scope="module")
 def analysis(samples: Path) -> Analysis:
-    return analysis_of(samples / "style_transfer_reload.trace")
+    return kept_analysis(samples / "style_transfer_reload.trace")
 
 
 def flame_bytes(head: dict) -> int:

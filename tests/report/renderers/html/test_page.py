@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from tracekit.api import Analysis, analysis_of
+from support.analyses import kept_analysis
+from tracekit.api import Analysis
 from tracekit.report import formatting
 from tracekit.report.formatting import fix_line
 from tracekit.report.renderers.concise import summary_line
@@ -23,7 +24,7 @@ SAMPLES = ("captions_concurrent", "not_instrumented", "sharpen_8bit", "style_tra
 
 @pytest.fixture(scope="module", params=SAMPLES)
 def sample(request: pytest.FixtureRequest, samples: Path) -> tuple[Analysis, str]:
-    analysis = analysis_of(samples / f"{request.param}.trace")
+    analysis = kept_analysis(samples / f"{request.param}.trace")
     return analysis, render_html(analysis.report, analysis.timeline())
 
 
@@ -105,7 +106,7 @@ def test_without_lanes_there_is_no_script(full: Report) -> None:
 
 
 def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> None:
-    analysis = analysis_of(samples / "sharpen_8bit.trace")
+    analysis = kept_analysis(samples / "sharpen_8bit.trace")
     page = html.fromstring(render_html(analysis.report, analysis.timeline()))
     for check in analysis.report.checks:
         if check.outcome != "finding":

@@ -1,0 +1,56 @@
+"""The list of events: which ones it holds, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.api import judge
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.detail.aggregation import Line, lines_of, short_event
+from tracekit.tui.detail.events import event_rows
+from tracekit.tui.filtering import passing, ranks
+from tracekit.tui.state import EventFilter, Sort
+
+
+def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace) -> None:
+    rows = event_rows(reload_trace, EventFilter(), None, Sort("model", descending=False))
+    models = [getattr(reload_trace, rows.ref(row).frame)["model"].iloc[rows.ref(row).index] for row in range(len(rows))]
+    named = [str(model).casefold() for model in models if isinstance(model, str)]
+    assert named == sorted(named)
+    assert all(isinstance(model, str) for model in models[: len(named)])
+    assert len(rows) == sum(len(getattr(reload_trace, name)) for name in EVENT_FRAMES)
+
+
+def test_ranks_put_texts_in_order_and_none_last(reload_trace) -> None:
+    column = reload_trace.hardware["model"]
+    found = ranks(column)
+    assert (found[column.isna().to_numpy()] == found.max()).all()
+    texts = column.dropna().unique().astype(str)
+    by_rank = sorted(texts, key=lambda text: found[(column == text).to_numpy()][0])
+    assert by_rank == sorted(texts, key=str.casefold)
+
+
+def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
+    hardware = reload_trace.hardware
+    passed = passing(reload_trace, "hardware", EventFilter(model=""), None)
+    assert passed.sum() == hardware["model"].isna().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("event", "process", "room", "expected"),
+    [
+        ("GPU execution, CB (88248), nested", "CB (88248)", 24, "GPU, CB (88248), nested"),
+        ("GPU execution, WindowServer (502)", "WindowServer (502)", 18, "GPU, Window… (502)"),
+        ("GPU execution, WindowServer (502), nested", "WindowServer (502)", 23, "GPU, Windo…502), nested"),
+        ("GPU execution, unknown process", None, 26, "GPU, unknown process"),
+        ("Neural Engine Request", None, 18, "Neural En… Request"),
+    ],
+)
+def test_the_ends_by_which_events_differ_survive(event, process, room, expected, reload_trace) -> None:
+    line = lines_of(judge(reload_trace, only=["reload-before-predict"]).aggregation[:1])[0]
+    named = Line(replace(line.source, process=process), replace(line.shown, event=event))
+    told = short_event(named, room)
+    assert len(told) <= room
+    assert told == expected
