@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tracekit.recording import open_recording
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tracekit.recording.contents import Recording
 
 UID = plistlib.UID
 BLOCK = 1 << 20
@@ -240,3 +244,12 @@ def made_bundle() -> type[MadeBundle]:
 @pytest.fixture(scope="session")
 def shared_arrays() -> Callable[[list[list[int]]], tuple[bytes, bytes]]:
     return integer_arrays
+
+
+@pytest.fixture(scope="module")
+def opened(corpus: Path) -> dict[str, Recording]:
+    """The real bundles, by name."""
+    # The fuzzer of hostile bundles loads this file alone.
+    from support.real_bundles import ALL
+
+    return {name: open_recording(corpus / f"bundles/{name}.trace") for name in ALL}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from suite.planted import cache_in_and_out
+from suite.planted_together import cache_in_and_out
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, decoder_app, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, cpu, neural_engine, start_recording

@@ -168,7 +168,7 @@ class Bundle:
             assert reference == expected or (offset == 0 and not any(data[expected:reference]))
             expected = reference + 4 + 8 * count
             values.append(np.frombuffer(data, "<u8", count, reference + 4).tolist())
-        assert not any(data[expected:])
+        assert not data[expected:].strip(b"\0")
         return values
 
 

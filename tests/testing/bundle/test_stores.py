@@ -46,12 +46,12 @@ def test_the_rows_file_has_the_header_and_whole_blocks(bundle):
         size = store.dtype.itemsize
         head = [int.from_bytes(store.content[index : index + 4], "little") for index in range(0, 32, 4)]
         assert head == [0x12340A0A, 3, 40, 4096, size, size * 65_536, 65_536, 0]
-        assert not any(store.content[32:4096])
+        assert not store.content[32:4096].strip(b"\0")
         body = store.content[4096:]
         count = store.descriptor["_props"]["next_event_id"]
         assert len(body) % (size * 65_536) == 0
         assert count * size <= len(body) < (count + 65_536) * size
-        assert not any(body[count * size :])
+        assert not body[count * size :].strip(b"\0")
         seen += count
     assert seen > 30
 
@@ -100,7 +100,9 @@ def test_columns_are_those_of_real_stores(written, real):
     ],
 )
 def test_rows_have_the_measured_size(tmp_path, open_bundle, make_scenario, version, schema, size):
-    path = write_bundle(make_scenario(xcode_version=version), tmp_path / "X.trace", form_template=False)
+    path = write_bundle(
+        make_scenario(xcode_version=version), tmp_path / "X.trace", form_template=False, rows_per_block=16
+    )
     assert open_bundle(path).store(schema).dtype.itemsize == size
 
 

@@ -1,0 +1,114 @@
+"""Which prediction work of the GPU, and graphs that were sent to it, belong to."""
+
+import pytest
+
+from support.hardware_rows import GPU, MS, answers, gpu_label, graph_label, graphs
+from tracekit.trace.build import build_trace
+from tracekit.trace.events import Lane
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "linked"),
+    [
+        (50 * MS, 100 * MS, True),
+        (50 * MS, 101 * MS, True),  # GPU work may end 1 ms after the prediction
+        (50 * MS, 101 * MS + 1, False),
+        (100 * MS, 100 * MS + 1, True),
+        (100 * MS + 1, 100 * MS + 2, False),  # but not begin after it
+        (-1, 50 * MS, False),
+    ],
+)
+def test_gpu_work_may_outlive_its_prediction_a_little(make, start, end, linked):
+    app = make.process("app", 42)
+    coreml = make.coreml((0, 100 * MS, "Prediction", "a-1"))
+    gpu = make.table("metal-gpu-intervals", GPU, (start, end - start, gpu_label("a"), app, 1))
+    answered = answers(build_trace(make.recording(coreml, gpu, target=app)))
+    assert answered == [(0 if linked else None, "a", "exact")]
+
+
+def test_gpu_work_inside_the_next_prediction_is_not_the_last_ones(make):
+    app = make.process("app", 42)
+    coreml = make.coreml((0, 10 * MS, "Prediction", "a-1"), (10 * MS, 10 * MS, "Prediction", "a-1"))
+    gpu = make.table("metal-gpu-intervals", GPU, (10 * MS + 1, 1000, gpu_label("a"), app, 1))
+    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [(1, "a", "exact")]
+
+
+def test_gpu_rows_are_judged_by_process_then_label_and_never_by_time_alone(make):
+    app, other = make.process("app", 42), make.process("other", 7)
+    coreml = make.coreml((0, 100, "Prediction", "a-1"))
+    gpu = make.table(
+        "metal-gpu-intervals",
+        GPU,
+        (10, 5, gpu_label("a"), app, 1),
+        (20, 5, gpu_label("a"), other, 2),
+        (30, 5, gpu_label("a"), None, 3),
+        (40, 5, "Render Command 0", app, 4),
+        (50, 5, "Render Command 0", None, 5),
+        (60, 5, gpu_label("unnamed"), app, 6),
+    )
+    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [
+        (0, "a", "exact"),
+        (None, "a", "foreign"),
+        (0, "a", "label"),
+        (None, None, "unattributed"),
+        (None, None, "unattributed"),
+        (None, "unnamed", "exact"),
+    ]
+
+
+def test_a_graph_shares_what_is_known_of_its_command_buffer(make):
+    app, other = make.process("app", 42), make.process("other", 7)
+    coreml = make.coreml((0, 100, "Prediction", "a-1"), (0, 100, "Prediction", "b-1"), (200, 9, "Prediction", "b-1"))
+    gpu = make.table(
+        "metal-gpu-intervals",
+        GPU,
+        (9, 2, "no model", app, 0x1234567890),
+        (10, 5, gpu_label("a", 2), app, 0x1234567890),
+        (30, 5, gpu_label("a"), other, 2),
+        (40, 5, "Own graph", app, 3),
+    )
+    mps = graphs(
+        make,
+        (10, 5, graph_label(0x1234567890), None),
+        (30, 5, graph_label(2), None),
+        (40, 5, graph_label(3), None),
+        (50, 5, graph_label(99), None),  # no GPU row: time decides
+        (201, 5, graph_label(0), None),
+        (205, 1 * MS, "unreadable", None),
+        (300, 5, graph_label(98), None),
+        (201, 5, graph_label(97), other),
+        (10, 5, graph_label(0xFFFFFFFFFFFFFFFF), None),
+        (10, 5, graph_label(0x1234567890), other),  # its own process tells more than its command buffer
+    )
+    trace = build_trace(make.recording(coreml, gpu, mps, target=app))
+    assert answers(trace)[4:] == [
+        (0, "a", "exact"),
+        (None, "a", "foreign"),
+        (None, None, "unattributed"),
+        (None, None, "ambiguous"),
+        (2, "b", "contained"),
+        (2, "b", "contained"),
+        (None, None, "unattributed"),
+        (None, None, "foreign"),
+        (None, None, "ambiguous"),
+        (None, None, "foreign"),
+    ]
+    rows = trace.hardware[trace.hardware["lane"] == Lane.MPS]
+    assert rows.set_index("row")["operation"].dropna().to_dict() == {0: 2, 1: 0}
+
+
+def test_gpu_work_that_may_have_outlived_one_of_two_calls_is_of_neither_for_sure(make):
+    app = make.process("app", 42)
+    coreml = make.coreml((0, 10 * MS, "Prediction", "a-1"), (5 * MS, 15 * MS, "Prediction", "a-1"))
+    gpu = make.table(
+        "metal-gpu-intervals",
+        GPU,
+        (4 * MS, 2 * MS, gpu_label("a"), app, 1),
+        (9 * MS, 2 * MS, gpu_label("a"), app, 2),  # ends 1 ms after the first call
+        (9 * MS, 2 * MS + 1, gpu_label("a"), app, 3),  # ends too late for the first one
+    )
+    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [
+        (0, "a", "exact"),
+        (None, "a", "exact"),
+        (1, "a", "exact"),
+    ]
