@@ -6,7 +6,7 @@ import pytest
 
 from suite.planted import PLANTED
 from suite.queued import queued_keys
-from suite.random_apps import HEALTHY, PROBLEM, Verdict, judged_all, problem, table
+from suite.random_apps import HEALTHY, PROBLEM, Verdict, judged, judged_all, problem, table
 from tracekit.testing import Draws, Model
 from tracekit.testing.simulation import Simulation
 from tracekit.testing.threads import MS, steady
@@ -16,6 +16,8 @@ COUNT, EVERY = 15, 1_000
 """Apps of each kind, in an ordinary run and with `--every-case`."""
 PARTS = 5
 """So that several processes of tests can share them."""
+HARD = {44: "gaps inside calls that also queue", 300: "few waits by chance", 757: "slow shapes that also queue"}
+"""Seeds of problem apps in which one effect lies over another."""
 A, B = Model("Segmenter"), Model("PoseNet")
 
 
@@ -26,6 +28,12 @@ def test_random_apps_hold_what_was_planted_and_nothing_else(request, kind, part)
     seeds = range(part, count, PARTS)
     wrong = [verdict for verdict in judged_all((kind, seed) for seed in seeds) if not verdict.right]
     assert not wrong, "\n" + "\n".join([*(verdict.complaint for verdict in wrong), table(wrong)])
+
+
+@pytest.mark.parametrize("seed", HARD, ids=lambda seed: HARD[seed].replace(" ", "_"))
+def test_one_effect_does_not_hide_another(seed):
+    verdict = judged((PROBLEM, seed))
+    assert verdict.right, verdict.complaint
 
 
 @pytest.mark.parametrize("number", range(len(PLANTED)), ids=lambda number: PLANTED[number].recipe.__name__)

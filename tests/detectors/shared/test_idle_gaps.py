@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from support.handover import trace_of
@@ -11,7 +12,7 @@ from tracekit.analysis.idle import idle_times
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.shared import idle_gaps
-from tracekit.testing import SignpostRow
+from tracekit.testing import Draws, SignpostRow
 from tracekit.testing.rows import Model
 
 GAPS, SERIAL = "pipeline-gaps", "serial-predictions"
@@ -70,6 +71,22 @@ def test_pauses_of_the_same_sequences_are_found_once(scenario, monkeypatch):
     monkeypatch.setattr(idle_gaps, "idle_times", lambda *count: min_calls_asked.append(count[-1]) or idle_times(*count))
     run_detectors(trace, only=[GAPS, SERIAL, "warm-up-spike"])
     assert min_calls_asked == [100]
+
+
+@pytest.mark.parametrize("count", [12, 20, 30, 50, 80, 120])
+def test_random_waits_hardly_ever_look_like_work(count):
+    draws = Draws(11)
+    looks = sum(like_work([draws.integer(1, 40_000) * 1_000 for _ in range(count)]) for _ in range(600))
+    assert looks <= 600 / 160 * 3
+
+
+def test_work_on_many_inputs_that_differ_looks_like_work():
+    for spread, count in ((0.28, 120), (0.2, 60), (0.1, 25)):
+        assert like_work([round(10 * MS * (1 + spread * (2 * index / (count - 1) - 1) * 2)) for index in range(count)])
+
+
+def like_work(pauses_ns):
+    return idle_gaps._like_work(np.array(pauses_ns))
 
 
 @pytest.mark.parametrize(("pause", "gaps", "serial"), [(10.3, Finding, Passed), (9.7, Passed, Finding)])

@@ -37,6 +37,7 @@ from tracekit.detectors import (
     too_few_predictions,
     value_of,
 )
+from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.trace.frames import rows_where
 
@@ -79,8 +80,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
     idle = _idle(view, gaps)
     owner = rows.index.get_indexer(pd.Index(gaps.prediction))
     pieces = 1 + np.bincount(owner, minlength=len(rows))
-    predicted_ns = int(rows["duration_ns"].sum())
-    share = int(idle.sum()) / predicted_ns if predicted_ns else 0.0
+    queued_ns = int(waits_for_others(view)[0][with_rows].sum())
+    running_ns = int(rows["duration_ns"].sum()) - queued_ns
+    share = int(idle.sum()) / running_ns if running_ns else 0.0
     metrics = (
         above("segments per prediction (median)", float(np.median(pieces)), "count", options.pieces),
         above("gaps between segments", share, "share", options.gap_share),
@@ -90,10 +92,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view.name,
             "Half of the predictions run on the Neural Engine in "
             f"{format_count(int(np.median(pieces)), 'segment')}{'' if np.median(pieces) <= 1 else ' or fewer'}; "
-            f"{format_share(share)} of their time is idle gaps between segments.",
+            f"{format_share(share)} of their time{_besides(queued_ns)} is idle gaps between segments.",
             metrics,
         )
-    return _finding(view, rows, gaps, idle, metrics)
+    return _finding(view, rows, gaps, idle, metrics, _besides(queued_ns))
+
+
+def _besides(queued_ns: int) -> str:
+    """Words behind a time that leaves out how long predictions queued."""
+    return " without queueing" if queued_ns else ""
 
 
 def _idle(view: ModelView, gaps: WorkGaps) -> IntArray:
@@ -105,7 +112,7 @@ def _idle(view: ModelView, gaps: WorkGaps) -> IntArray:
 
 
 def _finding(
-    view: ModelView, rows: pd.DataFrame, gaps: WorkGaps, idle: IntArray, metrics: tuple[Metric, ...]
+    view: ModelView, rows: pd.DataFrame, gaps: WorkGaps, idle: IntArray, metrics: tuple[Metric, ...], besides: str
 ) -> Finding:
     """The finding with its cost: the time in gaps in which nothing ran for the prediction."""
     chosen = idle > 0
@@ -118,7 +125,7 @@ def _finding(
         summary=(
             f"Half of {format_count(len(rows), 'prediction')} run on the Neural Engine in {pieces:.0f} or more "
             f"segments. Between them, all compute units idle for {format_time(mean)} per prediction on average "
-            f"({share} of its time)."
+            f"({share} of its time{besides})."
         ),
         metrics=(*metrics, Metric("mean gap time per prediction", mean, "ns")),
         cost=cost_of(
@@ -153,7 +160,7 @@ model; stages of a pipeline are models of their own. Reported when both hold:
 
 - Half of the predictions or more have at least `pieces` segments.
 - Gaps between segments, in which no unit works for the model and the engine does not work for others, take `gap_share`
-  or more of prediction time.
+  or more of prediction time. Time in which predictions queued for the engine does not count.
 
 At least `min_predictions` predictions are needed. Estimated savings are the time of these gaps.
 

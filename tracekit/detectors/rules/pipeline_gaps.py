@@ -125,7 +125,8 @@ Otherwise gaps count as the app's work in any of three cases:
 - The app's signposts fill half of them.
 - Call stacks show code of the app for half of them. The finding then names the functions.
 - Gaps are clearly not shorter where predictions are longer, they are at most 100 ms, and half their interquartile range
-  is 0.07 to 0.3 of their median. Gaps shorter than a frame at 60 fps may vary less.
+  is 0.07 to 0.3 of their median. Gaps shorter than a frame at 60 fps may vary less. With fewer than 80 gaps the upper
+  limit is lower, since a few random waits can look alike.
 
 If neither is clear, the check is not evaluated. If several models alternate, their predictions count as one, and the
 finding names the model with the longest gaps before its predictions. A model alternates with another if it runs between

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.code import work_between
-from tracekit.analysis.idle import CoreMLCalls, Idle, Pacing, core_ml_calls, idle_times, pacing, spread
+from tracekit.analysis.idle import CERTAINTY, CoreMLCalls, Idle, Pacing, core_ml_calls, idle_times, pacing, spread
 from tracekit.detectors import (
     Evidence,
     Finding,
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 WORK_SPREAD = 0.3
 """Pauses whose half distance between quartiles is at most this share of their median are taken for work of the app.
 Events that it waits for come by chance, and the spread of such times is 0.8 (heuristic)."""
+
+CHANCE_SPREAD = 0.5
+"""Waits of any length up to some longest one vary so, and others vary more (uniform distribution). Of few waits, by
+chance, less: the standard error of this measure is `CHANCE_ERROR` over the root of their number (the same)."""
+CHANCE_ERROR = 0.71
 
 WORK_LONGEST_NS = 100_000_000
 """Longer pauses are not taken for work by their regularity alone (heuristic)."""
@@ -176,7 +181,8 @@ def _like_work(pause_ns: IntArray) -> bool:
     """Whether pauses, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
     variation, usual = spread(pause_ns), float(np.median(pause_ns))
     sleeps = variation <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
-    return variation <= WORK_SPREAD and usual <= WORK_LONGEST_NS and not sleeps
+    by_chance = CHANCE_SPREAD - CERTAINTY * CHANCE_ERROR / len(pause_ns) ** 0.5
+    return variation <= min(WORK_SPREAD, by_chance) and usual <= WORK_LONGEST_NS and not sleeps
 
 
 def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, c
 from tracekit.analysis.latency import Growth, Modes, growth, modes
 from tracekit.detectors import ModelView
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judged
+from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS, DEVICE_NAMES
 
@@ -224,10 +225,14 @@ class Switching:
 
 
 def read_switching(view: ModelView, calls: Calls, rule: SwitchRule) -> Switching | None:
-    """Two groups of calls that differ by the rule's ratio; None where there are none. O(n log n)."""
-    durations = calls.durations
+    """Two groups of calls that differ by the rule's ratio; None where there are none. O(n log n).
+
+    How long a call queued for the Neural Engine says nothing of its group: some of either may have.
+    """
+    durations, waited = calls.durations, waits_for_others(view)[0]
+    without_waits = np.maximum(durations - waited[view.predictions.index.get_indexer(calls.rows.index)], 1)
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
-    groups = modes(durations, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))
+    groups = modes(without_waits, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))
     if len(groups.counts) < 2:
         return None
     slow = groups.membership > 0
@@ -243,7 +248,7 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule) -> Switching
         fast_unit=units[0],
         slow_unit=units[1],
         follows=(
-            switches >= rule.switches and medians[1] - medians[0] >= rule.excess_ns and _narrow(durations, groups)
+            switches >= rule.switches and medians[1] - medians[0] >= rule.excess_ns and _narrow(without_waits, groups)
         ),
     )
 
