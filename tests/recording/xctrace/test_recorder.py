@@ -248,7 +248,7 @@ def test_a_bundle_that_only_xctrace_reads_is_opened_by_it_where_it_is_in_doubt(
 @needs_proc
 def test_a_guard_that_is_killed_takes_the_recording_with_it(run, request_: Request) -> None:
     listener = Listener()
-    listener.tell = lambda _: os.kill(min(at_work(request_.output)), signal.SIGKILL)
+    listener.on_message = lambda _: os.kill(min(at_work(request_.output)), signal.SIGKILL)
     with pytest.raises(TracekitError, match="recording failed"):
         run("", listener, time_limit=None)
 
