@@ -36,13 +36,16 @@ void *in_large_pages(void *array, size_t size)
 }
 
 /* How many of something the file will have had if it goes on like that, of which there are so many from byte `start` to
-   `where`. With the right room from the beginning, no array has to be moved; memory that is never used costs nothing. */
+   `where`, and at most one more for each byte that is left: one long text at the beginning is no measure of the others.
+   With the right room from the beginning, no array has to be moved; memory that is never used costs nothing. */
 size_t expected(const Scanner *s, const char *where, size_t count, uint64_t start)
 {
-    uint64_t done = s->consumed + (uint64_t)(where - s->region);
+    uint64_t done = s->consumed + (uint64_t)(where - s->region), left, more;
     if (done <= start || done >= s->size)
         return count;
-    return count * ((s->size - done) / (done - start) + 2);
+    left = s->size - done;
+    more = count * (left / (done - start) + 1);
+    return count + (size_t)(more < left ? more : left);
 }
 
 /* Makes room in an array; `array` is the address of its pointer. */
