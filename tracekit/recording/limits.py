@@ -5,7 +5,7 @@ Real recordings stay far below each of these. What exceeds one is refused.
 
 from __future__ import annotations
 
-CHUNK_BYTES = 256 * 1024
+CHUNK_BYTES = 64 * 1024
 """Bytes handed to the XML parser at a time; its tree never holds more than the rows of about one chunk."""
 
 MAX_TIME_NS = 2**53 - 1

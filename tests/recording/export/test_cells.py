@@ -8,6 +8,7 @@ import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
+from tracekit.recording.export import cells
 from tracekit.recording.quoting import shortened
 from tracekit.recording.table import IntegerCells, Process, Thread
 
@@ -152,3 +153,22 @@ def test_long_tables_cross_the_blocks_they_are_collected_in(
 def test_values_in_messages_are_short_and_printable() -> None:
     assert shortened("a\x1b[31m\n") == r"'a\x1b[31m\n'"
     assert len(shortened("a" * 10_000)) < 70
+
+
+@pytest.mark.parametrize("kept", [1, 4_096])
+def test_a_reference_means_the_latest_definition_of_its_id(
+    xml: Any, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(cells, "_MAX_KNOWN", kept)
+    rows = [
+        '<uint64 id="1">5</uint64><uint64 id="2">8</uint64>',
+        '<uint64 ref="1"/><uint64 ref="2"/>',
+        '<uint64 ref="1"/><uint64 ref="1"/>',
+        '<uint64 id="1">6</uint64><uint64 ref="1"/>',
+        '<uint64 ref="1"/><sentinel ref="2"/>',
+        '<uint64 ref="2"/><uint64 ref="1"/>',
+    ]
+    (table,) = open_recording(write(xml.one_table("first:uint64 second:uint64", *rows))).tables("sample")
+    first, second = table.cells
+    assert [first.item(row) for row in range(6)] == [5, 5, 5, 6, 6, 8]
+    assert [second.item(row) for row in range(6)] == [8, 8, 5, 6, None, 6]

@@ -21,8 +21,6 @@ from tracekit.recording.quoting import shortened
 from tracekit.recording.table import CodedCells, Process, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy as np
     import numpy.typing as npt
     from lxml.etree import _Element
@@ -39,6 +37,8 @@ _UINT64_MAX = 2**64 - 1
 _NO_TAG = 0
 _SHORT = 16
 """Digits below which a number needs no check of its range."""
+_MAX_KNOWN = 4_096
+"""References whose payloads are kept at hand, few enough to take hardly any memory."""
 _MAX_GAP = 65_536
 """How many places of the arrays may be empty beyond as many as are taken; ids further ahead are kept one by one."""
 
@@ -113,6 +113,10 @@ class Values:
         self.id_codes = array("H", [_NO_TAG])
         """Code of the tag that defined each id; 0 where it is not defined."""
         self.id_payloads = array("q", [0])
+        self.known: list[dict[str | None, int]] = [{None: 0}]
+        """Payloads of references met lately, by code of the cell's tag: one look-up instead of a number and two. A cell
+        of code 0 has no value."""
+        self._known_count = 0
         self.awaited: set[str] = set()
         """Ids that cells wait for."""
         self.arrived: list[str] = []
@@ -135,6 +139,7 @@ class Values:
                 raise CellError(f"{as_tag(tag)}: more than {limits.MAX_TAGS} kinds of cells in one file")
             code = self._codes[tag] = len(self.tags)
             self.tags.append(tag)
+            self.known.append({})
             self.kinds.append(kind_of(tag))
             self.is_number.append(kind_of(tag) in NUMERIC)
         return code
@@ -165,14 +170,34 @@ class Values:
             if identity is not None:
                 # Its children come later in document order: an id keeps its place, and a value cannot hold itself.
                 self._register(identity, _NO_TAG, 0)
-            parts = list(self._parts(element, depth))
+            parts = self._parts(element, depth)
             if kind in PLAIN and element.text is not None and not element.text.isspace():
                 raise _strange(element, self.tags[code])
             payload = self.intern(self.compound(kind, element, parts))
         if identity is not None:
             self._register(identity, code, payload)
-            if identity in self.awaited:
+            if self.awaited and identity in self.awaited:
                 self.arrived.append(identity)
+        return payload
+
+    def recall(self, reference: str, code: int) -> int:
+        """As `refer`, for a cell of a row; keeps the payload at hand for the rows that follow."""
+        if not code:
+            return 0
+        try:
+            number = int(reference) if reference.isdecimal() else 0
+            if self.id_codes[number] != code:
+                return self.refer(reference, code)
+        except (IndexError, ValueError):
+            return self.refer(reference, code)
+        payload = self.id_payloads[number]
+        if len(reference) < _SHORT and reference.isascii():
+            if self._known_count == _MAX_KNOWN:
+                self._known_count = 0
+                for known in self.known[1:]:
+                    known.clear()
+            self._known_count += 1
+            self.known[code][reference] = payload
         return payload
 
     def refer(self, identity: str, code: int) -> int:
@@ -221,11 +246,18 @@ class Values:
 
     def _register(self, identity: str, code: int, payload: int) -> None:
         known = len(self.id_codes)
+        if identity == str(known):
+            self.id_codes.append(code)
+            self.id_payloads.append(payload)
+            return
         number = _id_number(identity)
         if number == known:
             self.id_codes.append(code)
             self.id_payloads.append(payload)
         elif 0 < number < known:
+            if before := self.id_codes[number]:
+                # An id defined again has another value from here on.
+                self.known[before].clear()
             self.id_codes[number] = code
             self.id_payloads[number] = payload
         elif known <= number and 2 * (self._gaps + number - known) <= number + _MAX_GAP:
@@ -268,14 +300,15 @@ class Values:
             raise CellError(f"text of {len(result):,} characters; at most {limits.MAX_TEXT_CHARS:,} are allowed")
         return result
 
-    def _parts(self, element: _Element, depth: int) -> Iterator[Part]:
+    def _parts(self, element: _Element, depth: int) -> list[Part]:
         """Code and payload of each child that holds a value."""
         self.elements += len(element)
         if self.elements > limits.MAX_ROW_ELEMENTS:
             raise CellError(f"more than {limits.MAX_ROW_ELEMENTS:,} elements in one row")
         if depth >= limits.MAX_DEPTH:
             raise CellError(f"elements nested more than {limits.MAX_DEPTH} levels deep")
-        codes, id_codes = self._codes, self.id_codes
+        codes, id_codes, known = self._codes, self.id_codes, self.known
+        parts: list[Part] = []
         for child in element:
             tail, tag = child.tail, child.tag
             if tail is not None and not tail.isspace():
@@ -284,12 +317,16 @@ class Values:
                 continue
             code = codes.get(tag) or self.code(tag)
             reference = child.get("ref")
-            if reference is None:
-                yield code, self.define(child, code, depth + 1)
-            elif 0 < (number := _id_number(reference)) < len(id_codes) and id_codes[number] == code:
-                yield code, self.id_payloads[number]
-            else:
-                yield code, self.refer(reference, code)
+            payload = known[code].get(reference)
+            if payload is None:
+                if reference is None:
+                    payload = self.define(child, code, depth + 1)
+                elif 0 < (number := _id_number(reference)) < len(id_codes) and id_codes[number] == code:
+                    payload = self.id_payloads[number]
+                else:
+                    payload = self.refer(reference, code)
+            parts.append((code, payload))
+        return parts
 
     def _process(self, parts: list[Part], shown: str | None) -> Process:
         pid = next((payload for code, payload in parts if self.tags[code] == "pid"), None)

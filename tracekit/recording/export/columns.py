@@ -35,6 +35,8 @@ class Signature:
     number: int
     codes: tuple[int, ...]
     """Code of each cell's tag; 0 where the cell holds no value."""
+    known: tuple[dict[str | None, int], ...]
+    """`Values.known` of each cell's code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ class ColumnBuilder:
         codes = tuple(self._code(column, tag) for column, tag in zip(self.columns, tags, strict=True))
         if len(self._codes) >= limits.MAX_SIGNATURES:
             raise CellError(f"more than {limits.MAX_SIGNATURES:,} patterns of missing cells in one table")
-        signature = self._signatures[tags] = Signature(len(self._codes), codes)
+        signature = self._signatures[tags] = Signature(
+            len(self._codes), codes, tuple(map(self._values.known.__getitem__, codes))
+        )
         self._codes.append(codes)
         return signature
 

@@ -71,30 +71,24 @@ class RowReader:
             raise UnreadableRecording(f"{self._location}, {error}; {EXPORT_AGAIN}") from error
 
     def _read_bound(self, row: _Element) -> None:
-        """The way of every real row; most cells are references, which cost two look-ups."""
+        """The way of every real row; most cells are references met before, which cost one look-up."""
         builder = self._builder
         if len(row) > len(builder.columns):
             raise CellError(f"it has {len(row):,} cells, but the schema has {len(builder.columns)} columns")
-        define, id_codes, id_payloads = self._values.define, self._values.id_codes, self._values.id_payloads
+        define, recall = self._values.define, self._values.recall
         cells = list(row)
         signature = builder.signature(tuple([cell.tag for cell in cells]))
         payloads: list[int] = []
-        for cell, code in zip(cells, signature.codes, strict=True):
-            if not code:
-                payloads.append(0)
-                continue
+        for cell, code, known in zip(cells, signature.codes, signature.known, strict=True):
             reference = cell.get("ref")
-            try:
-                if reference is None:
-                    payload = define(cell, code)
-                elif reference.isdecimal() and id_codes[number := int(reference)] == code:
-                    payload = id_payloads[number]
-                else:
-                    payload = self._values.refer(reference, code)
-            except (CellError, Undefined, IndexError, ValueError):
-                index = len(payloads)
-                settle = partial(builder.patch, builder.rows, index)
-                payload = self._value(cell, code, builder.columns[index].mnemonic, settle)
+            payload = known.get(reference)
+            if payload is None:
+                try:
+                    payload = define(cell, code) if reference is None else recall(reference, code)
+                except (CellError, Undefined):
+                    index = len(payloads)
+                    settle = partial(builder.patch, builder.rows, index)
+                    payload = self._value(cell, code, builder.columns[index].mnemonic, settle)
             payloads.append(payload)
         builder.add(signature, payloads)
 
