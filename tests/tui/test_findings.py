@@ -1,4 +1,4 @@
-"""The list of findings: one row each, and the other checks told once per detector and outcome."""
+"""The list of findings: one row each, and the other checks listed once per detector and outcome."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks
 from tracekit.tui.inspection.prediction import directions
 from tracekit.tui.opening import Request
-from tracekit.tui.state import FindingRef
+from tracekit.tui.state import NOTHING, FindingRef
 from tracekit.tui.theme import PALETTES
 
 ANE, GPU, CPU = 0, 1, 2
@@ -141,3 +141,15 @@ def test_a_check_is_headed_by_what_it_found_only_where_it_judged(outcome, headin
         assert str(next(finding_blocks(told, FindingRef(0)))) == heading
 
     run_view(test, samples / "style_transfer_reload.trace")
+
+
+def test_the_first_check_is_inspected_where_there_is_no_finding(run_view, samples) -> None:
+    async def test(screen) -> None:
+        await screen.press("1")
+        assert screen.state.session.report.summary.findings == 0
+        assert screen.state.selection == NOTHING
+        text = screen.text()
+        assert "Nothing selected" not in text
+        assert "The number of predictions in flight" in text
+
+    run_view(test, samples / "sharpen_float16.trace", size=(200, 50))

@@ -219,7 +219,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         if self._signals is None:
             return
         if terminal_is_gone():
-            # Where it controls no session, or the signal is ignored, none tells so.
+            # Where it controls no session, or the signal is ignored, none reports it.
             self._signals.take(signal.SIGHUP, None)
         if self._signals.new():
             self.leave()
@@ -233,7 +233,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Show how far reading has come."""
         screen = self.screen
         if isinstance(screen, OpeningScreen):
-            screen.tell(message.progress)
+            screen.show(message.progress)
 
     async def on_recordings_opened(self, message: RecordingsOpened) -> None:
         """Show the timeline."""

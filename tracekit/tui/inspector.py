@@ -16,8 +16,7 @@ from tracekit.tui.inspection.model import model_blocks
 from tracekit.tui.inspection.prediction import prediction_blocks
 from tracekit.tui.inspection.range import range_blocks
 from tracekit.tui.inspection.row import row_blocks
-from tracekit.tui.selection import finding_here
-from tracekit.tui.state import NOTHING
+from tracekit.tui.state import NOTHING, FindingRef
 from tracekit.tui.theme import palette_of
 
 if TYPE_CHECKING:
@@ -34,11 +33,12 @@ _NOTHING = "Nothing selected.\n\nClick an event, or press n for the next event i
 def inspected(state: State, palette: Palette, *, monochrome: bool) -> Group:
     """About the selection, and below it about the range. What was asked for last stands first.
 
-    Where nothing is selected, a list has its cursor on the first row, which is told then.
+    Where nothing is selected, a list has its cursor on the first row, which is shown then.
     """
     blocks: list[RenderableType] = []
     selection, session = state.inspected, state.session
-    finding = finding_here(state) if state.selection == NOTHING and state.pane == "findings" else selection.finding
+    first_check = state.selection == NOTHING and state.pane == "findings"
+    finding = FindingRef(0) if first_check else selection.finding
     if finding is not None:
         blocks += finding_blocks(session, finding)
     elif selection.model is not None:

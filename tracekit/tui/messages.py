@@ -1,4 +1,4 @@
-"""What widgets tell the app. Widgets never change the state; the app does, and shows it again to all of them."""
+"""What widgets post to the app. Widgets never change the state; the app does, and shows it again to all of them."""
 
 from __future__ import annotations
 

@@ -111,10 +111,10 @@ _LONGEST_WAIT_S = 1.0
 """For the first picture, before judging begins all the same."""
 
 
-def open_all(request: Request, tell: Callable[[Message], object], given_up: Callable[[], bool], shown: Event) -> None:
-    """Read all recordings, then judge them, and tell what came of each step; nothing more once the user gave up.
+def open_all(request: Request, post: Callable[[Message], object], given_up: Callable[[], bool], shown: Event) -> None:
+    """Read all recordings, then judge them, and post what came of each step; nothing more once the user gave up.
 
-    `shown` is set when the lanes are on screen. Raises nothing: whatever goes wrong is told too.
+    `shown` is set when the lanes are on screen. Raises nothing: whatever goes wrong is posted too.
     """
 
     def go_on() -> None:
@@ -123,12 +123,12 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
 
     def progress(done: Progress) -> None:
         go_on()
-        tell(ReadingProgressed(done))
+        post(ReadingProgressed(done))
 
     try:
         sessions = tuple(read(request, path, progress) for path in request.paths)
         lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
-        tell(RecordingsOpened(sessions, lanes))
+        post(RecordingsOpened(sessions, lanes))
         # Judging would compete with the first picture for the interpreter.
         shown.wait(_LONGEST_WAIT_S)
         from tracekit.tui.evidence import marked
@@ -139,16 +139,16 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
             reports.append(judged(session))
             # The checks have read the call stacks by now.
             thread = main_thread_lanes(reports[-1].judged)
-            tell(RecordingJudged(index, reports[-1], marked(reports[-1].trace, reports[-1].evidence), thread))
+            post(RecordingJudged(index, reports[-1], marked(reports[-1].trace, reports[-1].evidence), thread))
         if len(reports) > 1:
             go_on()
-            tell(RecordingsCompared(compared(*reports)))
+            post(RecordingsCompared(compared(*reports)))
     except Cancelled:
         return
     except TracekitError as error:
-        tell(OpeningFailed(str(error)))
+        post(OpeningFailed(str(error)))
     except Exception as error:  # whatever else went wrong is shown, instead of a traceback over a broken screen
-        tell(OpeningFailed(f"Internal error ({type(error).__name__}: {error}); please report it."))
+        post(OpeningFailed(f"Internal error ({type(error).__name__}: {error}); please report it."))
 
 
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:

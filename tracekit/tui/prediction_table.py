@@ -45,7 +45,7 @@ class Calls:
         return at if at < len(self.index) and self.index[at] == index else None
 
     def parts(self, position: int) -> PartsRow:
-        """Where the time of one went, without what only many predictions tell."""
+        """Where the time of one went, without what only many predictions show."""
         duration_ns = int(self.durations[position])
         slices = tuple(
             Slice(group, float(time), float(time) / duration_ns, bool(missing))

@@ -190,7 +190,7 @@ class Session:
         return self.report.checks[ref.check] if self.report is not None else None
 
     def holds(self, ref: EventRef | FindingRef) -> bool:
-        """Whether there is such a row, check or interval: a list may have told of one of another recording."""
+        """Whether there is such a row, check or interval: a list may have named one of another recording."""
         if isinstance(ref, EventRef):
             return ref.index < len(self.frame(ref.frame))
         checks = self.report.checks[ref.check : ref.check + 1] if self.report is not None else ()

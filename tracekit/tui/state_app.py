@@ -106,7 +106,7 @@ class StateApp(App[None], inherit_bindings=False):
         """Show the state to all widgets."""
         if self._state is None:
             return
-        # Where the app is being left, what widgets still tell finds no screen.
+        # Where the app is being left, what widgets still post finds no screen.
         for screen in self.screen_stack:
             if isinstance(screen, BrowseScreen):
                 screen.show(self._state, self._lanes)
@@ -216,7 +216,7 @@ class StateApp(App[None], inherit_bindings=False):
         """Do something long in a thread, then show what came of it."""
         in_background(self, work, then)
 
-    # What widgets tell
+    # What widgets post
 
     def _is_meant(self, message: OfRecording) -> bool:
         return message.recording in (None, self.state.active)

@@ -28,7 +28,7 @@ def terminal_is_gone() -> bool:
     if sys.__stdin__ is None:
         return False
     ends = select.poll()
-    # A hang-up is told without being asked for.
+    # The system reports a hang-up without being asked.
     ends.register(sys.__stdin__.fileno(), 0)
     return any(event & select.POLLHUP for _, event in ends.poll(0))
 

@@ -70,7 +70,7 @@ def edged(line: Sequence[Segment], palette: Palette) -> list[Segment]:
 
 
 def cut(text: str, cells: int) -> str:
-    """Text in at most `cells` cells, with `…` at the end where it is longer: for sentences, whose beginning tells most.
+    """Text in at most `cells` cells, with `…` at the end where it is longer: for sentences, whose beginning says most.
 
     `tracekit.report.formatting.shorten` keeps both ends, for names.
     """

@@ -49,6 +49,21 @@ def test_keys_say_what_they_do_here(run_view, reload_sample, size) -> None:
     run_view(test, reload_sample, size=size)
 
 
+def test_enter_is_named_only_where_a_check_has_something_to_list(run_view, samples, fixed_sample) -> None:
+    async def one_model(screen) -> None:
+        await screen.press("1")
+        assert "enter" not in screen.text().splitlines()[-1]
+
+    async def five_models(screen) -> None:
+        await screen.press("1")
+        assert "enter List checks" in screen.text().splitlines()[-1]
+        await screen.press("enter")
+        assert "enter Close" in screen.text().splitlines()[-1]
+
+    run_view(one_model, samples / "sharpen_float16.trace")
+    run_view(five_models, fixed_sample)
+
+
 def test_one_part_of_the_screen_can_have_all_of_it(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         lines = screen.text().splitlines()

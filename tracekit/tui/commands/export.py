@@ -124,7 +124,7 @@ def _about_row(state: State, *, compared: bool) -> str:
 def _copied(what: str, text: str) -> list[str]:
     """Ways to say that it was copied, the longest first."""
     lines = format_count(len(text.splitlines()), "line")
-    # It goes through the terminal, which does not tell whether it took it.
+    # It goes through the terminal, which does not report whether it took it.
     hint = "; tmux needs `set -g set-clipboard on`" if "TMUX" in os.environ else ""
     return [
         f"Copied {what} as Markdown ({lines}, redacted){hint}.",
@@ -147,10 +147,10 @@ def _save(app: ActionHost, span: Span | None) -> None:
         path = Path(name.strip()).expanduser()
         replace = check.confirmed == name
 
-        def tell(ways: Sequence[str]) -> None:
+        def report(ways: Sequence[str]) -> None:
             app.say(longest_that_fits(ways, app.size.width - 2))
 
-        app.in_background(lambda: export.save_report(session, span, path, replace=replace), tell)
+        app.in_background(lambda: export.save_report(session, span, path, replace=replace), report)
 
     about = "recording" if span is None else "range"
     suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"

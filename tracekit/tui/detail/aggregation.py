@@ -79,7 +79,7 @@ def short_event(line: Line, room: int) -> str:
 
 _UNITS = {"Neural Engine execution": "Neural Engine", "GPU execution": "GPU"}
 _MIN_EVENT, _MIN_PROCESS = 18, 6
-"""Cells in which most events, and processes, can be told apart."""
+"""Cells in which most names of events, and of processes, differ."""
 
 
 def _event(line: Line) -> str:

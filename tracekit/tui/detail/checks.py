@@ -45,7 +45,7 @@ BY_RANK = Sort("outcome", descending=False)
 """The order of the report: the most important finding first, what passed last."""
 
 _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
-"""Cells in which most names can be told apart, and in which a cut one says anything."""
+"""Cells in which most names differ, and in which a cut one says anything."""
 
 _VALUES: dict[str, Callable[[Check], str | float | None]] = {
     "finding": lambda check: check.id,

@@ -41,7 +41,7 @@ class Column:
 WIDEST = 24
 """Cells that a column of names takes at most, unless it is the one that takes what is left."""
 _MODEL_WIDTH = 16
-"""Cells in which most names of models can be told apart."""
+"""Cells in which most names of models differ."""
 
 
 def model_column(names: Iterable[str | None], drop: int = 0) -> Column:
@@ -89,7 +89,7 @@ def headings(columns: Sequence[Column], sorted_by: tuple[int, bool] | None, widt
     ways = [(index, f"{titles[index]}, by {by}") for index in named]
     ways += [(index, f"{titles[index]} {sign}{by[:-1]}") for index in named]
     fitting = ((index, text) for index, text in ways if cell_len(text) <= widths[index])
-    # What a column of names holds can be told without its title.
+    # What a column of names holds is clear without its title.
     index, text = next(fitting, (named[0], f"by {by}"))
     titles[index] = text
     return titles

@@ -121,7 +121,7 @@ _TIMES, _BETTER, _WORSE = "×", "better", "worse"
 _MIN_EVENT_WIDTH = 13
 """Cells of an event that leave room for the ratio beside the inspector."""
 _MIN_RATIO = 0.01
-"""Two decimals tell ratios of about one apart; what is smaller is told as smaller."""
+"""Two decimals distinguish ratios of about one; what is smaller is shown as smaller."""
 _PRESENCES = {
     Presence.ONLY_BEFORE: "gone",
     Presence.ONLY_AFTER: "new",

@@ -83,10 +83,15 @@ class FindingsPane(ListPane[CheckRows]):
         rows = listed.rows
         if not isinstance(rows, CheckRows) or listed.cursor >= len(rows):
             return ""
-        ref = rows.rows[listed.cursor].ref
-        if ref.evidence is not None:
+        row = rows.rows[listed.cursor]
+        if row.ref.evidence is not None:
             return "Zoom in"
-        return "Close" if rows.open is not None and rows.to_toggle(ref.check) == rows.open else "List intervals"
+        shared = len(row.alike) > 1
+        if not shared and not rows.report.checks[row.ref.check].evidence:
+            return ""
+        if rows.open is not None and rows.to_toggle(row.ref.check) == rows.open:
+            return "Close"
+        return "List checks" if shared else "List intervals"
 
     def badge(self, state: State) -> str:
         """Number of findings."""

@@ -112,7 +112,7 @@ class ListPane(DetailPane, Generic[Made]):
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self.row_of(rows, state), hidden)
         if self._fresh and state.selection == NOTHING:
-            self._tell(FirstRowListed(self.PANE, self.selection_of(rows, listed.cursor) if len(rows) else None))
+            self._post(FirstRowListed(self.PANE, self.selection_of(rows, listed.cursor) if len(rows) else None))
         if self.HEADED:
             line = self.query_one(Static)
             line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
@@ -154,29 +154,29 @@ class ListPane(DetailPane, Generic[Made]):
             self._sort_by(column.title)
 
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
-        """Tell what was chosen."""
+        """Post what was chosen."""
         message.stop()
         if self._rows is not None and self._is_current(message):
             what = self.chosen(self._rows, message.row)
             if what is None:
                 message.rows.arrived(message.row)
-            self._tell(what)
+            self._post(what)
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """Tell what was opened."""
+        """Post what was opened."""
         message.stop()
         if self._rows is not None and self._is_current(message):
             if self._state is None or self.row_of(self._rows, self._state) != message.row:
                 # The first row has the cursor before anybody chose it.
-                self._tell(self.chosen(self._rows, message.row))
-            self._tell(self.opened(self._rows, message.row))
+                self._post(self.chosen(self._rows, message.row))
+            self._post(self.opened(self._rows, message.row))
 
     def _is_current(self, message: RowList.OfRow) -> bool:
-        """Whether a list tells of rows that are still listed: others, and fewer, may have come since."""
+        """Whether a list's message is about rows that are still listed: others, and fewer, may have come since."""
         rows = message.listed
         return rows is not None and message.row < len(rows) and rows is self._rows and self._fresh
 
-    def _tell(self, what: Message | None) -> None:
+    def _post(self, what: Message | None) -> None:
         if isinstance(what, OfRecording) and self._state is not None:
             what.recording = self._state.active
         if what is not None:

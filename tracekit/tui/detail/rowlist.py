@@ -72,7 +72,7 @@ class RowList(ScrollView, can_focus=True):
     def show(self, rows: Rows, cursor: int | None = None, hidden: frozenset[str] = frozenset()) -> None:
         """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Posts no message.
 
-        Where keys moved the cursor on since the state was told, it stays.
+        Where keys moved the cursor on since the state was shown, it stays.
         """
         changed = rows is not self._rows
         self._rows, self._hidden = rows, hidden
@@ -120,12 +120,12 @@ class RowList(ScrollView, can_focus=True):
             self.virtual_size = Size(event.size.width, len(self._rows) + 1)
 
     def move(self, step: int) -> None:
-        """Move the cursor by some rows and tell."""
+        """Move the cursor by some rows and post it."""
         if not self._later(partial(self.move, step)):
             self.go(self.cursor + step)
 
     def go(self, row: int) -> None:
-        """Put the cursor on a row, or the nearest there is, and tell."""
+        """Put the cursor on a row, or the nearest there is, and post it."""
         if self._rows is None or not len(self._rows):
             self._later(partial(self.go, row))
             return
@@ -138,7 +138,7 @@ class RowList(ScrollView, can_focus=True):
         self.post_message(self.Highlighted(self, self.cursor))
 
     def open(self) -> None:
-        """Tell that the row with the cursor was chosen."""
+        """Post that the row with the cursor was chosen."""
         if not self._later(self.open) and self.count:
             self.post_message(self.Opened(self, self.cursor))
 

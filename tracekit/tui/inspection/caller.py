@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
-    """Who made the call of a row of `Trace.activity`; nothing where call stacks do not tell, or before the checks,
+    """Who made the call of a row of `Trace.activity`; nothing where call stacks do not show it, or before the checks,
     which read them, are done."""
     site = site_of(session.judged, session.label_in_judged(index)) if session.report is not None else None
     if site is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BINS = 12
 MIN_VALUES = 5
-"""Fewer values are told by their statistics."""
+"""Fewer values are described by their statistics."""
 _BAR = 14
 """Cells of the longest bar: what an inspector leaves beside the range and the count."""
 _UNITS = (("s", 10**9), ("ms", 10**6), ("µs", 10**3), ("ns", 1))

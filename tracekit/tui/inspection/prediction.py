@@ -81,7 +81,7 @@ def directions(handoffs: Handoffs) -> str:
 
 
 _CHAIN = 4
-"""Hand-offs that are told one after the other."""
+"""Hand-offs that are listed one after the other."""
 
 
 def _handoffs(summary: BreakdownSummary) -> str:

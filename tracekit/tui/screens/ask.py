@@ -35,8 +35,8 @@ class AskScreen(Modal[str]):
         typed: Callable[[str], Callable[[], str]] | None = None,
         complete: Callable[[str], str] | None = None,
     ) -> None:
-        """`check` says what is wrong with a text, or nothing. `typed` is told of each text that is right, and gives a
-        function that tells what comes of it, which runs in a thread. `complete` gives more of a text."""
+        """`check` says what is wrong with a text, or nothing. `typed` gets each text that is right, and gives a
+        function that says what comes of it, which runs in a thread. `complete` gives more of a text."""
         super().__init__()
         self._complete = complete
         self._typed = typed

@@ -38,9 +38,9 @@ WIDE = 110
 _FULL_WIDTH, _FULL_HEIGHT = 80, 24
 """Cells below which columns, words and lanes are left out that are shown otherwise."""
 _MIN_WIDTH, _MIN_HEIGHT = 60, 16
-"""Cells below which the lists have no room to tell anything."""
+"""Cells below which the lists have no room to show anything."""
 _NO_WIDTH, _NO_HEIGHT = 40, 10
-"""Cells below which nothing but that is told."""
+"""Cells below which nothing but that is stated."""
 
 
 class BrowseScreen(SizedScreen[None], inherit_bindings=False):
@@ -128,7 +128,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
 
     @property
     def _small(self) -> str:
-        """What to say all the time of a terminal in which lists tell nothing; nothing of larger ones."""
+        """What to say all the time of a terminal in which lists show nothing; nothing of larger ones."""
         width, height = self.app.size
         return "" if width >= _MIN_WIDTH and height >= _MIN_HEIGHT else "80×24 or larger shows everything"
 

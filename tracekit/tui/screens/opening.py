@@ -51,7 +51,7 @@ class OpeningScreen(SizedScreen[None], inherit_bindings=False):
             yield Static("", id="progress", markup=False)
             yield Static("q cancels", classes="dim")
 
-    def tell(self, progress: Progress) -> None:
+    def show(self, progress: Progress) -> None:
         """Show how far it has come."""
         line = self.query_one("#progress", Static)
         # Its size never changes, so that nothing is laid out again while all else waits.

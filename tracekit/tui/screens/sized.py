@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class SizedScreen(Screen[ScreenResultType], Generic[ScreenResultType]):
     """Is laid out for no size but that of the terminal.
 
-    Textual's screens tell themselves each size that they were laid out for. Of two that come at once, each would
+    Textual's screens post to themselves each size that they were laid out for. Of two that come at once, each would
     bring back the other, without end, or the first one would stay.
     """
 

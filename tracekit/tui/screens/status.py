@@ -23,7 +23,7 @@ GROUPING_WORDS = {
 
 
 def _edge(time_ns: int, view: Viewport) -> str:
-    """An end of the view, in as many digits as tell it from the other end."""
+    """An end of the view, in as many digits as distinguish it from the other end."""
     return exact_moment(time_ns, view.span_ns // 10)
 
 

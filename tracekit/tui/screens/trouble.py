@@ -27,7 +27,4 @@ class TroubleScreen(SizedScreen[None], inherit_bindings=False):
         with Vertical(id="trouble"):
             yield Static("Can't open this recording", classes="title")
             yield Static(visible(self._sentence), markup=False)
-            yield Static(
-                "q quits. `tracekit tables PATH` lists the tables of a recording.", classes="dim", markup=False
-            )
         yield KeysFooter()

@@ -139,7 +139,7 @@ class _Placed:
     pinned: Sequence[ScreenLine]
     joined: Mapping[int, int]
     complete: bool
-    """Whether the reasons of all lanes without rows are told."""
+    """Whether the reasons of all lanes without rows are shown."""
 
 
 def _placed(
@@ -213,7 +213,7 @@ def _announcing(
     lines: Sequence[ScreenLine], first: int, after: int, headings: Mapping[int, ScreenLine]
 ) -> list[ScreenLine]:
     """The lines from `first` to before `after`, the first one under its heading, which takes its place where it is
-    scrolled away; the outer ones tell how many rows there are beyond them."""
+    scrolled away; the outer ones show how many rows there are beyond them."""
     shown = list(lines[first:after])
     if shown:
         hidden = lines[: first + (first in headings)]

@@ -2,7 +2,7 @@
 
 An interval that fills a whole column or more is one block: brackets with its letter between, the same on each line of
 its track. Columns are not divided as they are with colors: one that a block fills in part is the block's own, or that
-of what covers more of it. What is narrower is told by letters alone.
+of what covers more of it. What is narrower is shown by letters alone.
 """
 
 from __future__ import annotations

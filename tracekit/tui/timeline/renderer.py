@@ -1,4 +1,4 @@
-"""Draws the lines of a timeline from a state, and tells what lies under a cell. Knows no widget.
+"""Draws the lines of a timeline from a state, and finds what lies under a cell. Knows no widget.
 
 Nothing is worked out per event here: each line costs a few searches for each of its columns.
 """

@@ -81,8 +81,8 @@ def axis(ticks: Sequence[Tick], signs: Mapping[int, str], columns: int, filled: 
 
 
 def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
-    """A time since the start of the run as `mm:ss.mmm`, with further digits in groups of three until they tell times
-    `resolution_ns` apart: `00:12.345 678`. Truncated.
+    """A time since the start of the run as `mm:ss.mmm`, with further digits in groups of three until they distinguish
+    times `resolution_ns` apart: `00:12.345 678`. Truncated.
     """
     micros, nanos = divmod(abs(time_ns) % MS, US)
     groups = [f"{micros:03d}"] * (resolution_ns < MS) + [f"{nanos:03d}"] * (resolution_ns < US)

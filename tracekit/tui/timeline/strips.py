@@ -36,7 +36,7 @@ class PredictionsOverTime:
     depth: IntArray
     """Shape (steps + 1,): the number from each of these times on."""
     inferred: bool
-    """Whether hardware alone tells of them: they took longer than that."""
+    """Whether they are known from hardware alone: they took longer than that."""
 
     def values(self, line: ScreenLine, bounds: IntArray) -> IntArray:
         """What a line shows between neighboring edges: shape (edges - 1,)."""

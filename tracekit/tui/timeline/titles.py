@@ -55,7 +55,7 @@ class TimelineStyle:
     def _tailed(self, title: str, line: ScreenLine, hidden: str) -> str:
         """A title (after the sign of the lane) with, at the right end, the rows out of sight beyond the line.
 
-        hidden: the sign at the very end that tells of rows of the lane that are joined.
+        hidden: the sign at the very end, for rows of the lane that are joined.
         """
         room = self.gutter - 1
         tail = beyond(line, " {} {} more") + hidden
