@@ -7,7 +7,7 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 SAMPLE := sample_traces/style_transfer_reload.trace
 MYPY := $(BIN)/python -m mypy
-# One process of tests for each processor and one more. A process that runs out of tests takes some of another's.
+# Two processes of tests more than there are processors. A process that runs out of tests takes some of another's.
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 help: ## show this list
@@ -17,8 +17,10 @@ demo: environment ## analyze a sample recording on screen
 	@$(BIN)/python -m tracekit analyze $(SAMPLE)
 
 # mypy has one processor at work, and takes as long as a tenth of the tests: both run at once, and either fails the whole.
+# The first time one process compiles all tests; processes that began together would each do so.
 test: style ## run every check: ruff, mypy, import-linter, pytest
 	@$(MYPY) >.venv/mypy.log 2>&1 & mypy=$$!; \
+	[ -d tests/__pycache__ ] || $(BIN)/python -m pytest --collect-only >/dev/null 2>&1; \
 	$(PYTEST); tests=$$?; \
 	wait $$mypy; types=$$?; cat .venv/mypy.log; \
 	exit $$((tests ? tests : types))
