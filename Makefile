@@ -7,7 +7,7 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 SAMPLE := sample_traces/style_transfer_reload.trace
 MYPY := $(BIN)/python -m mypy
-# Two processes of tests more than there are processors. A process that runs out of tests takes some of another's.
+# One process of tests for each processor and one more. A process that runs out of tests takes some of another's.
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 help: ## show this list

@@ -54,8 +54,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes more than there are processors: some tests wait for other programs."""
-    return (os.cpu_count() or 1) + 2
+    """One process more than there are processors: some tests wait for other programs."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
