@@ -17,10 +17,8 @@ demo: environment ## analyze a sample recording on screen
 	@$(BIN)/python -m tracekit analyze $(SAMPLE)
 
 # mypy has one processor at work, and takes as long as a tenth of the tests: both run at once, and either fails the whole.
-# The first time one process compiles all tests; processes that began together would each do so.
 test: style ## run every check: ruff, mypy, import-linter, pytest
 	@$(MYPY) >.venv/mypy.log 2>&1 & mypy=$$!; \
-	[ -d tests/__pycache__ ] || $(BIN)/python -m pytest --collect-only >/dev/null 2>&1; \
 	$(PYTEST); tests=$$?; \
 	wait $$mypy; types=$$?; cat .venv/mypy.log; \
 	exit $$((tests ? tests : types))
