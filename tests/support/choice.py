@@ -11,6 +11,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 SLOW = (
     "cli",
+    "compare/test_latency.py",
     "detectors/test_plugins.py",
     "recording/bundle/test_corpus.py",
     "recording/bundle/test_mutations.py",
@@ -30,8 +31,10 @@ SLOW = (
     "report/test_shown.py",
     "report/viewers/test_written.py",
     "suite",
+    "test_benchmarks.py",
     "test_bundles_reported.py",
     "test_config.py",
+    "test_config_file.py",
     "test_end_to_end.py",
     "test_import_hygiene.py",
     "test_makefile.py",
