@@ -167,6 +167,8 @@ CASES = [
         both_at_once,
         expected={FIRST.base: "finding", SECOND.base: "no_finding"},
         also=("neural-engine-contention", "cpu-contention", "gpu-contention", "latency-jitter"),
+        # Calls vary so much that their p95 lies near the threshold, and twice as many have another p95.
+        found_in_more=("latency-jitter",),
     ),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, cpu_app),
