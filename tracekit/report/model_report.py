@@ -91,6 +91,17 @@ class MetadataInfo:
     version: str
     user_defined: dict[str, str]
 
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        """Everything that is there, each with its name."""
+        pairs = (
+            ("author", self.author),
+            ("version", self.version),
+            ("license", self.license),
+            ("about", self.description),
+        )
+        return tuple((key, value) for key, value in (*pairs, *self.user_defined.items()) if value)
+
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:

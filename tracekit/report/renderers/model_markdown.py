@@ -102,14 +102,7 @@ def _not_evaluated(checks: Sequence[Check]) -> str:
 
 
 def _metadata(model: ModelInfo) -> str:
-    metadata = model.metadata
-    pairs = (
-        ("author", metadata.author),
-        ("version", metadata.version),
-        ("license", metadata.license),
-        ("about", metadata.description),
-    )
-    rows = [(escape(key), escape(value)) for key, value in (*pairs, *metadata.user_defined.items()) if value]
+    rows = [(escape(key), escape(value)) for key, value in model.metadata.entries]
     rows += [(escape(f"loads on {system}"), escape(first)) for system, first in model.loads_on.items()]
     return details("Metadata", table(("", ""), rows, words=2)) if rows else ""
 

@@ -178,15 +178,7 @@ def _remedies(checks: Sequence[Check]) -> dict[str, list[str]]:
 
 
 def _metadata(model: ModelInfo, layout: Layout) -> list[RenderableType]:
-    metadata = model.metadata
-    pairs = (
-        ("author", metadata.author),
-        ("version", metadata.version),
-        ("license", metadata.license),
-        ("about", metadata.description),
-    )
-    entries = [(key, value) for key, value in (*pairs, *metadata.user_defined.items()) if value]
-    lines = [line for key, value in entries for line in layout.hanging(Text(f"  {key}: {value}"), 4)]
+    lines = [line for key, value in model.metadata.entries for line in layout.hanging(Text(f"  {key}: {value}"), 4)]
     loads = ", ".join(f"{system} {first}" for system, first in model.loads_on.items())
     lines += layout.hanging(Text(f"  loads on: {loads}"), 4) if loads else []
     return [*layout.heading("METADATA", ""), *lines, Text()] if lines else []
