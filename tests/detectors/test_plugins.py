@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import subprocess
 import sys
+import zipfile
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,6 +68,41 @@ def recording(tmp_path_factory):
 def test_without_packages_there_are_only_our_own(monkeypatch):
     all_detectors.cache_clear()
     assert all_detectors() == DETECTORS
+
+
+def test_where_no_package_names_the_group_the_metadata_of_none_is_read(monkeypatch):
+    all_detectors.cache_clear()
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: pytest.fail("read"))
+    assert all_detectors() == DETECTORS
+
+
+@pytest.mark.parametrize("kind", ["archive", "egg-info", "egg", "finder"])
+def test_packages_are_found_wherever_python_finds_them(kind, tmp_path, monkeypatch):
+    declared = "[tracekit.detectors]\nfirst-call = tracekit_first_call:DETECTOR\n"
+    metadata = "Metadata-Version: 2.1\nName: tracekit-first-call\nVersion: 0.1.0\n"
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    if kind == "archive":
+        with zipfile.ZipFile(tmp_path / "packages.zip", "w") as archive:
+            archive.writestr("tracekit_first_call-0.1.0.dist-info/METADATA", metadata)
+            archive.writestr("tracekit_first_call-0.1.0.dist-info/entry_points.txt", declared)
+        monkeypatch.syspath_prepend(str(tmp_path / "packages.zip"))
+    else:
+        info = {"egg": "tracekit_first_call-0.1.0.egg/EGG-INFO"}.get(kind, "tracekit_first_call.egg-info")
+        folder = tmp_path / info
+        folder.mkdir(parents=True)
+        (folder / "PKG-INFO").write_text(metadata)
+        (folder / "entry_points.txt").write_text(declared)
+        if kind == "finder":
+            found = [importlib.metadata.PathDistribution(folder)]
+            finder = SimpleNamespace(find_spec=lambda *_: None, find_distributions=lambda *_: found)
+            monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, finder])
+        else:
+            monkeypatch.syspath_prepend(str(folder.parent))
+    all_detectors.cache_clear()
+    try:
+        assert [each.id for each in all_detectors()[len(DETECTORS) :]] == ["first-call"]
+    finally:
+        all_detectors.cache_clear()
 
 
 def test_the_example_package_judges_a_recording(install, recording):

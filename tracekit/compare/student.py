@@ -26,7 +26,7 @@ def t_quantile(probability: float, degrees: float) -> float:
     value = 0.0
     # Right of 0 the distribution function is concave: each step comes nearer from the left and none goes too far.
     while value < _FARTHEST:
-        density = scale * (1 + value * value / degrees) ** (-(degrees + 1) / 2)
+        density = scale * math.pow(1 + value * value / degrees, -(degrees + 1) / 2)
         step = (probability - t_distribution(value, degrees)) / density
         value += step
         if step <= value * _RELATIVE_ERROR:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.checking import check_texts
@@ -37,11 +40,8 @@ _INSTRUMENTS = tuple(instrument.name for instrument in INSTRUMENTS)
 @cache
 def all_detectors() -> tuple[AnyDetector, ...]:
     """tracekit's own detectors, then those of installed packages by package and name. Searches the packages once."""
-    from importlib.metadata import entry_points
-
-    entries = sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name))
     detectors = list(DETECTORS)
-    for entry in entries:
+    for entry in _entry_points() if _may_have_entry_points() else ():
         detectors += _loaded(entry, {detector.id for detector in (*detectors, *_of_models())})
     return tuple(detectors)
 
@@ -56,6 +56,32 @@ def _of_models() -> tuple[ListedDetector, ...]:
     from tracekit.detectors.model_registry import MODEL_DETECTORS
 
     return MODEL_DETECTORS
+
+
+def _entry_points() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name))
+
+
+def _may_have_entry_points() -> bool:
+    """False where no installed package names the group. `importlib.metadata` says so too, but to import it takes longer
+    than to look at the files of a hundred packages."""
+    if any(hasattr(finder, "find_distributions") for finder in sys.meta_path if finder is not PathFinder):
+        return True
+    return any(map(_may_name_group, dict.fromkeys(sys.path)))
+
+
+def _may_name_group(folder: str) -> bool:
+    """Whether a package in a folder of the import path names the group, or may: in an archive, say."""
+    try:
+        packages = [path for path in Path(folder).iterdir() if path.name.lower().endswith((".dist-info", "egg-info"))]
+        stated = [path / "entry_points.txt" for path in packages]
+        return any(GROUP.encode() in path.read_bytes() for path in stated if path.is_file())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
