@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.api.types import union_categoricals
 
-from tracekit.trace.frames import _united, is_any, reordered, sort_order
+from tracekit.trace.frames import _united, is_any, reordered, sort_order, texts_in
 
 PARTS = st.lists(st.lists(st.sampled_from(["a", "b", "c", "", None]), max_size=6), min_size=2, max_size=4)
 
@@ -34,6 +34,12 @@ def test_rows_are_in_order_of_start_then_longest_first_then_as_they_stand(rows):
     ]
     by_start = sorted(range(len(rows)), key=lambda index: rows[index][0])
     assert sort_order(frame[["start_ns"]]).tolist() == by_start
+
+
+@given(st.lists(st.sampled_from(["A", "B", "", None])))
+def test_texts_are_those_of_the_rows_and_of_no_category_beside_them(cells):
+    column = pd.Series(pd.Categorical(cells, categories=["unused", "B", "A", ""]))
+    assert texts_in(column) == texts_in(column.array) == set(cells) - {None}
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", None]), max_size=8), st.lists(st.sampled_from(["a", "b", "c", "d"])))

@@ -14,7 +14,7 @@ import numpy as np
 from tracekit.analysis.statistics import medians_of_others
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import categorical, is_any, rows_where
+from tracekit.trace.frames import categorical, is_any, rows_where, texts_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,7 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
 def _prepared(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
     """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
     rows = preparations(trace)
-    names_it = rows["model"].isin(loads["model"].dropna().unique()).to_numpy(dtype=bool)
+    names_it = rows["model"].isin(texts_in(loads["model"])).to_numpy(dtype=bool)
     times = Intervals.from_rows(rows)
     named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
     unnamed = times.where(rows["model"].isna().to_numpy(dtype=bool))

@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import categorical, fixed, is_any, rows_at, rows_where
+from tracekit.trace.frames import categorical, fixed, is_any, rows_at, rows_where, texts_in
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     activity = trace.activity
     top = rows_where(activity, is_any(activity["level"], Level.TOP))
     called = is_any(top["kind"], *LOAD_KINDS, Kind.COMPILE, Kind.PREDICTION)
-    names = sorted(str(name) for name in categorical(top["model"])[called].dropna().unique())
+    names = sorted(texts_in(categorical(top["model"])[called]))
     owner = top_predictions(activity)
     of_prediction = _model_indices(activity["model"], names)
     parts = [_split(top, [_model_indices(top["model"], names)], len(names))]

@@ -11,6 +11,7 @@ from tracekit.analysis.code.tree import call_tree
 from tracekit.characters import visible
 from tracekit.report.redact import private_facts, redact_texts
 from tracekit.trace.filter import in_ranges, model_names
+from tracekit.trace.frames import texts_in
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.tree import CallTree
@@ -64,7 +65,7 @@ def fit_to_leave(tree: CallTree, trace: Trace, sampled: Samples, *, redact: bool
     if redact:
         facts = private_facts(trace)
         # Programs are libraries of their own processes, of which samples know more than the other tables.
-        running = {str(name) for name in sampled.samples["process"].dropna().unique() if str(name).strip()}
+        running = {name for name in texts_in(sampled.samples["process"]) if name.strip()}
         facts = replace(facts, processes=tuple(sorted({*facts.processes, *running})))
         texts = redact_texts(texts, facts, model_names(trace))
     fit = tuple(map(visible, texts))

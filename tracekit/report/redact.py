@@ -286,9 +286,9 @@ def replaced(text: str, facts: PrivateFacts) -> dict[str, int]:
 
 def _texts(frame: pd.DataFrame, column: str) -> set[str]:
     """Distinct texts of a column; none where the frame lacks it."""
-    if column not in frame:
-        return set()
-    return {str(text) for text in frame[column].dropna().unique() if str(text).strip()}
+    from tracekit.trace.frames import texts_in
+
+    return {text for text in texts_in(frame[column]) if text.strip()} if column in frame else set()
 
 
 def _quoted_processes(report: Report) -> set[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration
 
@@ -76,7 +76,7 @@ def _only_hardware(inferred: pd.DataFrame) -> str:
     if inferred.empty:
         return ""
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
-    devices = {str(device) for device in inferred["device"].dropna().unique()}
+    devices = texts_in(inferred["device"])
     source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"
     return (
         f"{format_count(len(inferred), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import categorical, stacked
+from tracekit.trace.frames import categorical, stacked, texts_in
 from tracekit.trace.models import COLUMNS_READ, model_frame
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def model_names(trace: Trace) -> list[str]:
     for name in EVENT_FRAMES:
         frame: pd.DataFrame = getattr(trace, name)
         for column in ("model", "parent_model"):
-            names.update(str(value) for value in frame[column].dropna().unique())
+            names |= texts_in(frame[column])
     return sorted(names)
 
 

@@ -99,6 +99,16 @@ def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
     return chosen
 
 
+def texts_in(column: pd.Series | pd.Categorical) -> set[str]:
+    """The texts that rows of a categorical column hold. O(rows), in a tenth of the time that pandas takes to drop nulls
+    and repeats from a few hundred rows."""
+    cells = column if isinstance(column, pd.Categorical) else categorical(column)
+    # The entry behind the last stands for the code -1.
+    held = np.zeros(len(cells.categories) + 1, np.bool_)
+    held[cells.codes] = True
+    return set(map(str, cells.categories[held[:-1]]))
+
+
 def rows_at(frame: pd.DataFrame, index: IntArray) -> pd.DataFrame:
     """The rows at ascending positions; those that stand side by side, as with one model they do, are not copied."""
     if not len(index):

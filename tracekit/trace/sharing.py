@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, is_any, rows_where
+from tracekit.trace.frames import categorical, is_any, rows_where, texts_in
 from tracekit.units import format_share
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
         return Sharing()
     executed = rows_where(hardware, engine & is_any(hardware["kind"], Kind.ANE_EXEC))
     foreign = categorical(hardware["model"])[engine & is_any(hardware["attribution"], Attribution.FOREIGN)]
-    models = tuple(sorted(str(name) for name in foreign.dropna().unique()))
+    models = tuple(sorted(texts_in(foreign)))
     if events.empty:
         return _unknown("there are no Core ML rows to compare with")
     outside = _outside_share(executed, events)

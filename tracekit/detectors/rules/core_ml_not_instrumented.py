@@ -29,6 +29,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.wording import listed
 from tracekit.recording.table import TableState
+from tracekit.trace.frames import texts_in
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _finding(
     trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], sites: Sequence[CallSite], *, is_certain: bool
 ) -> Finding:
     busy = format_time(covered_ns(rows))
-    names = sorted(str(name) for name in rows["model"].dropna().unique())
+    names = sorted(texts_in(rows["model"]))
     if not len(rows):
         what = f"The target called Core ML ({_called(sites)} in its call stacks)"
     elif is_certain:

@@ -33,7 +33,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.wording import what_ran
-from tracekit.trace.frames import rows_where
+from tracekit.trace.frames import rows_where, texts_in
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
@@ -179,7 +179,7 @@ def _own_work(trace: Trace, activity: pd.DataFrame) -> pd.DataFrame:
     hardware = trace.hardware
     executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
     named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
-    known = hardware["model"].isin(activity["model"].dropna().unique()).to_numpy(dtype=bool)
+    known = hardware["model"].isin(texts_in(activity["model"])).to_numpy(dtype=bool)
     return rows_where(hardware, executed & named & known)
 
 
