@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,3 +56,13 @@ def test_damaged_input_and_failing_memory_do_no_harm(request: pytest.FixtureRequ
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
 def test_the_scanner_compiles_without_a_warning(tmp_path: Path) -> None:
     build(tmp_path, "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden")
+
+
+def test_no_format_has_a_length_of_its_own() -> None:
+    """Compiled with the headers of Python 3.13, formats with "#" fail in Python 3.11 and 3.12, which load the same
+    file."""
+    formats = re.compile(r'(?:BuildValue|CallMethod|ParseTuple)\([^;]*"[^"%]*#')
+    sources = sorted((ROOT / "tracekit" / "recording" / "export" / "scan").glob("*.[ch]"))
+    assert sources
+    assert formats.search('PyObject_CallMethod(host, "mode", "s#", name, length);')
+    assert [path.name for path in sources if formats.search(path.read_text())] == []

@@ -145,7 +145,8 @@ static PyObject *scanner_compounds(PyObject *self, PyObject *Py_UNUSED(ignored))
         if (!s->uses[k])
             continue;
         bytes = value_at(s, k, &length);
-        entry = Py_BuildValue("nIy#", (Py_ssize_t)k, (unsigned)s->uses[k], bytes, (Py_ssize_t)length);
+        entry = Py_BuildValue("nIN", (Py_ssize_t)k, (unsigned)s->uses[k],
+                              PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length));
         if (!entry || PyList_Append(found, entry) < 0)
             Py_CLEAR(found);
         Py_XDECREF(entry);

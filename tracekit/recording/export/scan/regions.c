@@ -36,7 +36,7 @@ const char *scan_rows(Scanner *s, const char *start, const char *end)
             if (p == last)
                 return decline(s, markup, "an end of a row that never began");
             s->has_table = 0;
-            answer = PyObject_CallMethod(s->host, "between", "y#", markup, (Py_ssize_t)(p - markup));
+            answer = PyObject_CallMethod(s->host, "between", "N", PyBytes_FromStringAndSize(markup, p - markup));
             if (!answer)
                 return NULL;
             Py_DECREF(answer);

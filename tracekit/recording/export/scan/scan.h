@@ -21,7 +21,7 @@
 #ifndef TRACEKIT_SCAN_H
 #define TRACEKIT_SCAN_H
 
-#define PY_SSIZE_T_CLEAN
+/* No format with "#" here: compiled with the headers of Python 3.13, such a format fails in Python 3.11 and 3.12. */
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <stddef.h>

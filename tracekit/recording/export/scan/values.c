@@ -248,7 +248,7 @@ unsigned tag_of(Scanner *s, const char *name, size_t length)
     }
     if (s->tag_count >= MAX_TAGS || !reserve(&s->tags, &s->tag_capacity, s->tag_count + 2, sizeof *s->tags))
         return 0;
-    answer = PyObject_CallMethod(s->host, "mode", "s#", name, (Py_ssize_t)length);
+    answer = PyObject_CallMethod(s->host, "mode", "N", PyUnicode_FromStringAndSize(name, (Py_ssize_t)length));
     if (!answer)
         return 0;
     mode = PyLong_AsLong(answer);
