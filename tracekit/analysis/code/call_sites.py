@@ -85,33 +85,32 @@ def _chosen(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: Inde
     assert trace.stacks is not None  # noqa: S101 - samples were found in them
     stacks = trace.stacks
     # One place may be in many stacks: image and offset identify it.
-    image = categorical(stacks["image"]).codes[caller]
-    offset = stacks["offset"].to_numpy(np.int64, na_value=-1)[caller]
-    pairs = pd.DataFrame(
-        {
-            "event": event,
-            "thread": categorical(samples["thread"]).codes,
-            "image": np.where(caller < 0, -1, image),
-            "offset": np.where(caller < 0, -1, offset),
-            "row": np.arange(len(event)),
-        }
-    )
-    counts = pairs.groupby(["event", "thread", "image", "offset"], sort=True)["row"].agg(["size", "first"])
-    counts = counts.reset_index()
-    threads = counts.groupby("event")["thread"].nunique()
-    counts = counts.sort_values(["event", "size"], ascending=[True, False], kind="stable").drop_duplicates("event")
-    first = counts["first"].to_numpy()
+    image = np.where(caller < 0, -1, categorical(stacks["image"]).codes[caller])
+    offset = np.where(caller < 0, -1, stacks["offset"].to_numpy(np.int64, na_value=-1)[caller])
+    keys = (event, categorical(samples["thread"]).codes, image, offset)
+    # One site after the other, and the samples of each in order.
+    order = np.lexsort(keys[::-1])
+    differs = [np.diff(key[order], prepend=-2) != 0 for key in keys]
+    is_first = np.logical_or.reduce(differs)
+    start = np.flatnonzero(is_first)
+    size = np.diff(start, append=len(order))
+    site_event = event[order][start]
+    # Of equally frequent sites of a row the first.
+    by_size = np.lexsort((-size, site_event))
+    chosen = by_size[np.diff(site_event[by_size], prepend=-2) != 0]
+    events, first = site_event[chosen], order[start[chosen]]
+    threads = np.bincount(np.cumsum(differs[0]) - 1, differs[0] | differs[1])
     columns: dict[str, object] = place_of(stacks, caller[first])
     columns |= {name: samples[name].array[first] for name in ("thread", "tid", "main_thread")}
-    columns |= {"samples": counts["size"].to_numpy(), "ambiguous": threads.to_numpy() > 1}
-    row = pairs.merge(
-        counts.assign(call=np.arange(len(counts))), on=["event", "thread", "image", "offset"], suffixes=("", "_first")
-    )
-    stack = samples["stack"].to_numpy(np.int64)[row["row"]]
+    columns |= {"samples": size[chosen], "ambiguous": threads > 1}
+    of_site = np.full(len(start), -1)
+    of_site[chosen] = np.arange(len(chosen))
+    call = of_site[np.cumsum(is_first) - 1]
+    stack = samples["stack"].to_numpy(np.int64)[order[call >= 0]]
     for name, inside in busy_with(trace).items():
-        columns[name] = np.bincount(row["call"], inside[stack], minlength=len(counts)).astype(np.int64)
-    columns["api"] = _apis(trace, counts["event"].to_numpy())
-    return pd.DataFrame(columns, index=pd.Index(counts["event"].to_numpy(), name="event"))
+        columns[name] = np.bincount(call[call >= 0], inside[stack], minlength=len(chosen)).astype(np.int64)
+    columns["api"] = _apis(trace, events)
+    return pd.DataFrame(columns, index=pd.Index(events, name="event"))
 
 
 def _apis(trace: Trace, events: IndexArray) -> pd.Categorical:
