@@ -87,6 +87,7 @@ def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> N
         (200, "1 finding (critical) in 5 models; 7 checks not evaluated.", "7 checks not evaluated."),
         (80, "No findings. 22 checks passed, 7 not evaluated, 1 failed.", "No findings"),
         (80, "Inconclusive: the Core ML instrument recorded no events.", "Inconclusive"),
+        (120, "Inconclusive: Core ML cannot be read: spec.plist is not a property list.", "Core ML cannot be read"),
     ],
 )
 def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, verdict, shown) -> None:

@@ -95,6 +95,33 @@ def test_keys_typed_before_a_list_is_made_move_in_it(run_view, reload_sample, mo
     run_view(test, reload_sample)
 
 
+def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(run_view, reload_sample, monkeypatch) -> None:
+    made = Event()
+    make = EventsPane.make
+
+    def held(pane: EventsPane, state):
+        assert made.wait(10)
+        return make(pane, state)
+
+    async def test(screen) -> None:
+        await screen.press("3")
+        listed = screen.app.pane.focus_target()
+        before = listed.rows
+        monkeypatch.setattr(EventsPane, "make", held)
+        for key in ("O", "down", "down", "up", "down"):
+            screen.app.simulate_key(key)
+            await screen.pilot.pause()
+        await screen.pilot.click(RowList, offset=(5, 6))
+        assert screen.state.selection == NOTHING
+        made.set()
+        await screen.wait()
+        assert listed.rows is not before
+        assert listed.cursor == 2
+        assert screen.state.selection.event == listed.rows.ref(2) != before.ref(2)
+
+    run_view(test, reload_sample)
+
+
 def test_a_name_is_cut_alike_in_all_lists_that_have_room() -> None:
     long = "x" * 22
     columns = {width: fitted([Column("start", 11), model_column(["short", long])], width) for width in (60, 30)}

@@ -9,11 +9,13 @@ import pytest
 
 from tracekit.analysis.comparison import Measure
 from tracekit.api import judge
+from tracekit.compare.latency import Answer
+from tracekit.compare.models import Pair
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.filtering import passing
 from tracekit.tui.prediction_table import calls_of
-from tracekit.tui.screens.title import title_line
+from tracekit.tui.screens.title import change_words, title_line
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of
@@ -172,6 +174,33 @@ def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(run_view, relo
             assert listed == row.before.count, row
             checked += 1
         assert checked > 4
+
+    run_view(test, reload_sample, fixed_sample)
+
+
+def test_the_first_line_says_the_loads_where_no_latency_changed_for_certain(
+    run_view, reload_sample, fixed_sample
+) -> None:
+    async def test(screen) -> None:
+        # As the samples were made: 81 loads before as many predictions, and one.
+        assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms); 1 finding fixed" in screen.text().splitlines()[0]
+        title = title_line(screen.state, 120, screen.app.palette)
+        assert screen.app.palette.better in [str(span.style) for span in title.spans]
+        comparison = screen.state.comparison
+        (mosaic,) = [model for model in comparison.models if model.name == "Mosaic"]
+
+        def told(**fields: object) -> tuple[str, Answer] | None:
+            return change_words(replace(comparison, models=(replace(mosaic, **fields),)))
+
+        # Twice as many loads in a recording with twice as many predictions are no change.
+        twice = {"loads": Pair(10, 20), "predictions": Pair(100, 200)}
+        assert told(**twice) == ("Prediction 6.97 → 6.97 ms (0.0%, unchanged)", Answer.UNCHANGED)
+        assert told(loads=Pair(None, 1))[1] is Answer.UNCHANGED
+        assert told(loads=Pair(1, 2), load_ns=Pair(2e6, 4e6)) == ("Loads 1 → 2 (2.00 → 4.00 ms)", Answer.REGRESSED)
+        # What the comparison is sure of comes before the loads.
+        slower = replace(mosaic.p95, before_ns=8e6, after_ns=10e6, ratio=1.25, answer=Answer.REGRESSED)
+        assert told(p95=slower) == ("Prediction p95 8.00 → 10.00 ms (+25%, regressed)", Answer.REGRESSED)
+        assert told(p95=slower, latency=replace(slower, after_ns=9.6e6, ratio=1.2))[0].startswith("Prediction 8.00")
 
     run_view(test, reload_sample, fixed_sample)
 

@@ -245,8 +245,8 @@ class ViewApp(StateApp, inherit_bindings=False):
         while self.screen is not self.browse:
             await self.pop_screen()
         self.browse.begin()
-        self.say(self.browse.hint)
         self.redraw()
+        self.say(self.browse.hint)
         self.call_after_refresh(self._first_picture)
         if help_read is not None:
             # Whoever reads it goes on reading.

@@ -16,6 +16,7 @@ from tracekit.tui.inspection.model import model_blocks
 from tracekit.tui.inspection.prediction import prediction_blocks
 from tracekit.tui.inspection.range import range_blocks
 from tracekit.tui.inspection.row import row_blocks
+from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.state import NOTHING, FindingRef
 from tracekit.tui.theme import palette_of
 
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
 
-_NOTHING = "Nothing selected.\n\nClick an event, or press n for the next event in the lane. ? shows all keys."
+_NOTHING = "Nothing selected."
+_HOW_TO_SELECT = "Click an event, or press n for the next event in the lane. ? shows all keys."
 
 
-def inspected(state: State, palette: Palette, *, monochrome: bool) -> Group:
-    """About the selection, and below it about the range. What was asked for last stands first.
+def inspected(state: State, palette: Palette, *, monochrome: bool, events: bool) -> Group:
+    """About the selection, and below it about the range. What was asked for last stands first. `events`: whether there
+    are any to select.
 
     Where nothing is selected, a list has its cursor on the first row, which is shown then.
     """
@@ -54,7 +57,7 @@ def inspected(state: State, palette: Palette, *, monochrome: bool) -> Group:
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]
     if state.range is not None:
         blocks += range_blocks(state, state.range, state.ends)
-    return Group(*(blocks or [Text(_NOTHING, "dim")]))
+    return Group(*(blocks or [Text(f"{_NOTHING}\n\n{_HOW_TO_SELECT if events else NO_EVENTS}", "dim")]))
 
 
 class _Drawn:
@@ -81,14 +84,18 @@ class Inspector(VerticalScroll, can_focus=True):
         """Text that scrolls."""
         yield Static()
 
-    def show(self, state: State) -> None:
-        """Write about the selection."""
+    def show(self, state: State, *, events: bool) -> None:
+        """Write about the selection; see `inspected`."""
         palette = palette_of(self.app.current_theme)
-        made_from = (state.inspected, state.range, state.ends, state.session, state.filter, state.pane, palette.text)
+        made_from = (
+            *(state.inspected, state.range, state.ends),
+            *(state.session, state.filter, state.pane, palette.text, events),
+        )
         if made_from != self._made_from:
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]
             self._made_from = made_from
-            self.query_one(Static).update(_Drawn(inspected(state, palette, monochrome=self.app.no_color)))
+            text = inspected(state, palette, monochrome=self.app.no_color, events=events)
+            self.query_one(Static).update(_Drawn(text))
             if not same:
                 self.scroll_home(animate=False)

@@ -128,6 +128,11 @@ def holds_events(trace: Trace) -> bool:
     return any(len(getattr(trace, name)) for name in EVENT_FRAMES)
 
 
+_NONE = "No {what}s in {source}; 6 shows its coverage."
+NO_EVENTS = _NONE.format(what="event", source="this recording")
+"""Why nothing can be selected where no lane has an event."""
+
+
 def none_words(
     what: str, span: Span | None, chosen: EventFilter, *, known: bool, source: str = "this recording"
 ) -> str:
@@ -136,7 +141,7 @@ def none_words(
     known: whether any is there without range and filter, which keep nothing away otherwise.
     """
     if not known:
-        return f"No {what}s in {source}; 6 shows its coverage."
+        return _NONE.format(what=what, source=source)
     if span is not None and chosen.active:
         return f"No {what}s match in this range; c clears the filter, esc the range."
     if chosen.active:

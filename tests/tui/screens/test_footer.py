@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
+from tracekit.trace.filter import everything, narrowed, only_range
+from tracekit.tui import opening
 from tracekit.tui.footer import ALWAYS, FooterKey, KeysFooter, fitted
 
 KEYS = [FooterKey("w s", "Zoom", "zoom_in"), FooterKey("/", "Filter", "filter")]
@@ -62,6 +66,30 @@ def test_enter_is_named_only_where_a_check_has_something_to_list(run_view, sampl
 
     run_view(one_model, samples / "sharpen_float16.trace")
     run_view(five_models, fixed_sample)
+
+
+def test_without_events_no_key_is_offered_that_needs_one(run_view, samples, monkeypatch) -> None:
+    read = opening.read
+
+    def without_events(*request: object):
+        session = read(*request)
+        whole = session.trace
+        return replace(session, trace=narrowed(whole, only_range(everything(whole), whole, -2, -1)))
+
+    async def test(screen) -> None:
+        first = screen.text()
+        assert "No events in this recording; 6" in first
+        assert " n " not in first
+        assert "press n" not in first
+        assert "enter Select event" not in first
+        assert "/ Filter" not in first
+        assert "v Range" not in first
+        for key in ("n", "enter", "V", "P", "F"):
+            await screen.press(key)
+            assert "No events in this recording; 6 shows its coverage." in screen.text().splitlines()[-2]
+
+    monkeypatch.setattr(opening, "read", without_events)
+    run_view(test, samples / "captions_concurrent.trace")
 
 
 def test_one_part_of_the_screen_can_have_all_of_it(run_view, reload_sample) -> None:

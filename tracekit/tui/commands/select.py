@@ -10,6 +10,7 @@ import numpy as np
 from tracekit.report.formatting import duration
 from tracekit.tui.action import action
 from tracekit.tui.inspection.range import distances
+from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.selection import events_of, range_end, walk_start
 from tracekit.tui.state import NOTHING, EventRef
 from tracekit.tui.timeline.tracks import nearest, step
@@ -22,9 +23,16 @@ if TYPE_CHECKING:
 
 SLOW_QUANTILE = 0.95
 """Events longer than this share of their label in the lane are slow."""
-NO_EVENT = "No event selected; press n or click one."
-"""What to say where something is asked of the selected event, and there is none."""
-_EMPTY_LANE = "This lane has no events; choose another with ↑ and ↓."
+
+
+def no_event_selected(app: ActionHost) -> str:
+    """What to say where something is asked of the selected event, and there is none."""
+    return "No event selected; press n or click one." if app.lanes.hold_events else NO_EVENTS
+
+
+def _no_events(app: ActionHost) -> str:
+    """What to say where an event of the lane is asked for, and it has none."""
+    return "This lane has no events; choose another with ↑ and ↓." if app.lanes.hold_events else NO_EVENTS
 
 
 @action("next_event")
@@ -56,7 +64,7 @@ def select_here(app: ActionHost) -> None:
     """Select the event under the cursor."""
     events = _events(app)
     if events is None:
-        app.say(_EMPTY_LANE)
+        app.say(_no_events(app))
         return
     position = nearest(events, app.state.cursor_ns)
     if position is not None:
@@ -87,7 +95,7 @@ def range_of_event(app: ActionHost) -> None:
     """Make the selected event the range."""
     event = app.state.selection.event
     if event is None:
-        app.say(NO_EVENT)
+        app.say(no_event_selected(app))
         return
     app.change(range=app.state.session.span(event), mark=None, ends=None)
 
@@ -122,7 +130,7 @@ def slow_events(events: Events) -> BoolArray:
 def _walk(app: ActionHost, *, forward: bool, slow: bool = False) -> None:
     events = _events(app)
     if events is None:
-        app.say(_EMPTY_LANE)
+        app.say(_no_events(app))
         return
     chosen = slow_events(events) if slow else None
     selected, time_ns = walk_start(app.state, forward=forward)

@@ -54,7 +54,8 @@ def fit_selection(app: ActionHost) -> None:
     """Zoom to the range or, without one, to the selected event, prediction or finding."""
     span = selected_span(app.state)
     if span is None:
-        app.say("Nothing selected; press n or click an event, or set a range with v.")
+        select = "press n or click an event, or " if app.lanes.hold_events else ""
+        app.say(f"Nothing selected; {select}set a range with v.")
         return
     app.go(viewport.around(span, app.state.bounds, app.columns), step=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.tui.action import action
-from tracekit.tui.commands.select import NO_EVENT
+from tracekit.tui.commands.select import no_event_selected
 from tracekit.tui.commands.views import fit_selection
 from tracekit.tui.selection import evidence_of, finding_here, prediction_of
 from tracekit.tui.state import EventRef, FindingRef, Selection
@@ -67,7 +67,7 @@ def to_finding(app: ActionHost) -> None:
         _show(app, FindingRef(finding.check))
         return
     if event is None:
-        app.say(NO_EVENT)
+        app.say(no_event_selected(app))
         return
     evidence = evidence_of(state.session, event)
     if evidence is not None:
@@ -104,7 +104,7 @@ def to_prediction(app: ActionHost) -> None:
     """Go to the prediction that the event belongs to, and zoom to it."""
     session, event = app.state.session, app.state.selection.event
     if event is None:
-        app.say(NO_EVENT)
+        app.say(no_event_selected(app))
         return
     index = prediction_of(session, event)
     if index is None:

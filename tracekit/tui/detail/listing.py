@@ -94,7 +94,9 @@ class ListPane(DetailPane, Generic[Made]):
             return
         self._made_from, self._fresh = made_from, False
         if self._rows is None:
-            self.query_one(RowList).show(NoRows((), self.WAITING))
+            self._draw()
+        else:
+            self.query_one(RowList).wait()
 
         def take(rows: Made | None) -> None:
             # Something else may be wanted by now.
@@ -107,10 +109,10 @@ class ListPane(DetailPane, Generic[Made]):
     def _draw(self) -> None:
         rows, state, listed = self._rows, self._state, self.query_one(RowList)
         if rows is None or state is None:
-            listed.show(NoRows((), self.WAITING))
+            listed.show(NoRows((), self.WAITING), final=False)
             return
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
-        listed.show(rows, self.row_of(rows, state), hidden)
+        listed.show(rows, self.row_of(rows, state), hidden, final=self._fresh)
         if self._fresh and state.selection == NOTHING:
             self._post(FirstRowListed(self.PANE, self.selection_of(rows, listed.cursor) if len(rows) else None))
         if self.HEADED:

@@ -66,17 +66,26 @@ class RowList(ScrollView, can_focus=True):
         """Rows that the cursor went to and that the state does not know of yet, in that order."""
         self._given: int | None = None
         """The row that the state asked for last."""
+        self._waits = True
+        """Whether other rows than those on screen are being made."""
         self._typed: list[Callable[[], None]] = []
-        """What keys asked for before there was a list; its columns come with it."""
+        """What keys asked for meanwhile."""
 
-    def show(self, rows: Rows, cursor: int | None = None, hidden: frozenset[str] = frozenset()) -> None:
+    def wait(self) -> None:
+        """Other rows are being made: what keys ask for is done in those."""
+        self._waits = True
+
+    def show(
+        self, rows: Rows, cursor: int | None = None, hidden: frozenset[str] = frozenset(), *, final: bool = True
+    ) -> None:
         """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Posts no message.
 
-        Where keys moved the cursor on since the state was shown, it stays.
+        Where keys moved the cursor on since the state was shown, it stays. Unless they are `final`, others are being
+        made.
         """
         changed = rows is not self._rows
-        self._rows, self._hidden = rows, hidden
-        typed, self._typed = (self._typed, []) if rows.columns else ([], self._typed)
+        self._rows, self._hidden, self._waits = rows, hidden, not final
+        typed, self._typed = (self._typed, []) if final else ([], self._typed)
         if changed:
             self._forget()
         elif cursor is not None and self._lags(cursor):
@@ -126,8 +135,7 @@ class RowList(ScrollView, can_focus=True):
 
     def go(self, row: int) -> None:
         """Put the cursor on a row, or the nearest there is, and post it."""
-        if self._rows is None or not len(self._rows):
-            self._later(partial(self.go, row))
+        if self._later(partial(self.go, row)) or self._rows is None or not len(self._rows):
             return
         goal = min(max(row, 0), len(self._rows) - 1)
         if goal != self.cursor:
@@ -143,11 +151,10 @@ class RowList(ScrollView, can_focus=True):
             self.post_message(self.Opened(self, self.cursor))
 
     def _later(self, what: Callable[[], None]) -> bool:
-        """Whether there is no list yet; what a key asks for is done once there is."""
-        waits = self._rows is None or not self._rows.columns
-        if waits:
+        """Whether other rows are being made; what a key asks for is done once they are there."""
+        if self._waits:
             self._typed.append(what)
-        return waits
+        return self._waits
 
     @property
     def page(self) -> int:
@@ -198,7 +205,8 @@ class RowList(ScrollView, can_focus=True):
                 self.post_message(self.HeaderClicked(self._rows.columns[column]))
             return
         row = int(self.scroll_offset.y) + event.y - 1
-        if row < len(self._rows):
+        # A click is about what is seen.
+        if row < len(self._rows) and not self._waits:
             self.go(row)
             if event.chain == 2:
                 self.open()

@@ -52,6 +52,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         self._panes = tuple(pane() for pane in PANES if recordings >= pane.RECORDINGS)
         self._state: State | None = None
         """What is shown; None until a recording is open."""
+        self._events = False
+        """Whether the recording has any to select."""
         self._said = ""
         self._sized: Size | None = None
         """The size that was laid out last."""
@@ -86,7 +88,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
 
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
-        self._state = state
+        self._state, self._events = state, lanes[state.active].hold_events
         self.query_one("#title", Static).update(
             title_line(state, self.size.width, palette_of(self.app.current_theme)), layout=False
         )
@@ -106,10 +108,10 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
     def _show_keys(self, state: State) -> None:
         """The keys that help here."""
         focused = self.focused
-        enter = "Select event" if isinstance(focused, Timeline) else ""
+        enter = "Select event" if isinstance(focused, Timeline) and self._events else ""
         if isinstance(focused, RowList):
             enter = self.pane.enter_words()
-        keys = footer_keys(state, enter, lists=isinstance(focused, RowList))
+        keys = footer_keys(state, enter, lists=isinstance(focused, RowList), events=self._events)
         self.query_one(KeysFooter).show([FooterKey(sign, words, action) for sign, words, action in keys])
         self.query_one(TabLine).set_focused(focused=isinstance(focused, RowList | VerticalScroll))
 
@@ -124,7 +126,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         """The one line that a newcomer reads first."""
         if self._small or self._cramped:
             return self._small or self._cramped
-        return f"← → ↑ ↓ move · w s zoom · n next event · 1–{len(self._panes)} panes · tab next pane · ? keys"
+        select = "n next event · " if self._events else ""
+        return f"← → ↑ ↓ move · w s zoom · {select}1–{len(self._panes)} panes · tab next pane · ? keys"
 
     @property
     def _small(self) -> str:
@@ -182,7 +185,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         tabs = tuple(_tab(pane, state) for pane in self._panes)
         self.query_one(TabLine).show(tabs, state.pane)
         if inspector.display:
-            inspector.show(state)
+            inspector.show(state, events=self._events)
         if detail.display:
             next(pane for pane in self._panes if state.pane == pane.PANE).show(state)
 
@@ -210,8 +213,9 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         cover.update(f"{width}×{height} is too small; use 80×24 or larger. q quits.")
 
 
-def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str, str, str]]:
-    """Keys that do something here, the most useful first: sign, words, action. `enter`: what that does, if anything."""
+def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Iterator[tuple[str, str, str]]:
+    """Keys that do something here, the most useful first: sign, words, action. `enter`: what that does, if anything;
+    `lists`: whether a list has the keys; `events`: whether there are any."""
     if state.mark is not None:
         yield "v", "End range", "mark"
         yield "esc", "Cancel", "clear"
@@ -223,15 +227,20 @@ def footer_keys(state: State, enter: str, *, lists: bool) -> Iterator[tuple[str,
     check = state.session.check(ref) if ref is not None else None
     if check is not None and check.evidence:
         yield ". ,", "Intervals", "next_evidence"
-    yield from (("w s", "Zoom", "zoom_in"), ("n", "Next event", "next_event"))
-    yield ("c", "Clear filter", "clear_filter") if state.filter.active else ("/", "Filter", "filter")
+    yield "w s", "Zoom", "zoom_in"
+    if events:
+        yield "n", "Next event", "next_event"
+    if state.filter.active:
+        yield "c", "Clear filter", "clear_filter"
+    elif events:
+        yield "/", "Filter", "filter"
     if lists:
         yield "y", "Copy row", "copy_row"
     if check is not None and state.pane == "findings":
         yield "Y", "Copy finding", "copy_finding"
     if lists:
         yield "o", "Sort", "sort_next"
-    if state.mark is None:
+    if state.mark is None and events:
         yield "v", "Range", "mark"
     if len(state.sessions) > 1:
         yield from (("u", "Compare by", "next_measure"), ("z", "Other recording", "other_recording"))

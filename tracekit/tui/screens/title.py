@@ -11,14 +11,16 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tracekit.compare.latency import Answer
-from tracekit.compare.renderers.words import percent_change
+from tracekit.compare.models import Presence
+from tracekit.compare.renderers.words import CHANGED, arrow, number, pair_words, percent_change
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.query import filter_words
-from tracekit.tui.text import cut
+from tracekit.tui.text import cut, longest_that_fits
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
+    from tracekit.compare.latency import LatencyChange
     from tracekit.compare.models import ModelComparison
     from tracekit.tui.state import Session, State
     from tracekit.tui.theme import Palette
@@ -49,15 +51,16 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
 
 
 def _as_much_as_fits(verdict: str, room: int) -> str:
-    """The verdict, else its first clause, else its beginning."""
-    claim = _claim(verdict)
-    return verdict if cell_len(verdict) <= room else claim if cell_len(claim) <= room else cut(verdict, room)
+    """The verdict, else its first clauses, else its beginning."""
+    ends = [match.start() for match in re.finditer(_CLAUSE_END, verdict)]
+    return longest_that_fits([verdict, *(verdict[:end] for end in reversed(ends)), verdict], room)
 
 
 def _claim(verdict: str) -> str:
-    return re.split("[:;.] ", verdict, maxsplit=1)[0].removesuffix(".")
+    return re.split(_CLAUSE_END, verdict, maxsplit=1)[0].removesuffix(".")
 
 
+_CLAUSE_END = "[:;.] "
 _VERSUS = " → "
 _MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 """Cells in which a cut name, or a cut verdict, says anything."""
@@ -72,11 +75,8 @@ def _verdict(state: State) -> str:
         if change is None:
             return findings
         # What is certain comes first: at the end it may be cut.
-        return f"{change[0]}; {findings}" if change[1] in _CERTAIN else f"{findings}; {change[0]}"
+        return f"{change[0]}; {findings}" if change[1] in CHANGED else f"{findings}; {change[0]}"
     return "running checks…" if report is None or len(state.sessions) > 1 else report.summary.verdict
-
-
-_CERTAIN = (Answer.IMPROVED, Answer.REGRESSED)
 
 
 def _color(state: State, palette: Palette) -> str | None:
@@ -105,22 +105,59 @@ def status_counts(comparison: Comparison) -> str:
     return ", ".join([*first, *(f"{count} {status}" for status, count in counts[1:])]) or "no findings in either"
 
 
-def changed_most(comparison: Comparison) -> ModelComparison | None:
-    """The model whose latency changed most: of those for which that is certain, else of all on both sides."""
-    known = [model for model in comparison.models if model.latency.ratio]
-    sure = [model for model in known if model.latency.answer in (Answer.REGRESSED, Answer.IMPROVED)]
-    return max(sure or known, key=lambda model: abs(math.log(model.latency.ratio or 1)), default=None)
-
-
 def change_words(comparison: Comparison) -> tuple[str, Answer] | None:
-    """The latency of the model that changed most, `Prediction 12.44 → 8.68 ms (−30%, improved)`, and the answer of the
-    comparison; None where there is no such model."""
-    model = changed_most(comparison)
-    if model is None:
+    """What changed of the model that changed most, `Prediction 12.44 → 8.68 ms (−30%, improved)`, and the answer of the
+    comparison; None where no model is on both sides.
+
+    Where the comparison is sure of no latency, median or 95th percentile, it is the loads, `Loads 81 → 1 (1.47 s →
+    17.53 ms)`; where these are the same too, the median latency, with how sure that is.
+    """
+    models = [model for model in comparison.models if model.presence is Presence.BOTH]
+
+    def whose(model: ModelComparison) -> str:
+        return f" of {model.name}" if len(comparison.models) > 1 else ""
+
+    def of_latency(name: str, model: ModelComparison, change: LatencyChange) -> tuple[str, Answer]:
+        how = f"{percent_change(change.ratio)}, {change.answer}"
+        return f"{name}{whose(model)} {_times(change.before_ns, change.after_ns)} ({how})", change.answer
+
+    medians = [("Prediction", model, model.latency) for model in models if model.latency.ratio]
+    tails = [("Prediction p95", model, model.p95) for model in models if model.p95.ratio]
+    for latencies in (medians, tails):
+        sure = [entry for entry in latencies if entry[2].answer in CHANGED]
+        if sure:
+            return of_latency(*max(sure, key=_size))
+    loaded = [(model, answer) for model in models if (answer := _loads_answer(model)) is not None]
+    if loaded:
+        model, answer = max(loaded, key=lambda entry: abs(_added_load_ns(entry[0])))
+        times = _times(model.load_ns.before, model.load_ns.after)
+        return f"Loads{whose(model)} {pair_words(model.loads, number)} ({times})", answer
+    return of_latency(*max(medians, key=_size)) if medians else None
+
+
+def _size(entry: tuple[str, ModelComparison, LatencyChange]) -> float:
+    return abs(math.log(entry[2].ratio or 1))
+
+
+def _loads_answer(model: ModelComparison) -> Answer | None:
+    """Whether a model is loaded less often, for as many predictions too; None where it is loaded alike."""
+    loads, predictions = model.loads, model.predictions
+    if None in (loads.before, loads.after, predictions.before, predictions.after):
         return None
-    change = model.latency
-    before, after = format_duration(change.before_ns or 0), format_duration(change.after_ns or 0)
-    if before.split(" ")[-1] == after.split(" ")[-1]:
-        before = before.split(" ")[0]
-    whose = f" of {model.name}" if len(comparison.models) > 1 else ""
-    return f"Prediction{whose} {before} → {after} ({percent_change(change.ratio)}, {change.answer})", change.answer
+    more = (loads.after or 0) - (loads.before or 0)
+    more_often = (loads.after or 0) * (predictions.before or 0) - (loads.before or 0) * (predictions.after or 0)
+    if more * more_often <= 0:
+        # A longer recording has more of both.
+        return None
+    return Answer.REGRESSED if more > 0 else Answer.IMPROVED
+
+
+def _added_load_ns(model: ModelComparison) -> float:
+    return (model.load_ns.after or 0) - (model.load_ns.before or 0)
+
+
+def _times(before_ns: float | None, after_ns: float | None) -> str:
+    """`12.44 → 8.68 ms`: the unit once, where it is the same."""
+    before, after = format_duration(before_ns or 0), format_duration(after_ns or 0)
+    value, unit = before.split(" ")
+    return arrow(value if after.endswith(f" {unit}") else before, after)

@@ -48,6 +48,11 @@ class Lanes:
     evidence: Mapping[str, BoolArray] = field(default_factory=dict)
     """Which rows are evidence of a finding, by frame: shape (rows,) each."""
 
+    @property
+    def hold_events(self) -> bool:
+        """Whether any lane has an event."""
+        return any(lane.events is not None for lane in self.lanes)
+
 
 def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
