@@ -52,6 +52,18 @@ def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bu
     run_view(test, bundle, size=(200, 60))
 
 
+def test_what_is_longer_than_a_line_goes_on_below_its_beginning(run_view, bundle: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", "7", "Z")
+        shown = screen.text().splitlines()
+        name = "+[MLModel modelWithContentsOfURL:configuration:error:]"
+        at = next(at for at, line in enumerate(shown) if name in line)
+        assert "[CoreML]" not in shown[at]
+        assert shown[at + 1].index("[CoreML]") == shown[at].index(name)
+
+    run_view(test, bundle, size=(80, 24))
+
+
 def test_without_call_stacks_the_pane_says_what_to_record(run_view, samples: Path) -> None:
     async def test(screen) -> None:
         await screen.press("7")

@@ -57,7 +57,8 @@ def test_all_tabs_of_two_recordings_are_there_in_full_words(size, run_view, relo
         line = next(line for line in screen.text().splitlines() if "1 Findings" in line)
         assert "8 Diff" in line
         assert "…" not in line
-        assert "style_transfer_reload → style_transfer_fixed  1 finding fixed" in screen.text()
+        # At 80 columns names are cut for what changed.
+        assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms)" in screen.text().splitlines()[0]
 
     run_view(test, reload_sample, samples / "style_transfer_fixed.trace", size=size)
 

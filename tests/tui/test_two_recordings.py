@@ -59,7 +59,8 @@ def test_numbers_of_two_recordings_stand_side_by_side(run_view, reload_sample, f
         assert after == 1
         words = line.split()
         numbers = words[words.index("activity") + 1 :]
-        assert numbers[:3] == [str(before), str(after), str(after - before)]
+        assert before > after
+        assert numbers[:3] == [str(before), str(after), f"−{before - after}"]
         assert "≈" in line
 
     run_view(test, reload_sample, fixed_sample, size=(200, 50))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,23 @@ _SPEEDSCOPE: Final = "https://www.speedscope.app/file-format-schema.json"
 
 
 def as_text(tree: CallTree, title: str) -> str:
-    """Samples and share of each branch, heaviest first. Of a chain of calls inside one library that no sample leaves,
-    the first and the last are printed."""
-    lines = [title]
-    if not tree.total:
-        return f"{title}\n"
+    """Samples and share of each branch, heaviest first."""
+    lines = (f"{branch.numbers}  {branch.indent}{branch.name}" for branch in branches(tree))
+    return "\n".join((title, *lines)) + "\n"
+
+
+class Branch(NamedTuple):
+    """A line of the tree."""
+
+    numbers: str
+    """Samples and their share of all, in cells that are the same for all branches."""
+    indent: str
+    name: str
+    """The function, and its library where the name does not say it."""
+
+
+def branches(tree: CallTree) -> Iterator[Branch]:
+    """Heaviest first. Of a chain of calls inside one library that no sample leaves, only the first and the last."""
     below = children(tree)
     waiting = [(int(node), 0, "") for node in reversed(below.get(-1, ()))]
     while waiting:
@@ -38,11 +50,10 @@ def as_text(tree: CallTree, title: str) -> str:
         plain = len(inner) == 1 and int(tree.samples[inner[0]]) == samples and image == library
         if not plain or tree.is_app[name]:
             where = f"  [{image}]" if image and not tree.names[name].startswith(f"{image} + ") else ""
-            indent = "  " * min(depth, MAX_INDENT)
-            lines.append(f"{samples:7,} {samples / tree.total:4.0%}  {indent}{visible(tree.names[name] + where)}")
+            numbers = f"{samples:7,} {samples / tree.total:4.0%}"
+            yield Branch(numbers, "  " * min(depth, MAX_INDENT), visible(tree.names[name] + where))
             depth += 1
         waiting += [(each, depth, image) for each in reversed(inner)]
-    return "\n".join(lines) + "\n"
 
 
 def as_collapsed(tree: CallTree) -> str:

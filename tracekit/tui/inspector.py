@@ -18,11 +18,11 @@ from tracekit.tui.inspection.range import range_blocks
 from tracekit.tui.inspection.row import row_blocks
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.state import NOTHING, FindingRef
+from tracekit.tui.text import Drawn
 from tracekit.tui.theme import palette_of
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.segment import Segment
+    from rich.console import RenderableType
     from textual.app import ComposeResult
 
     from tracekit.tui.state import State
@@ -60,19 +60,6 @@ def inspected(state: State, palette: Palette, *, monochrome: bool, events: bool)
     return Group(*(blocks or [Text(f"{_NOTHING}\n\n{_HOW_TO_SELECT if events else NO_EVENTS}", "dim")]))
 
 
-class _Drawn:
-    """Text that is drawn once for a width: Textual does it once for the height, and again for the screen."""
-
-    def __init__(self, text: RenderableType) -> None:
-        self._text = text
-        self._segments: dict[int, list[Segment]] = {}
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if options.max_width not in self._segments:
-            self._segments = {options.max_width: list(console.render(self._text, options))}
-        return self._segments[options.max_width]
-
-
 class Inspector(VerticalScroll, can_focus=True):
     """Beside the detail, or in its place."""
 
@@ -96,6 +83,6 @@ class Inspector(VerticalScroll, can_focus=True):
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]
             self._made_from = made_from
             text = inspected(state, palette, monochrome=self.app.no_color, events=events)
-            self.query_one(Static).update(_Drawn(text))
+            self.query_one(Static).update(Drawn(text))
             if not same:
                 self.scroll_home(animate=False)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 from textual.filter import LineFilter
 
 from tracekit.characters import visible
 from tracekit.tui.theme import style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rich.text import Text
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from textual.color import Color
 
     from tracekit.report.report import Check
@@ -93,11 +97,60 @@ def which_interval(check: Check, number: int) -> str:
     return f"{number + 1} of the {listed} longest ({check.evidence_total:,} in all)"
 
 
+class Drawn:
+    """Text that is drawn once for a width: Textual does it once for the height, and again for the screen."""
+
+    def __init__(self, text: RenderableType) -> None:
+        self._text = text
+        self._segments: dict[int, list[Segment]] = {}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width not in self._segments:
+            self._segments = {options.max_width: list(console.render(self._text, options))}
+        return self._segments[options.max_width]
+
+
+class Broken:
+    """Text that breaks a word longer than a line, as an address or the name of a function, between its parts; with so
+    many blanks before each line, or half a line of them."""
+
+    def __init__(self, text: Text, indent: int = 0) -> None:
+        self._text, self._indent = text, indent
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        indent = min(self._indent, options.max_width // 2)
+        text = self._text
+        offsets = list(_breaks(text.plain, options.max_width - indent))
+        yield Padding(Text("\n").join(text.divide(offsets)) if offsets else text, (0, 0, 0, indent))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._text)
+
+
+_PART_ENDS = (re.compile("[/.:?&=,_-](?=[^/.:?&=,_-])"), re.compile("[a-z](?=[A-Z])"))
+"""Where a part of a long word ends: at a sign, else before a capital letter."""
+
+
+def _breaks(text: str, room: int) -> Iterator[int]:
+    """Where to break words that take more than `room` cells: at the last end of a part in the second half of a line."""
+    for word in re.finditer(r"\S+", text):
+        first, after = word.span()
+        while cell_len(text[first:after]) > room:
+            full = first + max(len(chop_cells(text[first:after], room)[0]), 1)
+            last = (_last_end(part, text[first:after], full - first) for part in _PART_ENDS)
+            first = next((first + end for end in last if end > room // 2), full)
+            yield first
+
+
+def _last_end(part: re.Pattern[str], word: str, most: int) -> int:
+    return max((end for match in part.finditer(word) if (end := match.end()) <= most), default=0)
+
+
 def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:
     """Labels in `room` cells, and beside each its text; both wrap in their own columns."""
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(width=room, overflow="fold")
     grid.add_column(ratio=1, overflow="fold")
     for label, text in pairs:
-        grid.add_row(label, text)
+        grid.add_row(Broken(label), Broken(text))
     return grid

@@ -9,7 +9,7 @@ import pytest
 from tracekit.lanes.lanes import Grouping
 from tracekit.trace.trace import Trace
 from tracekit.tui.timeline.lanes import timeline_lanes
-from tracekit.tui.timeline.layout import HEADER, Line, arrange
+from tracekit.tui.timeline.layout import HEADER, Line, ScreenLine, arrange
 
 COLUMNS = 63
 """Of time on a terminal of 80 columns."""
@@ -36,11 +36,15 @@ def test_every_line_is_used_once_and_scrolling_reaches_every_lane(lanes, height:
         assert seen == set(range(len(lanes)))
 
 
-def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_at_the_bottom(lanes) -> None:
-    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 80, COLUMNS, 0)
+def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_below_the_others(lanes) -> None:
+    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 80, COLUMNS, 0, strips=1)
     assert found.last_top == 0
-    pinned = [line for line in found.lines if line.lanes and lanes[line.lanes[0]].pinned]
-    assert found.lines[-len(pinned) :] == tuple(pinned)
+    lines = [line for line in found.lines if line.line is not Line.BLANK]
+    # No line is left blank between lanes.
+    assert found.lines[: len(lines)] == tuple(lines)
+    assert lines[-1].line is Line.IN_FLIGHT
+    pinned = [line for line in lines if line.lanes and lanes[line.lanes[0]].pinned]
+    assert lines[-len(pinned) - 1 : -1] == pinned
     # Those without rows share the last line.
     silent = [place for place, lane in enumerate(lanes) if lane.events is None]
     assert {place for line in found.lines if line.line is Line.WORDS for place in line.lanes} == set(silent)
@@ -49,12 +53,27 @@ def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_at_the_bottom(
 
 def test_tracks_take_two_lines_where_there_is_room(lanes) -> None:
     rows = [len(lane.tracks) for lane in lanes]
-    assert {
-        line.parts
-        for line in arrange(lanes, rows, 80, COLUMNS, 0).lines
-        if line.lanes and not lanes[line.lanes[0]].pinned and line.line is Line.TRACK
-    } == {2}
-    assert {line.parts for line in arrange(lanes, rows, 12, COLUMNS, 0).lines} == {1}
+
+    def parts(height: int, *, pinned: bool) -> set[int]:
+        tracks = [line for line in arrange(lanes, rows, height, COLUMNS, 0).lines if line.line is Line.TRACK]
+        return {line.parts for line in tracks if lanes[line.lanes[0]].pinned is pinned}
+
+    assert parts(80, pinned=False) == parts(80, pinned=True) == {2}
+    assert parts(12, pinned=False) == parts(12, pinned=True) == {1}
+    # The others come first.
+    doubled = [height for height in range(12, 80) if parts(height, pinned=False) == {2}]
+    assert parts(doubled[0], pinned=True) == {1}
+
+
+@pytest.mark.parametrize("height", [8, 16, 22, 40])
+def test_pinned_lanes_stay_where_they_are_when_the_view_changes(lanes, height: int) -> None:
+    rows = [len(lane.tracks) for lane in lanes]
+
+    def pinned(reached: list[range]) -> list[tuple[int, ScreenLine]]:
+        lines = arrange(lanes, rows, height, COLUMNS, 0, reached=reached, strips=3).lines
+        return [(at, line) for at, line in enumerate(lines) if any(lanes[lane].pinned for lane in line.lanes)]
+
+    assert pinned([range(count) for count in rows]) == pinned([range(0) for _ in rows])
 
 
 def test_lanes_without_rows_share_a_line_where_there_is_little_room(lanes) -> None:
@@ -96,7 +115,7 @@ def test_reasons_stay_in_sight_while_lanes_scroll(lanes, height: int) -> None:
     assert [lanes[place].title for place in sorted(silent)][-3:] == ["Thermal", "GPU clock", "Hangs"]
     rows = [len(lane.tracks) for lane in lanes]
     for top in range(arrange(lanes, rows, height, COLUMNS, 0).last_top + 1):
-        lines = arrange(lanes, rows, height, COLUMNS, top).lines
+        lines = [line for line in arrange(lanes, rows, height, COLUMNS, top).lines if line.line is not Line.BLANK]
         assert {place for line in lines if line.line is Line.WORDS for place in line.lanes} >= silent
         assert lines[-1].line is Line.WORDS
 
@@ -141,7 +160,8 @@ def test_strips_stand_below_all_lanes(lanes, height: int, count: int) -> None:
     found = arrange(lanes, rows, height, 200, 0, strips=3)
     strips = [line.line for line in found.lines if line.line in (Line.IN_FLIGHT, Line.LATENCY)]
     assert strips == [Line.IN_FLIGHT, Line.LATENCY, Line.LATENCY][:count]
-    assert [line.line for line in found.lines[height - count :]] == strips
+    lines = [line.line for line in found.lines if line.line is not Line.BLANK]
+    assert lines[len(lines) - count :] == strips
 
 
 def test_rows_of_a_lane_are_joined_where_another_lane_would_be_out_of_sight(reload_trace: Trace) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.console import Group
+from rich.table import Table
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from tracekit.analysis.code.tree import call_tree
-from tracekit.report.call_tree import as_text
+from tracekit.report.call_tree import branches
 from tracekit.report.formatting import moment
 from tracekit.tui.detail.pane import DetailPane
+from tracekit.tui.text import Broken, Drawn
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from textual.app import ComposeResult
     from textual.widget import Widget
 
@@ -25,16 +29,22 @@ WAITING = "Running checks…"
 NOT_RECORDED = "Call Stacks were not recorded. Record with --instrument 'Time Profiler'."
 
 
-def code_text(session: Session, span: tuple[int, int] | None) -> str:
-    """The call tree of what ran in a range, or in the whole recording. The checks have read the samples by now."""
+def code_text(session: Session, span: tuple[int, int] | None) -> RenderableType:
+    """The call tree of what ran in a range, or in the whole recording; what is longer than a line goes on below its
+    beginning. The checks have read the samples by now."""
     sampled = session.judged.sampled
     if sampled is None or sampled.samples.empty:
-        return NOT_RECORDED
+        return Text(NOT_RECORDED)
     time = sampled.samples["time_ns"].to_numpy()
     chosen = np.ones(len(time), np.bool_) if span is None else (time >= span[0]) & (time < span[1])
     where = "" if span is None else f" from {moment(span[0])} to {moment(span[1])}"
     title = f"{format_count(int(chosen.sum()), 'sample')} of running threads{where}; threads that wait are not sampled"
-    return as_text(call_tree(sampled, chosen), title)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(ratio=1, overflow="fold")
+    for branch in branches(call_tree(sampled, chosen)):
+        grid.add_row(Text(branch.numbers), Broken(Text(branch.name), len(branch.indent)))
+    return Group(Text(title), grid)
 
 
 def chosen_span(state: State) -> tuple[int, int] | None:
@@ -74,5 +84,5 @@ class CodePane(DetailPane):
         made_from = (session.judged, chosen_span(state))
         if made_from != self._made_from:
             self._made_from = made_from
-            self.query_one(Static).update(Text(code_text(session, made_from[1]), no_wrap=True, overflow="ellipsis"))
+            self.query_one(Static).update(Drawn(code_text(session, made_from[1])))
             self.query_one(VerticalScroll).scroll_home(animate=False)

@@ -67,8 +67,8 @@ def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[D
 
     def difference(row: Difference) -> str:
         value = row.change(measure).difference
-        sign = "+" if value is not None and value > 0 else ""
-        return f"{sign}{quantity(value, unit)}"
+        sign = "" if not value else "+" if value > 0 else "−"
+        return f"{sign}{quantity(value and abs(value), unit)}"
 
     def size(row: Difference) -> tuple[bool, float] | None:
         # Those of the app's own models come first: of all else the app calls nothing itself.

@@ -9,7 +9,7 @@ from rich.text import Text
 from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, quantity, visible
 from tracekit.report.renderers.text_layout import markdown
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
-from tracekit.tui.text import which_interval
+from tracekit.tui.text import Broken, which_interval
 from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count, format_estimate, format_percent
 
@@ -52,7 +52,7 @@ def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType
         yield from markdown(visible(check.fix, multiline=True), 0)
         yield ""
     for reference in check.references:
-        yield Text(f"{visible(reference.title)}\n{visible(reference.url)}", "dim")
+        yield Broken(Text(f"{visible(reference.title)}\n{visible(reference.url)}", "dim"))
 
 
 def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,9 @@ def histogram_blocks(durations: IntArray, of: str) -> Iterator[RenderableType]:
     yield Text("\n".join(_lines(durations)), no_wrap=True)
     p50, p95 = np.percentile(durations, [50, 95])
     numbers = (("min", durations.min()), ("p50", p50), ("p95", p95), ("max", durations.max()))
-    yield Text(" · ".join(f"{name} {duration(float(value))}" for name, value in numbers), "dim")
+    minimum, median, tail, maximum = (f"{name} {duration(float(value))}" for name, value in numbers)
+    # Four of them do not fit into one line of the inspector.
+    yield Text(f"{minimum} · {median}\n{tail} · {maximum}", "dim")
     yield ""
 
 

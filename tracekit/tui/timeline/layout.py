@@ -100,7 +100,7 @@ def arrange(
     where a lane would be out of sight otherwise. strips: most lines of in flight and latency, below all lanes; all but
     the first make way for the reasons of lanes without rows.
 
-    Pinned lanes stand at the bottom, and below them lanes without rows share lines; Core ML's do if any of them has
+    Pinned lanes stand below the others, and below them lanes without rows share lines; Core ML's do if any of them has
     rows. In a low timeline the rows of each pinned lane are joined, and what still does not fit is scrolled with the
     rest.
     """
@@ -113,9 +113,11 @@ def arrange(
     body -= count
     scrolled, pinned = placed.scrolled, placed.pinned
     spare = body - len(scrolled) - len(pinned)
-    tall = [line for line in scrolled if line.line is Line.TRACK]
-    if tall and spare >= len(tall):
+    if spare >= _tracks(scrolled):
+        spare -= _tracks(scrolled)
         scrolled = _doubled(scrolled)
+        if spare >= _tracks(pinned):
+            pinned = _doubled(pinned)
     visible = body - len(pinned)
     last_top = max(len(scrolled) - visible, 0)
     first = min(max(top, 0), last_top)
@@ -123,7 +125,9 @@ def arrange(
     shown = _announcing(scrolled, first, first + visible, headings)
     blank = [ScreenLine(Line.BLANK)] * (visible - len(shown))
     numbers = [(lane, number) for number, line in enumerate(scrolled) for lane in line.lanes]
-    lines = (*HEADER, *shown, *blank, *pinned, *_strips(count))[:height]
+    # Where the number of rows changes with the view, pinned lanes stay where they are.
+    between, below = ([], blank) if placed.steady else (blank, [])
+    lines = (*HEADER, *shown, *between, *pinned, *_strips(count), *below)[:height]
     first_of_lane = {
         lane: number - (number in headings or (number > 0 and scrolled[number - 1].line is Line.HEADING))
         for lane, number in reversed(numbers)
@@ -140,6 +144,8 @@ class _Placed:
     joined: Mapping[int, int]
     complete: bool
     """Whether the reasons of all lanes without rows are shown."""
+    steady: bool
+    """Whether all rows are shown, whatever is in view."""
 
 
 def _placed(
@@ -162,7 +168,7 @@ def _placed(
     words = _folded(lanes, silent, columns, len(silent))
     pinned = [*_lines(lanes, tracks, pinned_lanes, headings=False), *words]
     if len(scrolled) + len(pinned) <= body:
-        return _Placed(scrolled, pinned, {}, complete=True)
+        return _Placed(scrolled, pinned, {}, complete=True, steady=True)
     share = max(_MIN_SCROLLED_LINES, body // 2)
     left = body - len(pinned_lanes) - len(words)
     if one_strip and len(_lines(lanes, [range(1)] * len(lanes), free, headings=True)) <= left:
@@ -178,7 +184,7 @@ def _placed(
     pinned, over = _tight(lanes, pinned_lanes, silent, columns, room)
     joined |= {index: 1 for index in pinned_lanes if counts[index] > 1}
     complete = [line.text for line in (*pinned, *over) if line.line is Line.WORDS] == [line.text for line in words]
-    return _Placed([*scrolled, *over], pinned, joined, complete)
+    return _Placed([*scrolled, *over], pinned, joined, complete, steady=False)
 
 
 def _joined(rows: Sequence[int], candidates: Sequence[int], lanes: int, room: int) -> dict[int, int]:
@@ -258,6 +264,10 @@ def _folded(lanes: Sequence[TimelineLane], silent: Sequence[int], columns: int, 
         return [ScreenLine(Line.WORDS, (index,)) for index in silent]
     lines = reasons([(lanes[index].title, lanes[index].words) for index in silent], columns, max_lines)
     return [ScreenLine(Line.WORDS, tuple(silent), 0, part, len(lines), text) for part, text in enumerate(lines)]
+
+
+def _tracks(lines: Sequence[ScreenLine]) -> int:
+    return sum(line.line is Line.TRACK for line in lines)
 
 
 def _doubled(lines: Sequence[ScreenLine]) -> list[ScreenLine]:
