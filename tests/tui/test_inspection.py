@@ -139,7 +139,7 @@ def test_a_check_is_headed_by_what_it_found_only_where_it_judged(outcome, headin
         session = screen.state.session
         check = replace(session.report.checks[0], outcome=outcome)
         told = replace(session, report=replace(session.report, checks=(check,)))
-        assert str(next(finding_blocks(told, FindingRef(0)))) == heading
+        assert str(next(finding_blocks(told, FindingRef(0), PALETTES[True]))) == heading
 
     run_view(test, samples / "style_transfer_reload.trace")
 

@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from rich.color import Color, ColorSystem
+from textual._context import visible_screen_stack
 from textual.geometry import Region
 
 from tests.tui.conftest import kept_session
@@ -120,9 +121,30 @@ def test_text_can_be_read_on_all_that_it_stands_on(dark) -> None:
     pairs = [(palette.text, ground) for ground in grounds]
     pairs += [(palette.dim, ground) for ground in grounds]
     pairs += [(palette.accent, ground) for ground in (palette.background, palette.cursor, palette.range)]
+    pairs.append((palette.code, palette.gutter))
     pairs += [(palette.ink, color) for code, color in palette.categories.items() if code is not Category.FADED]
     pairs.append((palette.selected_ink, palette.selected))
     faint = {pair: round(contrast(*pair), 2) for pair in pairs if contrast(*pair) < LEAST_TEXT}
+    assert faint == {}
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+@pytest.mark.parametrize("keys", [("ctrl+p",), ("4", "C"), ("1", "I")])
+def test_all_text_of_a_screen_can_be_read(keys, dark, run_view, samples) -> None:
+    faint = {}
+
+    async def test(screen) -> None:
+        await screen.press(*([] if dark else ["T"]), *keys)
+        visible_screen_stack.set(screen.app._background_screens)
+        for strip in screen.app.screen._compositor.render_strips():
+            for text, look, _ in strip:
+                if look is None or not any(map(str.isalnum, text)):
+                    continue
+                colors = [color.triplet.hex for color in (look.color, look.bgcolor)]
+                if contrast(*colors) < LEAST_TEXT:
+                    faint[text] = colors
+
+    run_view(test, samples / "captions_concurrent.trace")
     assert faint == {}
 
 
@@ -202,7 +224,7 @@ def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(s
     pairs = [(palette.ink_on(code), color) for code, color in palette.categories.items() if code is not Category.FADED]
     pairs += [(palette.text, ground) for ground in (palette.background, palette.cursor, palette.range)]
     pairs += [(palette.dim, palette.background), (palette.accent, palette.background)]
-    pairs += [(color, palette.background) for color in (palette.better, palette.worse)]
+    pairs += [(color, palette.background) for color in (palette.better, palette.worse, palette.code)]
     # What a terminal makes of 16 colors is its own choice, and nothing of it reaches 4.5 throughout.
     faint = {pair: round(contrast(*map(seen, pair)), 2) for pair in pairs if contrast(*map(seen, pair)) < LEAST_SHAPE}
     assert faint == {}

@@ -43,7 +43,7 @@ def inspected(state: State, palette: Palette, *, monochrome: bool, events: bool)
     first_check = state.selection == NOTHING and state.pane == "findings"
     finding = FindingRef(0) if first_check else selection.finding
     if finding is not None:
-        blocks += finding_blocks(session, finding)
+        blocks += finding_blocks(session, finding, palette)
     elif selection.model is not None:
         blocks += model_blocks(session, selection.model, palette, monochrome=monochrome)
     elif selection.row is not None:

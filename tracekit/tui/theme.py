@@ -50,6 +50,8 @@ class Palette:
     better: str
     """Text: a number that changed for the better."""
     worse: str
+    code: str
+    """Text: source code."""
     ink: str
     """Text on a bar, but for those in `other_inks`."""
     selected: str
@@ -134,6 +136,7 @@ PALETTES: dict[bool, Palette] = {
         accent=ORANGE,
         better="#5fd0ab",
         worse="#ff9a5c",
+        code="#58d1eb",
         ink="#000000",
         selected="#ffffff",
         selected_ink="#000000",
@@ -151,6 +154,7 @@ PALETTES: dict[bool, Palette] = {
         accent="#8f3d00",
         better="#00573f",
         worse="#8f2600",
+        code="#00627d",
         ink="#ffffff",
         selected="#000000",
         selected_ink="#ffffff",
@@ -172,6 +176,7 @@ SIXTEEN: dict[bool, Palette] = {
         accent=sixteen.BRIGHT_YELLOW,
         better=sixteen.BRIGHT_GREEN,
         worse=sixteen.BRIGHT_RED,
+        code=sixteen.BRIGHT_CYAN,
         ink=sixteen.BLACK,
         selected=sixteen.WHITE,
         selected_ink=sixteen.BLACK,
@@ -189,6 +194,7 @@ SIXTEEN: dict[bool, Palette] = {
         accent=sixteen.RED,
         better=sixteen.BLUE,
         worse=sixteen.RED,
+        code=sixteen.BLUE,
         ink=sixteen.WHITE,
         selected=sixteen.BLACK,
         selected_ink=sixteen.WHITE,

@@ -170,36 +170,37 @@ def _padded(column: Column[Row], text: str, style: str) -> Text:
     return Text(f"{margin}{text}", style=style)
 
 
-def markdown(source: str, indent: int) -> list[RenderableType]:
-    """The Markdown of a fix: paragraphs and items wrap, code keeps its lines, inline code is marked by style."""
+def markdown(source: str, indent: int, code: str = "cyan") -> list[RenderableType]:
+    """The Markdown of a fix: paragraphs and items wrap, code keeps its lines, also inline code has the style `code`."""
     blocks: list[RenderableType] = []
     for index, part in enumerate(re.split(r"^```.*$\n?", source, flags=re.MULTILINE)):
         if index % 2:
-            blocks += [Text(), *_code(part.rstrip(), indent + 2)]
+            blocks += [Text(), *_code(part.rstrip(), indent + 2, code)]
             continue
         in_list = False
         for block in _paragraphs(part):
             item = _ITEM.match(block)
             # Items stand together; anything else is set apart.
             blocks += [Text()] if blocks and not (item and in_list) else []
-            blocks.append(_item(item[0], block[item.end() :], indent) if item else paragraph(_prose(block), indent))
+            prose = _prose(block[item.end() :] if item else block, code)
+            blocks.append(_item(item[0], prose, indent) if item else paragraph(prose, indent))
             in_list = item is not None
     return blocks
 
 
-def _code(source: str, indent: int) -> Iterator[RenderableType]:
+def _code(source: str, indent: int, style: str) -> Iterator[RenderableType]:
     """Lines of code; what has to wrap goes on under the beginning of its line."""
     for line in source.split("\n"):
         body = line.lstrip()
-        yield paragraph(Text(body, style="cyan", overflow="fold"), indent + len(line) - len(body))
+        yield paragraph(Text(body, style=style, overflow="fold"), indent + len(line) - len(body))
 
 
-def _item(marker: str, block: str, indent: int) -> RenderableType:
+def _item(marker: str, prose: Text, indent: int) -> RenderableType:
     """An item of a list, hanging behind its marker."""
     grid = Table.grid(padding=0, pad_edge=False)
     grid.add_column(width=len(marker), no_wrap=True)
     grid.add_column(overflow="fold")
-    grid.add_row(Text(marker), _prose(block))
+    grid.add_row(Text(marker), prose)
     return Padding(grid, (0, 0, 0, indent))
 
 
@@ -209,12 +210,12 @@ def _paragraphs(part: str) -> list[str]:
     return [block.strip() for block in joined.split("\n") if block.strip()]
 
 
-def _prose(block: str) -> Text:
+def _prose(block: str, code: str) -> Text:
     """One paragraph with inline code marked."""
     text = Text(overflow="fold")
     end = 0
     for match in _INLINE_CODE.finditer(block):
         text.append(block[end : match.start()])
-        text.append(match.group(1), style="cyan")
+        text.append(match.group(1), style=code)
         end = match.end()
     return text.append(block[end:])

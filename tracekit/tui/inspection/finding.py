@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from tracekit.detectors.outcomes import Metric
     from tracekit.report.report import Check
     from tracekit.tui.state import FindingRef, Session
+    from tracekit.tui.theme import Palette
 
 
-def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType]:
+def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Iterator[RenderableType]:
     """All of a check; with an interval of its evidence, that first."""
     check = session.check(ref)
     if check is None:
@@ -49,7 +50,7 @@ def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType
         yield Text(f"To evaluate this: {visible(check.record)}\n")
     if check.fix:
         yield heading("Fix")
-        yield from markdown(visible(check.fix, multiline=True), 0)
+        yield from markdown(visible(check.fix, multiline=True), 0, palette.code)
         yield ""
     for reference in check.references:
         yield Broken(Text(f"{visible(reference.title)}\n{visible(reference.url)}", "dim"))
@@ -62,7 +63,7 @@ def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
     yield "model", entry.model or ABSENT
     yield "at", exact_moment(entry.start_ns)
     yield "duration", exact(length)
-    yield "keys", ". to next, , to previous, F to finding"
+    yield "keys", ". , to step · F to finding"
 
 
 def _facts(check: Check) -> Iterator[tuple[str, str]]:
