@@ -100,6 +100,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         self._remember = remember
         wanted = request.theme or (remembered_theme() if remember else None)
         self._sixteen_colors = sixteen_colors
+        self.set_class(sixteen_colors, "sixteen")
         self.theme = theme_named(dark=wanted != "light", sixteen_colors=sixteen_colors)
         if request.theme is not None:
             self._keep_theme()

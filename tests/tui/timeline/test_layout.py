@@ -60,6 +60,7 @@ def test_tracks_take_two_lines_where_there_is_room(lanes) -> None:
 
     assert parts(80, pinned=False) == parts(80, pinned=True) == {2}
     assert parts(12, pinned=False) == parts(12, pinned=True) == {1}
+    assert {line.parts for line in arrange(lanes, rows, 80, COLUMNS, 0, levels=False).lines} == {1}
     # The others come first.
     doubled = [height for height in range(12, 80) if parts(height, pinned=False) == {2}]
     assert parts(doubled[0], pinned=True) == {1}

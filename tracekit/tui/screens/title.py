@@ -46,7 +46,7 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
     rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
     shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
     claim, rest = (_claim(shown), shown[len(_claim(shown)) :]) if not on else (shown, "")
-    look = "reverse" if on else _color(state, palette) or "dim"
+    look = "reverse" if on else _color(state, palette) or ""
     return Text.assemble((left, "bold"), "  ", (claim, look), (rest, "dim"))
 
 

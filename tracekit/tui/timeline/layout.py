@@ -91,6 +91,7 @@ def arrange(
     reached: Sequence[Sequence[int]] | None = None,
     expanded: Collection[int] = (),
     strips: int = 0,
+    levels: bool = True,
 ) -> Arrangement:
     """Lines for a timeline of `height` lines.
 
@@ -98,7 +99,8 @@ def arrange(
     reached: the tracks of each lane that have anything in view (None: all of them); where there is little room, the
     others make way, but for the first. expanded: lanes that keep all their rows; of others the last ones are joined
     where a lane would be out of sight otherwise. strips: most lines of in flight and latency, below all lanes; all but
-    the first make way for the reasons of lanes without rows.
+    the first make way for the reasons of lanes without rows. levels: tracks show any, so that where there is room each
+    takes two lines; letters would only stand there twice.
 
     Pinned lanes stand below the others, and below them lanes without rows share lines; Core ML's do if any of them has
     rows. In a low timeline the rows of each pinned lane are joined, and what still does not fit is scrolled with the
@@ -113,7 +115,7 @@ def arrange(
     body -= count
     scrolled, pinned = placed.scrolled, placed.pinned
     spare = body - len(scrolled) - len(pinned)
-    if spare >= _tracks(scrolled):
+    if levels and spare >= _tracks(scrolled):
         spare -= _tracks(scrolled)
         scrolled = _doubled(scrolled)
         if spare >= _tracks(pinned):

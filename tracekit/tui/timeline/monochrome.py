@@ -60,10 +60,8 @@ class _Contents:
     """Shape (columns,): the category of those that covers most, -1 where there are none."""
 
 
-def lettered(
-    track: Track, unfiltered: Track, label: Callable[[int], str], view: Viewport, columns: int, part: int
-) -> Picture:
-    """Line `part` (from the top) of a track.
+def lettered(track: Track, unfiltered: Track, label: Callable[[int], str], view: Viewport, columns: int) -> Picture:
+    """The line of a track.
 
     unfiltered: the track with all of its intervals, where a filter has taken some away; blocks are as wide as among
     all.
@@ -84,7 +82,7 @@ def lettered(
         {block.position: (block.first, block.after) for block in blocks},
     )
     for block in blocks:
-        text = label(block.position) if part == 0 and block.after - block.first >= LABEL_COLUMNS else ""
+        text = label(block.position) if block.after - block.first >= LABEL_COLUMNS else ""
         _draw(result, block, text, joined=block.first > 0 and bool(taken[block.first - 1]))
     return result
 

@@ -217,6 +217,7 @@ class Renderer:
                 reached=reached,
                 expanded=expanded_lanes,
                 strips=strips,
+                levels=not self._monochrome,
             )
 
         arrangement = arranged(top)
@@ -290,7 +291,7 @@ class Renderer:
     def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         def draw(which: Track, label: Callable[[int], str]) -> Picture:
             if self._monochrome:
-                return lettered(which, track, label, state.view, self.columns, line.part)
+                return lettered(which, track, label, state.view, self.columns)
             return picture(which, label, state.view, self.columns, line.part, line.parts)
 
         label = lane.events.label if lane.events is not None else str
