@@ -245,6 +245,7 @@ class NodeReader:
     def _finish(self) -> None:
         """Turn rows into columns; by now every reference must be resolved."""
         self._waiting.check_empty()
+        self._values.end()
         for node, reader in self._rows:
             if self._decoding:
                 node.columns, node.cells = reader.finish()
