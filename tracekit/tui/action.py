@@ -111,7 +111,7 @@ class ActionHost(Protocol):
         ...
 
     def focus_inspector(self) -> None:
-        """Put the keys on the inspector where it is alone on screen, else on the pane."""
+        """Put the keys on the inspector where it is in the place of the pane, else on the pane."""
         ...
 
     def focus_timeline(self, recording: int) -> None:

@@ -202,11 +202,8 @@ class StateApp(App[None], inherit_bindings=False):
         self.browse.focus_pane()
 
     def focus_inspector(self) -> None:
-        """Put the keys on the inspector where it is alone on screen, else on the pane."""
-        if self.state.maximized is Area.INSPECTOR:
-            self.browse.focus_inspector()
-        else:
-            self.browse.focus_pane()
+        """Put the keys on the inspector where it is in the place of the pane, else on the pane."""
+        self.browse.focus_inspector()
 
     def focus_timeline(self, recording: int) -> None:
         """Put the keys on the timeline of a recording."""

@@ -42,6 +42,13 @@ def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view
         assert screen.app.browse.query_one("#detail").display is False
         await screen.press("i")
         assert screen.app.browse.query_one("#detail").display is True
+        # The keys stay on the timeline, and go from list to inspector and back.
+        assert screen.app.focused.id == "timeline-0"
+        await screen.press("4", "i")
+        assert screen.app.focused.id == "inspector"
+        await screen.press("i", "down")
+        assert screen.app.focused is screen.app.pane.focus_target()
+        assert screen.app.focused.cursor == 1
 
     run_view(test, reload_sample, size=(80, 24))
 

@@ -64,7 +64,11 @@ def show_pane(app: ActionHost, name: str) -> None:
 @action("toggle_inspector")
 def toggle_inspector(app: ActionHost) -> None:
     """Show or hide the inspector."""
+    on_timeline = app.focused_area is Area.TIMELINE
     app.change(inspector=not app.state.inspector)
+    if not on_timeline:
+        # What had the keys may be out of sight now.
+        app.focus_inspector()
 
 
 @action("page")

@@ -162,8 +162,11 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
             self.set_focus(target)
 
     def focus_inspector(self) -> None:
-        """Put the keys on the inspector."""
-        self.set_focus(self.query_one(Inspector))
+        """Put the keys on the inspector where it is in the place of the pane, else on the pane."""
+        if self.query_one("#detail").display:
+            self.focus_pane()
+        else:
+            self.set_focus(self.query_one(Inspector))
 
     def focus_timeline(self, recording: int = 0) -> None:
         """Put the keys on the timeline of a recording."""
