@@ -69,12 +69,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     scale_examples(getattr(item, "function", None))
 
 
+def pytest_configure() -> None:
+    """What is imported from here on stays to the end: there is nothing to collect."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """What was imported stays to the end: the garbage collector need not look through it again and again. What tests
-    leave is a few MB each, and looking for it as often as Python does takes a tenth of their time."""
+    """The garbage collector need not look through what was imported again and again. What tests leave is a few MB each,
+    and looking for it as often as Python does takes a tenth of their time."""
+    gc.enable()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(400_000, 10, 10)
+    gc.set_threshold(1_000_000, 10, 10)
 
 
 @pytest.fixture(scope="session")
