@@ -59,9 +59,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests that are marked for what they need."""
+    """Leave out tests that are marked for what they need, and begin with the terminal UI. Its tests wait for timers: at
+    the end, where all processes take what is left from one another, the processors would have nothing to do."""
     if config.getoption("--quick"):
         items[:] = [item for item in items if not any(map(item.get_closest_marker, ("corpus", "packaging")))]
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/tui/"))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -81,6 +82,9 @@ def test_without_packages_there_are_only_our_own(monkeypatch):
 def test_where_no_package_names_the_group_the_metadata_of_none_is_read(monkeypatch):
     all_detectors.cache_clear()
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: pytest.fail("read"))
+    # Some libraries bring a finder of their own.
+    usual = [finder for finder in sys.meta_path if finder is PathFinder or not hasattr(finder, "find_distributions")]
+    monkeypatch.setattr(sys, "meta_path", usual)
     assert all_detectors() == DETECTORS
 
 
