@@ -12,6 +12,18 @@ from tracekit.tui.state import NOTHING
 from tracekit.tui.viewport import Span, Viewport
 
 
+def held_list(monkeypatch) -> Event:
+    """From here on no list of events is made until this is set."""
+    made, make = Event(), EventsPane.make
+
+    def held(pane: EventsPane, state):
+        assert made.wait(10)
+        return make(pane, state)
+
+    monkeypatch.setattr(EventsPane, "make", held)
+    return made
+
+
 def test_a_late_message_is_about_the_recording_that_it_came_from(run_view, samples) -> None:
     async def test(screen) -> None:
         app = screen.app
@@ -71,15 +83,8 @@ def test_a_search_for_commands_ends_with_its_screen(run_view, reload_sample) -> 
 
 
 def test_keys_typed_before_a_list_is_made_move_in_it(run_view, reload_sample, monkeypatch) -> None:
-    made = Event()
-    make = EventsPane.make
-
-    def held(pane: EventsPane, state):
-        assert made.wait(10)
-        return make(pane, state)
-
     async def test(screen) -> None:
-        monkeypatch.setattr(EventsPane, "make", held)
+        made = held_list(monkeypatch)
         for key in ("3", "C", "escape", "o", "y", "down", "down", "up", "down", "enter"):
             screen.app.simulate_key(key)
             await screen.pilot.pause()
@@ -96,18 +101,11 @@ def test_keys_typed_before_a_list_is_made_move_in_it(run_view, reload_sample, mo
 
 
 def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(run_view, reload_sample, monkeypatch) -> None:
-    made = Event()
-    make = EventsPane.make
-
-    def held(pane: EventsPane, state):
-        assert made.wait(10)
-        return make(pane, state)
-
     async def test(screen) -> None:
         await screen.press("3")
         listed = screen.app.pane.focus_target()
         before = listed.rows
-        monkeypatch.setattr(EventsPane, "make", held)
+        made = held_list(monkeypatch)
         for key in ("O", "down", "down", "up", "down"):
             screen.app.simulate_key(key)
             await screen.pilot.pause()

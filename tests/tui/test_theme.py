@@ -38,13 +38,13 @@ VISIONS = {
 }
 XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 LEAST_DISTANCE = 15
-"""About six times what is just noticed in CIE 1976 (2.3): blocks are small, and seen at a glance. Our judgement."""
+"""About six times what is just noticed in CIE 1976 (2.3): blocks are small, and seen at a glance. Our judgment."""
 LEAST_IN_BARS = 10
 """In the bars of predictions each stretch has its sign besides."""
 LEAST_TEXT, LEAST_SHAPE = 4.5, 3.0
 """WCAG 2.2, 1.4.3 (AA) for text and 1.4.11 for shapes."""
 LEAST_FADED = 1.5
-"""What is faded is told apart from nothing. Our judgement."""
+"""What is faded is told apart from nothing. Our judgment."""
 
 TOGETHER = {
     "activity": (Category.LOAD, Category.LOAD_CACHED, Category.COMPILE, Category.PREDICTION, Category.OTHER),

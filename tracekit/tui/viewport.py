@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 ZOOM_STEP = 2.0
-"""Factor of one step of zooming. Our judgement: ten steps lead from a second to a millisecond."""
+"""Factor of one step of zooming. Our judgment: ten steps lead from a second to a millisecond."""
 PAN_STEP = 0.25
 """Share of the span that one step pans, so that three quarters of what was seen stay in sight."""
 MARGIN = 0.1

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 DEPTH_LIMIT = 4
-"""Rows of a lane unless it is expanded. Our judgement: four show nesting and a pile-up, and leave room for others."""
+"""Rows of a lane unless it is expanded. Our judgment: four show nesting and a pile-up, and leave room for others."""
 EXPANDED_LIMIT = 40
 """Rows of an expanded lane."""
 

@@ -78,7 +78,7 @@ _MIN_PINNED_LINES = 2
 MAX_STRIPS = 3
 """Lines of strips: one of those in flight, two of latency."""
 _STRIPS = ((16, MAX_STRIPS), (10, 2), (8, 1))
-"""Lines below the header from which there are so many of strips. Our judgement: lanes come first."""
+"""Lines below the header from which there are so many of strips. Our judgment: lanes come first."""
 
 
 def arrange(

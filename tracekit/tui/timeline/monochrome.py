@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LITTLE = ":"
 """What is on for less than `_MUCH` of a column."""
 _MUCH = 1 / 3
-"""Share of a column from which on narrow intervals have their letter. Our judgement."""
+"""Share of a column from which on narrow intervals have their letter. Our judgment."""
 _OPEN, _CLOSE = "[", "]"
 _BRACKETED = 3
 """Columns in which both brackets leave room for a letter."""

@@ -10,7 +10,7 @@
    Python as it stands.
 
    Only what `xctrace` writes is accepted. At anything else the scanner raises `Declined`, and the file is read from
-   its beginning by the reader in nodes.py, whose judgement and whose messages count. Hence no test here is more lenient
+   its beginning by the reader in nodes.py, whose judgment and whose messages count. Hence no test here is more lenient
    than there, and none needs to tell what is wrong from what is merely unusual.
 
    No loop goes beyond the end: a region that is scanned ends with "</row>", and every loop over names, digits, texts
