@@ -113,7 +113,7 @@ async def main():
             await pilot.press(key)
             await pilot.pause()
             whole.append(time.process_time() - before)
-            painter._pictures.clear()
+            painter._pictured = None
             before = time.perf_counter()
             for y in range(len(painter.arrangement.lines)):
                 painter.line(y)

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from tracekit.lanes.categories import Category
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.glyphs import Ink, Overlay, picture, segments
+from tracekit.tui.timeline.glyphs import Ink, Overlay, pictures, segments
 from tracekit.tui.timeline.tracks import tracks
 from tracekit.tui.viewport import Viewport
 
@@ -19,7 +19,7 @@ HUNDRED = Viewport(0, 100)
 def drawn(make_events):
     def draw(*rows, view=HUNDRED, columns=10, labels=None, part=0, parts=1):
         events = make_events(*rows, labels=labels)
-        return picture(tracks(events, 4)[0], events.label, view, columns, part, parts)
+        return pictures(tracks(events, 4)[0], events.label, view, columns, parts)[part]
 
     return draw
 
@@ -114,7 +114,7 @@ def test_equal_cells_are_one_segment(drawn) -> None:
 
 def test_a_bar_of_an_inferred_prediction_is_filled_with_dashes(make_events) -> None:
     events = make_events((0, 100, Category.INFERRED), (200, 100, Category.PREDICTION), labels=("Prediction", "Other"))
-    shown = picture(tracks(events, 4)[0], events.label, Viewport(0, 300), 60, 0, 1)
+    shown = pictures(tracks(events, 4)[0], events.label, Viewport(0, 300), 60, 1)[0]
     assert "Prediction" in "".join(shown.characters[:20])
     assert "".join(shown.characters[:19])[12:] == "╌" * 7
     assert "".join(shown.characters[46:59]) == " " * 13
@@ -125,7 +125,7 @@ def test_the_ends_of_a_bar_have_its_color_on_both_lines_of_a_track(make_events) 
     events = make_events((190, 10 + 300 + 33, Category.LOAD.value))
     (track,) = tracks(events, 1)
     for part in range(2):
-        shown = picture(track, lambda _: "", Viewport(0, 1000), 10, part, 2)
+        shown = pictures(track, lambda _: "", Viewport(0, 1000), 10, 2)[part]
         drawn = [column for column, character in enumerate(shown.characters) if character != " " or column in (2, 3, 4)]
         assert drawn == [1, 2, 3, 4, 5]
         assert [shown.categories[column] for column in drawn] == [Category.LOAD] * 5

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tracekit
 from tracekit.tui.state import EventRef, Selection, bounds_of, first_state
 from tracekit.tui.state import Session as OpenSession
+from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
 
 
@@ -18,36 +21,60 @@ def captions(samples):
     return tracekit.open_trace(samples / "captions_concurrent.trace")
 
 
+def spans(trace, model: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Starts and ends of the predictions of an app with models that run nothing else."""
+    rows = trace.activity.query("kind == 'prediction' and level == 'top'")
+    rows = rows if model is None else rows[rows["model"] == model]
+    starts = rows["start_ns"].to_numpy()
+    return starts, starts + rows["duration_ns"].to_numpy()
+
+
+def check(strips: PredictionsOverTime, starts: np.ndarray, ends: np.ndarray, bounds: np.ndarray) -> None:
+    """Both strips against counts at each moment where one of the predictions begins."""
+    in_flight, latency = (strips.values(line, bounds).tolist() for line in (Line.IN_FLIGHT, Line.LATENCY))
+    for at, (low, high) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
+        on = (starts < high) & (ends > low) & (ends > starts)
+        moments = np.concatenate(([low], starts[on & (starts >= low)]))
+        assert in_flight[at] == max(int(((starts <= time) & (ends > time)).sum()) for time in moments)
+        assert latency[at] == (ends - starts)[on].max(initial=0)
+
+
 @pytest.mark.parametrize("columns", [1, 7, 200])
 def test_each_column_shows_most_in_flight_and_the_longest_that_is_on(captions, columns: int) -> None:
-    found = predictions_over_time(captions, None)
     bounds = np.linspace(1_900_000_000, 3_300_000_000, columns + 1).astype(np.int64)
-    in_flight, latency = found.in_flight(bounds), found.latency(bounds)
-    for at, (low, high) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
-        on = (found.starts < high) & (found.ends > low)
-        moments = np.concatenate(([low], found.starts[on & (found.starts >= low)]))
-        depth = [int(((found.starts <= time) & (found.ends > time)).sum()) for time in moments]
-        assert in_flight[at] == max(depth)
-        assert latency[at] == (found.ends - found.starts)[on].max(initial=0)
+    check(predictions_over_time(captions, None), *spans(captions), bounds)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 40)), min_size=1, max_size=30),
+    st.lists(st.integers(-5, 110), min_size=2, max_size=12, unique=True),
+)
+def test_any_predictions(reload_trace, intervals: list[tuple[int, int]], edges: list[int]) -> None:
+    starts, durations = np.array(sorted(intervals), np.int64).T
+    template = reload_trace.activity.query("kind == 'prediction' and level == 'top'").iloc[[0] * len(starts)]
+    rows = template.assign(start_ns=starts, duration_ns=durations)
+    strips = predictions_over_time(replace(reload_trace, activity=rows), None)
+    check(strips, starts, starts + durations, np.array(sorted(edges)))
 
 
 def test_as_many_are_in_flight_as_the_sample_was_made_with(captions) -> None:
-    found = predictions_over_time(captions, "CaptionEncoder")
-    assert int(found.in_flight(np.array([0, 11_000_000_000])).max()) == 8
-    assert len(found.starts) == 276
+    strips = predictions_over_time(captions, "CaptionEncoder")
+    assert strips.strip(Line.IN_FLIGHT, 1, np.array([0, 11_000_000_000])).largest == 8
+    assert len(spans(captions, "CaptionEncoder")[0]) == 276
     assert predictions_over_time(captions, "Segmenter") is None
 
 
-def test_a_prediction_at_the_edge_of_two_columns_is_in_one() -> None:
-    times, depth = np.array([-(2**62), 10, 20]), np.array([0, 1, 0])
-    one = PredictionsOverTime(np.array([10]), np.array([20]), times, depth, inferred=False)
-    assert one.in_flight(np.array([0, 10, 20, 30])).tolist() == [0, 1, 0]
-    assert one.latency(np.array([0, 10, 20, 30])).tolist() == [0, 10, 0]
-    assert one.latency(np.array([12, 15, 18])).tolist() == [10, 10]
+def test_a_prediction_at_the_edge_of_two_columns_is_in_one(reload_trace) -> None:
+    prediction = reload_trace.activity.query("kind == 'prediction' and level == 'top'").iloc[[0]]
+    rows = prediction.assign(start_ns=10, duration_ns=10)
+    one = predictions_over_time(replace(reload_trace, activity=rows), None)
+    assert one.values(Line.IN_FLIGHT, np.array([0, 10, 20, 30])).tolist() == [0, 1, 0]
+    assert one.values(Line.LATENCY, np.array([0, 10, 20, 30])).tolist() == [0, 10, 0]
+    assert one.values(Line.LATENCY, np.array([12, 15, 18])).tolist() == [10, 10]
 
 
 def test_the_largest_value_fills_all_lines_and_none_but_0_is_blank() -> None:
-    top, bottom = (blocks(np.array([0, 1, 50, 100]), part, 2).characters for part in range(2))
+    top, bottom = (line.characters for line in blocks(np.array([0, 1, 50, 100]), 2))
     assert bottom == [" ", "▁", "█", "█"]
     assert top == [" ", " ", " ", "█"]
 

@@ -1,4 +1,7 @@
-"""Copying to the clipboard and saving reports."""
+"""Copying to the clipboard and saving reports.
+
+What makes them is imported once one is wanted: renderers and texts of all detectors would delay the first lanes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from tracekit.errors import UsageError
 from tracekit.recording.places import is_part_of_recording
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui import export
 from tracekit.tui.action import action
 from tracekit.tui.commands.lists import focused_list
 from tracekit.tui.commands.walk import NO_FINDING, NOT_YET
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 @action("copy_row")
 def copy_row(app: ActionHost) -> None:
     """Copy the row or event as Markdown."""
+    from tracekit.tui import export
+
     row = _row(app)
     if row is None:
         app.say("No row to copy; go to a list with tab, or select an event with n.")
@@ -50,6 +54,8 @@ def copy_row(app: ActionHost) -> None:
 @action("copy_finding")
 def copy_finding(app: ActionHost) -> None:
     """Copy the finding as Markdown, with the recording, its device and system."""
+    from tracekit.tui import export
+
     session, ref = app.state.session, finding_here(app.state)
     check = session.check(ref) if ref is not None else None
     if ref is None or check is None:
@@ -61,6 +67,8 @@ def copy_finding(app: ActionHost) -> None:
 @action("copy_statistics")
 def copy_statistics(app: ActionHost) -> None:
     """Copy the statistics of the range or the whole recording as Markdown."""
+    from tracekit.tui import export
+
     session, span, chosen = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
         app.say(NOT_YET)
@@ -134,6 +142,8 @@ def _copied(what: str, text: str) -> list[str]:
 
 
 def _save(app: ActionHost, span: Span | None) -> None:
+    from tracekit.tui import export
+
     session = app.state.session
     if session.report is None:
         app.say(NOT_YET)

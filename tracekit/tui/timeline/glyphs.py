@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
+    from tracekit.arrays import IntArray
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.raster import Shares
     from tracekit.tui.timeline.tracks import Bar, Track
@@ -78,16 +79,32 @@ class Overlay:
     """Columns that the recording reaches; None for all."""
 
 
-def picture(track: Track, label: Callable[[int], str], view: Viewport, columns: int, part: int, parts: int) -> Picture:
-    """Line `part` of `parts` (from the top) of a track."""
+def pictures(
+    track: Track, label: Callable[[int], str], view: Viewport, columns: int, parts: int
+) -> tuple[Picture, ...]:
+    """The `parts` lines of a track, from the top."""
     bounds = edges(view, columns)
     shares = track.shares(bounds)
-    result = _density(shares, part, parts)
+    level = np.rint(shares.total * 8 * parts).astype(np.int64)
+    # What is there at all is never shown as nothing.
+    level = np.where(shares.touched, np.maximum(level, 1), 0)
+    lines = tuple(of_level(level, shares.category, part, parts) for part in range(parts))
     for bar in bars(track, bounds, BAR_COLUMNS):
-        text = label(bar.position) if part == 0 and bar.after - bar.first >= LABEL_COLUMNS else ""
-        _solid(result, bar, text)
-        _ends(result, shares, bar)
-    return result
+        text = label(bar.position) if bar.after - bar.first >= LABEL_COLUMNS else ""
+        for part, line in enumerate(lines):
+            _solid(line, bar, text if part == 0 else "")
+            _ends(line, shares, bar)
+    return lines
+
+
+def of_level(level: IntArray, categories: IntArray, part: int, parts: int) -> Picture:
+    """Line `part` of `parts` (from the top) of blocks as high as `level`, in eighths of a line.
+
+    `level` and `categories` have the shape (columns,).
+    """
+    here = np.clip(level - 8 * (parts - 1 - part), 0, 8)
+    codes = np.where(here > 0, categories, -1).tolist()
+    return Picture([LOWER_BLOCKS[height] for height in here.tolist()], codes, [Ink.BLOCK] * len(codes))
 
 
 def faded(unfiltered: Picture, chosen: Picture) -> Picture:
@@ -106,15 +123,6 @@ def faded(unfiltered: Picture, chosen: Picture) -> Picture:
         [one if take else other for take, one, other in zip(taken, chosen.inks, unfiltered.inks, strict=True)],
         unfiltered.blocks,
     )
-
-
-def _density(shares: Shares, part: int, parts: int) -> Picture:
-    """Blocks as high as the share; what is there at all is never shown as nothing."""
-    level = np.rint(shares.total * 8 * parts).astype(np.int64)
-    level = np.where(shares.touched, np.maximum(level, 1), 0)
-    here = np.clip(level - 8 * (parts - 1 - part), 0, 8).tolist()
-    categories = [code if height else -1 for code, height in zip(shares.category.tolist(), here, strict=True)]
-    return Picture([LOWER_BLOCKS[height] for height in here], categories, [Ink.BLOCK] * len(here))
 
 
 def _solid(result: Picture, bar: Bar, text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,25 +33,33 @@ if TYPE_CHECKING:
 def minimap(state: State, covered_times: tuple[CoveredTime, CoveredTime], look: TimelineStyle) -> list[Segment]:
     """The whole recording, with the part in view set off and the findings marked. `covered_times`: see `overview`."""
     palette, columns = look.palette, look.columns
-    bounds = edges(state.bounds, columns)
-    width = np.diff(bounds)
-    # In a recording of a few ns there are columns without any time.
-    level = np.ceil(covered_times[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
-    has_evidence = (covered_times[1].between(bounds) > 0).tolist()
+    blocks, has_evidence = _whole(covered_times, state.bounds, columns)
     low, high = columns_of(state.bounds, columns, state.view)
     # A view within one column has two ends too.
     opens = min(low, max(columns - 2, 0))
-    brackets = {max(high - 1, opens + 1): "]", opens: "["}
-    cells = []
-    for column, height in enumerate(level):
-        inside = low <= column < high
-        ground = palette.range if inside else palette.gutter
-        color = palette.accent if has_evidence[column] else palette.text if inside else palette.dim
-        character = LOWER_BLOCKS[max(height, 1)] if height or has_evidence[column] else " "
-        if look.monochrome:
-            character = brackets.get(column, character)
-        cells.append(Segment(character, style(color, ground)))
-    return [_name(state, look), *cells]
+    brackets = {max(high - 1, opens + 1): "]", opens: "["} if look.monochrome else {}
+
+    def look_of(column: int) -> tuple[bool, bool]:
+        return low <= column < high, has_evidence[column]
+
+    line = [_name(state, look)]
+    for (inside, marked), run in groupby(range(columns), look_of):
+        color = palette.accent if marked else palette.text if inside else palette.dim
+        text = "".join(brackets.get(column, blocks[column]) for column in run)
+        line.append(Segment(text, style(color, palette.range if inside else palette.gutter)))
+    return line
+
+
+# The recordings of a comparison, each at one size.
+@lru_cache(maxsize=2)
+def _whole(covered_times: tuple[CoveredTime, CoveredTime], bounds: Span, columns: int) -> tuple[str, list[bool]]:
+    """A block for each column of a recording, and whether evidence lies in it."""
+    times = edges(bounds, columns)
+    # In a recording of a few ns there are columns without any time.
+    share = covered_times[0].between(times) / np.maximum(np.diff(times), 1)
+    evidence = covered_times[1].between(times) > 0
+    level = np.maximum(np.ceil(share * 8).astype(int), evidence)
+    return "".join(LOWER_BLOCKS[height] for height in level.tolist()), evidence.tolist()
 
 
 def _name(state: State, look: TimelineStyle) -> Segment:

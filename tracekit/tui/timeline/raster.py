@@ -55,9 +55,10 @@ def shares(
     O(categories * columns * log n).
     """
     width = np.diff(bounds)
-    covered = total.between(bounds)
+    until = total.until(bounds)
+    covered = np.diff(until)
     begun = starting(starts, bounds)
-    running = total.until(bounds[:-1] + 1) > total.until(bounds[:-1])
+    running = total.until(bounds[:-1] + 1) > until[:-1]
     touched = (covered > 0) | (begun > 0)
     category = np.full(len(width), -1, np.int64)
     if len(parts) == 1:

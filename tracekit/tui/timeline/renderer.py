@@ -15,13 +15,13 @@ from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
-from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, picture, segments
+from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, pictures, segments
 from tracekit.tui.timeline.header import columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, lettered
 from tracekit.tui.timeline.raster import edges
-from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
+from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
 from tracekit.tui.timeline.titles import TimelineStyle, beyond
 from tracekit.tui.timeline.tracks import hit, passing_tracks, tracks
 from tracekit.tui.viewport import column_of, time_of
@@ -72,8 +72,10 @@ class Renderer:
         """Lanes with fewer rows than usual, and how many they have."""
         self._marks: dict[tuple[str, bool, int, int], CoveredTime | None] = {}
         self._overview: tuple[CoveredTime, CoveredTime] | None = None
-        self._pictures: dict[tuple[object, ...], Picture] = {}
+        self._pictures: dict[tuple[object, ...], tuple[Picture, ...]] = {}
+        self._strips: dict[tuple[object, ...], Strip] = {}
         self._pictured: object = None
+        """The view of which pictures and strips are kept."""
         self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
         """Predictions by recording and model."""
         self._filter_mask: FilterMask | None = None
@@ -244,12 +246,15 @@ class Renderer:
         model, over_time = self._predictions(state)
         if over_time is None:
             return []
-        values = over_time.values(line, edges(state.view, self.columns))
-        words, most = over_time.title(line, values, model, self.gutter - 1)
-        title = self._style.line_title(words, line, self._palette.pinned, most)
+        self._keep_only_this_view(state)
+        key = (line.line, line.parts, model)
+        if key not in self._strips:
+            self._strips[key] = over_time.strip(line.line, line.parts, edges(state.view, self.columns))
+        strip = self._strips[key]
+        words, largest = over_time.title(line, strip.largest, model, self.gutter - 1)
+        title = self._style.line_title(words, line, self._palette.pinned, largest)
         overlay = Overlay(range=columns_seen(state.range, state.view, self.columns), recorded=self._recorded(state))
-        shown = blocks(values, line.part, line.parts)
-        return [title, *segments(shown, self._palette, overlay, monochrome=self._monochrome)]
+        return [title, *segments(strip.pictures[line.part], self._palette, overlay, monochrome=self._monochrome)]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
         lanes = [self._lanes.lanes[lane_index] for lane_index in line.lanes]
@@ -279,27 +284,33 @@ class Renderer:
         return [title, *segments(shown, self._palette, overlay, monochrome=self._monochrome)]
 
     def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
+        self._keep_only_this_view(state)
+        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id), line.track, line.parts)
+        if key not in self._pictures:
+            self._pictures[key] = self._drawn(state, lane, track, line)
+        return self._pictures[key][line.part]
+
+    def _keep_only_this_view(self, state: State) -> None:
         seen = (state.view, self.columns, self._lanes)
         if seen != self._pictured:
             self._pictures.clear()
+            self._strips.clear()
             self._pictured = seen
-        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id), line.track, line.part, line.parts)
-        if key not in self._pictures:
-            self._pictures[key] = self._drawn(state, lane, track, line)
-        return self._pictures[key]
 
-    def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
-        def draw(which: Track, label: Callable[[int], str]) -> Picture:
+    def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> tuple[Picture, ...]:
+        """All lines of a track."""
+
+        def draw(which: Track, label: Callable[[int], str]) -> tuple[Picture, ...]:
             if self._monochrome:
-                return lettered(which, track, label, state.view, self.columns)
-            return picture(which, label, state.view, self.columns, line.part, line.parts)
+                return (lettered(which, track, label, state.view, self.columns),) * line.parts
+            return pictures(which, label, state.view, self.columns, line.parts)
 
         label = lane.events.label if lane.events is not None else str
         chosen = self._passing(state, lane)
         if chosen is None:
             return draw(track, label)
         fade = faded_letters if self._monochrome else faded
-        return fade(draw(track, lambda _: ""), draw(chosen[line.track], label))
+        return tuple(map(fade, draw(track, lambda _: ""), draw(chosen[line.track], label)))
 
     def _passing(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""

@@ -9,11 +9,10 @@ import numpy as np
 from rich.cells import cell_len
 
 from tracekit.characters import visible
-from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.frames import is_any
-from tracekit.tui.timeline.glyphs import LOWER_BLOCKS, Ink, Picture
+from tracekit.tui.timeline.glyphs import Picture, of_level
 from tracekit.tui.timeline.layout import Line
 from tracekit.units import format_duration, format_estimate
 
@@ -24,65 +23,56 @@ if TYPE_CHECKING:
     from tracekit.tui.timeline.layout import ScreenLine
 
 
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """What a strip shows."""
+
+    pictures: tuple[Picture, ...]
+    """Its lines, from the top."""
+    largest: int
+    """The largest of its values."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionsOverTime:
     """Predictions that the app called, of one model or of all."""
 
-    starts: IntArray
-    """Shape (n,), sorted."""
-    ends: IntArray
     times: IntArray
-    """Shape (steps + 1,): when the number in flight changes; the first lies before everything."""
+    """Shape (steps + 1,): when a prediction starts or ends; the first lies before everything."""
     depth: IntArray
-    """Shape (steps + 1,): the number from each of these times on."""
+    """Shape (steps + 2,): the number in flight from each of these times on. The last value stands for nothing."""
+    longest: IntArray
+    """Shape (steps + 2,): the duration in ns of the longest in flight, likewise."""
     inferred: bool
     """Whether they are known from hardware alone: they took longer than that."""
 
-    def values(self, line: ScreenLine, bounds: IntArray) -> IntArray:
-        """What a line shows between neighboring edges: shape (edges - 1,)."""
-        return self.in_flight(bounds) if line.line is Line.IN_FLIGHT else self.latency(bounds)
+    def strip(self, line: Line, parts: int, bounds: IntArray) -> Strip:
+        """A strip of `parts` lines, with a column between each two neighboring edges."""
+        values = self.values(line, bounds)
+        return Strip(blocks(values, parts), int(values.max(initial=0)))
 
-    def title(self, line: ScreenLine, values: IntArray, model: str | None, room: int) -> tuple[str, str]:
-        """What stands in front of a line, and the largest of its values, for the right end, in `room` cells."""
-        most = int(values.max(initial=0))
-        if line.line is Line.IN_FLIGHT:
-            return " In flight", f"max {most:,}"
-        if line.part:
-            return f"   {visible(model) if model is not None else 'all models'}", ""
-        sign = " ≥ " if self.inferred else " "
-        exact, rough = (f"{sign}{text(most) if most else '–'}" for text in (format_duration, format_estimate))
-        ways = ((" Latency, max", exact), (" Latency", exact))
-        return next((way for way in ways if cell_len("".join(way)) <= room), (" Latency", rough))
+    def values(self, line: Line, bounds: IntArray) -> IntArray:
+        """What a strip shows between neighboring edges, the largest in each column: shape (edges - 1,).
 
-    def in_flight(self, bounds: IntArray) -> IntArray:
-        """Most predictions in flight at once between neighboring edges: shape (edges - 1,).
-
-        O(columns log n), and O(steps in view).
+        Line.IN_FLIGHT: predictions in flight at once. Line.LATENCY: the duration in ns of the longest of those that
+        are on, 0 where none is. O(columns log n), and O(steps in view).
         """
         first = np.searchsorted(self.times, bounds[:-1], side="right") - 1
         after = np.searchsorted(self.times, bounds[1:], side="left")
-        # One value more, so that the last place is one of the array.
-        depth = np.append(self.depth, 0)
         pairs = np.column_stack((first, np.maximum(after, first + 1))).ravel()
-        most: IntArray = np.maximum.reduceat(depth, pairs)[::2]
-        return most
+        largest: IntArray = np.maximum.reduceat(self.depth if line is Line.IN_FLIGHT else self.longest, pairs)[::2]
+        return largest
 
-    def latency(self, bounds: IntArray) -> IntArray:
-        """Longest duration, in ns, of those that are on between neighboring edges, 0 where none is: shape (edges - 1,).
-
-        O(n + columns * depth).
-        """
-        longest = np.zeros(len(bounds) - 1, np.int64)
-        seen = np.flatnonzero((self.starts < bounds[-1]) & (np.maximum(self.ends, self.starts + 1) > bounds[0]))
-        starts, ends = self.starts[seen], self.ends[seen]
-        first = np.maximum(np.searchsorted(bounds, starts, side="right") - 1, 0)
-        last = np.minimum(np.searchsorted(bounds, np.maximum(ends, starts + 1), side="left"), len(longest)) - 1
-        columns = last - first + 1
-        # Each prediction once for each of its columns.
-        ahead = np.cumsum(columns) - columns
-        column = np.repeat(first - ahead, columns) + np.arange(int(columns.sum()))
-        np.maximum.at(longest, column, np.repeat(ends - starts, columns))
-        return longest
+    def title(self, line: ScreenLine, largest: int, model: str | None, room: int) -> tuple[str, str]:
+        """What stands in front of a line, and the largest value, for the right end, in `room` cells."""
+        if line.line is Line.IN_FLIGHT:
+            return " In flight", f"max {largest:,}"
+        if line.part:
+            return f"   {visible(model) if model is not None else 'all models'}", ""
+        sign = " ≥ " if self.inferred else " "
+        exact, rough = (f"{sign}{text(largest) if largest else '–'}" for text in (format_duration, format_estimate))
+        ways = ((" Latency, max", exact), (" Latency", exact))
+        return next((way for way in ways if cell_len("".join(way)) <= room), (" Latency", rough))
 
 
 def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTime | None:
@@ -95,11 +85,38 @@ def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTim
     if not rows.size:
         return None
     starts = activity["start_ns"].to_numpy()[rows]
-    ends = starts + activity["duration_ns"].to_numpy()[rows]
-    times, depth = depth_profile(starts, ends)
-    before = np.iinfo(np.int64).min
+    durations = activity["duration_ns"].to_numpy()[rows]
     inferred = bool(is_any(activity["attribution"].iloc[rows], Attribution.INFERRED).any())
-    return PredictionsOverTime(starts, ends, np.append(before, times), np.append(0, depth), inferred)
+    return PredictionsOverTime(*_steps(starts, durations), inferred)
+
+
+def _steps(starts: IntArray, durations: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """`times`, `depth` and `longest` of predictions. Those without length are never in flight. O(n log n)."""
+    last = durations > 0
+    starts, durations = starts[last], durations[last]
+    times, place = np.unique(np.concatenate((starts, starts + durations)), return_inverse=True)
+    first, after = place[: starts.size], place[starts.size :]
+    change = np.bincount(first, minlength=times.size) - np.bincount(after, minlength=times.size)
+    depth, longest = np.cumsum(change), _longest(first, after, durations, times.size)
+    return np.append(np.iinfo(np.int64).min, times), np.pad(depth, 1), np.pad(longest, 1)
+
+
+def _longest(first: IntArray, after: IntArray, values: IntArray, size: int) -> IntArray:
+    """The largest value of the ranges `[first, after)` that hold each place: shape (size,), 0 where none does.
+
+    A range is the union of two whose length is the largest power of two that fits in it. From the longest on, each
+    such range hands its value to its halves. O((n + size) log size).
+    """
+    power = np.frexp(after - first)[1] - 1
+    largest = np.zeros(size, np.int64)
+    for level in range(int(power.max(initial=-1)), -1, -1):
+        length = 1 << level
+        here = power == level
+        for begin in (first[here], after[here] - length):
+            np.maximum.at(largest, begin, values[here])
+        if half := length // 2:
+            largest[half:] = np.maximum(largest[half:], largest[:-half])
+    return largest
 
 
 def model_of(state: State) -> str | None:
@@ -117,14 +134,9 @@ def model_of(state: State) -> str | None:
     return model if isinstance(model, str) else state.filter.model or None
 
 
-def blocks(values: IntArray, part: int, parts: int) -> Picture:
-    """Line `part` of `parts` (from the top) of values. The largest is as high as all lines; only 0 shows nothing."""
+def blocks(values: IntArray, parts: int) -> tuple[Picture, ...]:
+    """Values as `parts` lines, from the top. The largest is as high as all lines; only 0 shows nothing."""
     most = max(int(values.max(initial=0)), 1)
     level = np.maximum(np.rint(values / most * 8 * parts).astype(np.int64), values > 0)
-    here = np.clip(level - 8 * (parts - 1 - part), 0, 8).tolist()
-    color = Category.PREDICTION.value
-    return Picture(
-        [LOWER_BLOCKS[height] for height in here],
-        [color if height else -1 for height in here],
-        [Ink.BLOCK] * len(here),
-    )
+    code = Category.PREDICTION.value
+    return tuple(of_level(level, np.full(level.size, code), part, parts) for part in range(parts))

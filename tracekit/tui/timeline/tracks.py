@@ -108,15 +108,15 @@ class Bar(NamedTuple):
 
 
 def bars(track: Track, bounds: IntArray, min_columns: int) -> list[Bar]:
-    """Intervals that fill at least `least` whole columns, from left to right. Exact, since such an interval covers an
-    edge between columns. O(columns log n).
+    """Intervals that fill at least `min_columns` whole columns, from left to right. O(columns log n).
 
-    `least` is at least 1. Empty for a row whose intervals overlap: there, no bar stands for one of them alone.
+    Exact, since such an interval covers an edge between columns.
+    `min_columns` is at least 1. Empty for a row whose intervals overlap: there, no bar stands for one of them alone.
     """
     if not track.disjoint or not len(track.starts):
         return []
     column = np.searchsorted(track.starts, bounds, side="right") - 1
-    candidates = np.unique(column[column >= 0])
+    candidates = column[np.diff(column, prepend=-1) > 0]
     starts = track.starts[candidates]
     first = np.searchsorted(bounds, starts, side="left")
     after = np.searchsorted(bounds, track.ends[candidates], side="right") - 1
