@@ -149,6 +149,13 @@ def test_all_text_of_a_screen_can_be_read(keys, dark, run_view, samples) -> None
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+def test_text_of_16_colors_can_be_read_on_the_ground_of_the_cursor(dark) -> None:
+    palette = SIXTEEN[dark]
+    texts = {palette.text_on(palette.cursor, color) for color in (palette.text, palette.dim, palette.accent, None)}
+    assert {text for text in texts if contrast(text, palette.cursor) < LEAST_TEXT} == set()
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
 def test_blocks_can_be_seen_on_all_that_they_stand_on(dark) -> None:
     palette = PALETTES[dark]
     shapes = [color for code, color in palette.categories.items() if code is not Category.FADED] + [palette.selected]

@@ -92,3 +92,6 @@ ON_WHITE: dict[Category, str] = {
 """With white text on the dark ones, black on `BRIGHT_ENOUGH_FOR_BLACK`."""
 
 BRIGHT_ENOUGH_FOR_BLACK = (GREEN, YELLOW, CYAN, BRIGHT_RED, BRIGHT_MAGENTA)
+
+TOO_ALIKE = {(LIGHT_GRAY, GRAY), (GRAY, LIGHT_GRAY), (RED, LIGHT_GRAY)}
+"""Text and its ground, with a contrast of about 3."""

@@ -64,6 +64,10 @@ class Palette:
         """Text on a bar."""
         return self.other_inks.get(category, self.ink)
 
+    def text_on(self, ground: str, color: str | None) -> str:
+        """The color of text, but that of plain text (as for None) where a terminal with 16 colors would hide it."""
+        return self.text if color is None or (color, ground) in sixteen.TOO_ALIKE else color
+
 
 _DARK_CATEGORIES: dict[Category, str] = {
     Category.OTHER: "#939395",

@@ -155,12 +155,12 @@ def test_a_track_with_nothing_in_view_makes_way_where_there_is_little_room(reloa
     assert max(line.track for line in high.lines) == max(rows) - 1
 
 
-@pytest.mark.parametrize(("height", "count"), [(9, 0), (10, 1), (12, 2), (18, 3), (40, 3)])
+@pytest.mark.parametrize(("height", "count"), [(9, 0), (10, 1), (12, 2), (18, 3), (40, 5)])
 def test_strips_stand_below_all_lanes(lanes, height: int, count: int) -> None:
     rows = [len(lane.tracks) for lane in lanes]
     found = arrange(lanes, rows, height, 200, 0, strips=3)
     strips = [line.line for line in found.lines if line.line in (Line.IN_FLIGHT, Line.LATENCY)]
-    assert strips == [Line.IN_FLIGHT, Line.LATENCY, Line.LATENCY][:count]
+    assert strips == [Line.IN_FLIGHT, *[Line.LATENCY] * 4][:count]
     lines = [line.line for line in found.lines if line.line is not Line.BLANK]
     assert lines[len(lines) - count :] == strips
 
@@ -225,7 +225,7 @@ def test_the_first_strip_stays_and_the_others_make_way_for_reasons(lanes) -> Non
             # All parts of the strip are there, or none.
             assert [(line.part, line.parts) for line in latency] == [(at, len(latency)) for at in range(len(latency))]
             seen.add(len(latency))
-    assert seen == {0, 1, 2}
+    assert {0, 1, 2} <= seen <= {0, 1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("height", [9, 12, 16])

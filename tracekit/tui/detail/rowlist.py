@@ -257,7 +257,7 @@ class RowList(ScrollView, can_focus=True):
                 text = visible(cell.text)
                 if cell.short is not None and cell_len(text) > room:
                     text = visible(cell.short(room))
-                look: Style = style(cell.color or palette.text, ground, bold=cell.bold)
+                look: Style = style(palette.text_on(ground, cell.color), ground, bold=cell.bold)
                 segments.append(Segment(_fit(text, room, column), look))
             used += room
         segments.append(Segment(" " * max(width - used, 0), style(None, ground)))

@@ -47,7 +47,7 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
     shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
     claim, rest = (_claim(shown), shown[len(_claim(shown)) :]) if not on else (shown, "")
     look = "reverse" if on else _color(state, palette) or ""
-    return Text.assemble((left, "bold"), "  ", (claim, look), (rest, "dim"))
+    return Text.assemble((left, "bold"), "  ", (claim, look), rest)
 
 
 def _as_much_as_fits(verdict: str, room: int) -> str:

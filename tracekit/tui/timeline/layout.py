@@ -76,7 +76,9 @@ _MIN_SCROLLED_LINES, _LOWEST_SCROLLED_LINES = 3, 2
 _MIN_PINNED_LINES = 2
 """Lines of pinned lanes: one with rows, and the reasons of those without."""
 MAX_STRIPS = 3
-"""Lines of strips: one of those in flight, two of latency."""
+"""Lines of strips beside lanes: one of those in flight, two of latency."""
+_TALLEST_LATENCY = 4
+"""Lines of latency where nothing else needs them: an outlier leaves eighths to the rest. Our judgment."""
 _STRIPS = ((16, MAX_STRIPS), (10, 2), (8, 1))
 """Lines below the header from which there are so many of strips. Our judgment: lanes come first."""
 
@@ -99,8 +101,8 @@ def arrange(
     reached: the tracks of each lane that have anything in view (None: all of them); where there is little room, the
     others make way, but for the first. expanded: lanes that keep all their rows; of others the last ones are joined
     where a lane would be out of sight otherwise. strips: most lines of in flight and latency, below all lanes; all but
-    the first make way for the reasons of lanes without rows. levels: tracks show any, so that where there is room each
-    takes two lines; letters would only stand there twice.
+    the first make way for the reasons of lanes without rows, and latency takes more where lines are left. levels:
+    tracks show any, so that where there is room each takes two lines; letters would only stand there twice.
 
     Pinned lanes stand below the others, and below them lanes without rows share lines; Core ML's do if any of them has
     rows. In a low timeline the rows of each pinned lane are joined, and what still does not fit is scrolled with the
@@ -119,7 +121,11 @@ def arrange(
         spare -= _tracks(scrolled)
         scrolled = _doubled(scrolled)
         if spare >= _tracks(pinned):
+            spare -= _tracks(pinned)
             pinned = _doubled(pinned)
+    if placed.steady and count == MAX_STRIPS:
+        taller = min(spare, _TALLEST_LATENCY - (count - 1))
+        body, count = body - taller, count + taller
     visible = body - len(pinned)
     last_top = max(len(scrolled) - visible, 0)
     first = min(max(top, 0), last_top)

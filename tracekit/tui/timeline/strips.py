@@ -68,7 +68,8 @@ class PredictionsOverTime:
         if line.line is Line.IN_FLIGHT:
             return " In flight", f"max {largest:,}"
         if line.part:
-            return f"   {visible(model) if model is not None else 'all models'}", ""
+            about = visible(model) if model is not None else "all models"
+            return f"   {about}" if line.part == 1 else "", ""
         sign = " ≥ " if self.inferred else " "
         exact, rough = (f"{sign}{text(largest) if largest else '–'}" for text in (format_duration, format_estimate))
         ways = ((" Latency, max", exact), (" Latency", exact))

@@ -36,7 +36,8 @@ class TimelineStyle:
 
     def title(self, text: str, ground: str) -> Segment:
         """What stands in front of a line."""
-        return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self.palette.dim, ground))
+        look = style(self.palette.text_on(ground, self.palette.dim), ground)
+        return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), look)
 
     def line_title(self, text: str, line: ScreenLine, ground: str, hidden: str = "") -> Segment:
         """What stands in front of a line of the lanes, with the rows that are out of sight beyond it."""
