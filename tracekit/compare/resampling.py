@@ -102,8 +102,10 @@ def quantile_error(values: FloatArray, block: int, quantile: float) -> float:
     starts = _generator(values).integers(0, count, (RESAMPLES, math.ceil(count / block)))
     rank = quantile * (count - 1)
     low, high = math.floor(rank), math.ceil(rank)
-    drawn = np.partition(windows[starts].reshape(RESAMPLES, -1)[:, :count], [low, high], axis=1)
-    below, above = ascending[drawn[:, low]], ascending[drawn[:, high]]
+    # To partition about two places takes ten times as long as about one.
+    drawn = np.partition(windows[starts].reshape(RESAMPLES, -1)[:, :count], high, axis=1)
+    lower = drawn[:, :high].max(axis=1) if low < high else drawn[:, high]
+    below, above = ascending[lower], ascending[drawn[:, high]]
     return float(np.std(below + (above - below) * (rank - low), ddof=1))
 
 
