@@ -78,6 +78,16 @@ def test_a_forward_reference_is_patched_at_any_depth(xml: Xml, write: Write, ite
     assert items(table.cells[1]) == [Process("late", 3)] * 3
 
 
+def test_a_number_that_is_patched_may_be_larger_than_all_others(xml: Xml, write: Write, items: Items) -> None:
+    rows = (
+        '<start-time ref="7"/><start-time id="2">1</start-time>',
+        f'<start-time ref="2"/><start-time id="7">{10**15}</start-time>',
+    )
+    (table,) = open_recording(write(xml.one_table("start:start-time end:start-time", *rows))).tables("sample")
+    assert items(table.cells[0]) == [10**15, 1]
+    assert items(table.cells[1]) == [1, 10**15]
+
+
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [

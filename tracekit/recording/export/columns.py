@@ -108,6 +108,7 @@ class ColumnBuilder:
             # Each column's parts are freed before the next column is put together.
             columns.append(np.concatenate(chunks) if (chunks := self._chunks.pop()) else np.empty(0, np.int64))
         for row, column, payload in self._patches:
+            columns[column] = columns[column].astype(np.int64, copy=False)
             columns[column][row] = payload
         codes = np.array(self._codes, dtype=np.uint16).reshape(len(self._codes), len(self.columns))
         return Payloads(codes, np.array(self._signature_numbers, dtype=np.uint16), columns)
@@ -121,13 +122,14 @@ class ColumnBuilder:
         return self._values.code(tag)
 
     def _flush(self) -> None:
-        """Move collected rows into one array per column: int64 for numbers and `any`, int32 for indexes."""
+        """Move collected rows into one array per column, of integers as small as the column needs."""
         if not self._payloads:
             return
         block = np.frombuffer(self._payloads, dtype=np.int64).reshape(-1, len(self.columns))
-        for index, (column, chunks) in enumerate(zip(self.columns, self._chunks, strict=True)):
-            wide = column.engineering_type == ANY or kind_of(column.engineering_type) in NUMERIC
-            chunks.append(block[:, index].astype(np.int64 if wide else np.int32))
+        for payloads, chunks in zip(block.T, self._chunks, strict=True):
+            ends = np.array([payloads.min(), payloads.max()])
+            size = next(each for each in (np.int16, np.int32, np.int64) if (ends.astype(each) == ends).all())
+            chunks.append(payloads.astype(size))
         self._payloads = array("q")
 
 
