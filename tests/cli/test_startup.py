@@ -1,0 +1,77 @@
+"""Processes of the command line leave out what would only delay them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+LIGHTENED = "from tracekit.cli.startup import lighten; lighten(); lighten()\n"
+CLASSES = """
+import copy, dataclasses, pickle
+from dataclasses import dataclass, field
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    x: int
+    y: list[int] = field(default_factory=list, compare=False)
+
+@dataclass(frozen=True, slots=True, order=True)
+class Named(Point):
+    name: str = ""
+
+@dataclass
+class Open:
+    inner: object
+"""
+BEHAVIOR = f"""{CLASSES}
+def refused(change):
+    try:
+        change()
+    except dataclasses.FrozenInstanceError as error:
+        return str(error)
+
+one, other = Named(1, [2], "a"), Named(1, [3], "b")
+cycle = Open(None)
+cycle.inner = cycle
+for _ in range(2):
+    print(one, Point(4), cycle)
+    print(one == other, one == Named(1, name="a"), one < other, one >= other, Point(1) == one, Open(1) == Open(1))
+    print(hash(one) == hash(Named(1, name="a")), len({{Point(1), Point(1, [5])}}), Open.__hash__)
+    print(refused(lambda: setattr(one, "name", "c")), refused(lambda: delattr(one, "x")), one.name)
+    print(copy.deepcopy(one), pickle.loads(pickle.dumps(one)), dataclasses.replace(one, name="d"))
+    print(Named.__eq__.__qualname__, Named.__lt__.__name__)
+"""
+COMPILED = f"""{CLASSES}
+import builtins
+compiled = []
+run, builtins.exec = exec, lambda text, *scopes: compiled.append(text) or run(text, *scopes)
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    x: int
+
+made = len(compiled)
+Made(1) == Made(2), Made(1) == Made(3), repr(Made(1)), repr(Made(1))
+print(made, len(compiled) - made)
+"""
+
+
+def output(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_data_classes_behave_as_they_do_elsewhere() -> None:
+    expected = output(BEHAVIOR)
+    assert "FrozenInstanceError" not in expected
+    assert "cannot assign to field 'name' cannot delete field 'x' a" in expected
+    assert output(LIGHTENED + BEHAVIOR) == expected
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python 3.13 compiles all methods of a data class at once")
+def test_methods_of_data_classes_are_compiled_when_they_are_called_and_once() -> None:
+    assert output(COMPILED).split() == ["6", "0"]
+    assert output(LIGHTENED + COMPILED).split() == ["1", "2"]
