@@ -44,7 +44,7 @@ LEAST_IN_BARS = 10
 LEAST_TEXT, LEAST_SHAPE = 4.5, 3.0
 """WCAG 2.2, 1.4.3 (AA) for text and 1.4.11 for shapes."""
 LEAST_FADED = 1.5
-"""What is faded is told apart from nothing. Our judgment."""
+"""What is faded differs from nothing at all. Our judgment."""
 
 TOGETHER = {
     "activity": (Category.LOAD, Category.LOAD_CACHED, Category.COMPILE, Category.PREDICTION, Category.OTHER),

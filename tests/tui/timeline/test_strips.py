@@ -31,7 +31,7 @@ def spans(trace, model: str | None = None) -> tuple[np.ndarray, np.ndarray]:
 
 def check(strips: PredictionsOverTime, starts: np.ndarray, ends: np.ndarray, bounds: np.ndarray) -> None:
     """Both strips against counts at each moment where one of the predictions begins."""
-    in_flight, latency = (strips.values(line, bounds).tolist() for line in (Line.IN_FLIGHT, Line.LATENCY))
+    in_flight, latency = (steps.largest(bounds).tolist() for steps in (strips.in_flight, strips.latency))
     for at, (low, high) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
         on = (starts < high) & (ends > low) & (ends > starts)
         moments = np.concatenate(([low], starts[on & (starts >= low)]))
@@ -68,9 +68,9 @@ def test_a_prediction_at_the_edge_of_two_columns_is_in_one(reload_trace) -> None
     prediction = reload_trace.activity.query("kind == 'prediction' and level == 'top'").iloc[[0]]
     rows = prediction.assign(start_ns=10, duration_ns=10)
     one = predictions_over_time(replace(reload_trace, activity=rows), None)
-    assert one.values(Line.IN_FLIGHT, np.array([0, 10, 20, 30])).tolist() == [0, 1, 0]
-    assert one.values(Line.LATENCY, np.array([0, 10, 20, 30])).tolist() == [0, 10, 0]
-    assert one.values(Line.LATENCY, np.array([12, 15, 18])).tolist() == [10, 10]
+    assert one.in_flight.largest(np.array([0, 10, 20, 30])).tolist() == [0, 1, 0]
+    assert one.latency.largest(np.array([0, 10, 20, 30])).tolist() == [0, 10, 0]
+    assert one.latency.largest(np.array([12, 15, 18])).tolist() == [10, 10]
 
 
 def test_the_largest_value_fills_all_lines_and_none_but_0_is_blank() -> None:

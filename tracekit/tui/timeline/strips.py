@@ -9,6 +9,7 @@ import numpy as np
 from rich.cells import cell_len
 
 from tracekit.characters import visible
+from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.frames import is_any
@@ -34,34 +35,38 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """A number over time that changes at some times only."""
+
+    times: IntArray
+    """Shape (steps + 1,): when it changes; the first lies before everything."""
+    values: IntArray
+    """Shape (steps + 2,): the number from each of these times on. The last value stands for nothing."""
+
+    def largest(self, bounds: IntArray) -> IntArray:
+        """The largest number between neighboring edges: shape (edges - 1,). O(columns log n), and O(steps in view)."""
+        first = np.searchsorted(self.times, bounds[:-1], side="right") - 1
+        after = np.searchsorted(self.times, bounds[1:], side="left")
+        pairs = np.column_stack((first, np.maximum(after, first + 1))).ravel()
+        largest: IntArray = np.maximum.reduceat(self.values, pairs)[::2]
+        return largest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PredictionsOverTime:
     """Predictions that the app called, of one model or of all."""
 
-    times: IntArray
-    """Shape (steps + 1,): when a prediction starts or ends; the first lies before everything."""
-    depth: IntArray
-    """Shape (steps + 2,): the number in flight from each of these times on. The last value stands for nothing."""
-    longest: IntArray
-    """Shape (steps + 2,): the duration in ns of the longest in flight, likewise."""
+    in_flight: Steps
+    """How many are in flight."""
+    latency: Steps
+    """The duration in ns of the longest in flight, 0 where none is."""
     inferred: bool
     """Whether they are known from hardware alone: they took longer than that."""
 
     def strip(self, line: Line, parts: int, bounds: IntArray) -> Strip:
         """A strip of `parts` lines, with a column between each two neighboring edges."""
-        values = self.values(line, bounds)
+        values = (self.in_flight if line is Line.IN_FLIGHT else self.latency).largest(bounds)
         return Strip(blocks(values, parts), int(values.max(initial=0)))
-
-    def values(self, line: Line, bounds: IntArray) -> IntArray:
-        """What a strip shows between neighboring edges, the largest in each column: shape (edges - 1,).
-
-        Line.IN_FLIGHT: predictions in flight at once. Line.LATENCY: the duration in ns of the longest of those that
-        are on, 0 where none is. O(columns log n), and O(steps in view).
-        """
-        first = np.searchsorted(self.times, bounds[:-1], side="right") - 1
-        after = np.searchsorted(self.times, bounds[1:], side="left")
-        pairs = np.column_stack((first, np.maximum(after, first + 1))).ravel()
-        largest: IntArray = np.maximum.reduceat(self.depth if line is Line.IN_FLIGHT else self.longest, pairs)[::2]
-        return largest
 
     def title(self, line: ScreenLine, largest: int, model: str | None, room: int) -> tuple[str, str]:
         """What stands in front of a line, and the largest value, for the right end, in `room` cells."""
@@ -88,22 +93,19 @@ def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTim
     starts = activity["start_ns"].to_numpy()[rows]
     durations = activity["duration_ns"].to_numpy()[rows]
     inferred = bool(is_any(activity["attribution"].iloc[rows], Attribution.INFERRED).any())
-    return PredictionsOverTime(*_steps(starts, durations), inferred)
-
-
-def _steps(starts: IntArray, durations: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """`times`, `depth` and `longest` of predictions. Those without length are never in flight. O(n log n)."""
-    last = durations > 0
-    starts, durations = starts[last], durations[last]
+    in_flight = _steps(*depth_profile(starts, starts + durations))
     times, place = np.unique(np.concatenate((starts, starts + durations)), return_inverse=True)
-    first, after = place[: starts.size], place[starts.size :]
-    change = np.bincount(first, minlength=times.size) - np.bincount(after, minlength=times.size)
-    depth, longest = np.cumsum(change), _longest(first, after, durations, times.size)
-    return np.append(np.iinfo(np.int64).min, times), np.pad(depth, 1), np.pad(longest, 1)
+    longest = _longest(place[: len(rows)], place[len(rows) :], durations, len(times))
+    return PredictionsOverTime(in_flight, _steps(times, longest), inferred)
+
+
+def _steps(times: IntArray, values: IntArray) -> Steps:
+    return Steps(np.append(np.iinfo(np.int64).min, times), np.pad(values, 1))
 
 
 def _longest(first: IntArray, after: IntArray, values: IntArray, size: int) -> IntArray:
-    """The largest value of the ranges `[first, after)` that hold each place: shape (size,), 0 where none does.
+    """The largest value of the ranges `[first, after)` that hold each place: shape (size,), 0 where none does. Ranges
+    may be empty.
 
     A range is the union of two whose length is the largest power of two that fits in it. From the longest on, each
     such range hands its value to its halves. O((n + size) log size).
