@@ -1,4 +1,4 @@
-"""Samples and stacks of a trace: read when asked for, and what is not known is told apart from what is not there."""
+"""Samples and stacks of a trace: read when asked for; what is unknown is not confused with what is absent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The axis of time, where there are no colours."""
+"""The axis of time, where there are no colors."""
 
 from __future__ import annotations
 

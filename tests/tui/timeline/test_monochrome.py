@@ -1,4 +1,4 @@
-"""Characters of tracks where there are no colours."""
+"""Characters of tracks where there are no colors."""
 
 from __future__ import annotations
 
