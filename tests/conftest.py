@@ -59,16 +59,25 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-WAITING = ("tests/report/renderers/html/test_browser.py", "tests/tui/")
-"""Tests that wait for a browser or for timers. At the end, where all processes take what is left from one another, the
-processors would have nothing to do meanwhile, and two processes would wait for one browser."""
+WAITING = (
+    "tests/report/renderers/html/test_browser.py",
+    "tests/report/renderers/html/test_assets.py",
+    "tests/cli/test_export_xctrace.py",
+    "tests/cli/test_reader.py",
+    "tests/cli/test_record.py",
+    "tests/cli/test_signals.py",
+    "tests/recording/xctrace/",
+    "tests/tui/",
+)
+"""Tests that wait for a browser, for other programs or for timers. One process tries them while the others have enough
+to do. At the end, where all take what is left from one another, the processors would have nothing to do meanwhile."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests that are marked for what they need, and begin with those that wait."""
     if config.getoption("--quick"):
         items[:] = [item for item in items if not any(map(item.get_closest_marker, ("corpus", "packaging")))]
-    items.sort(key=lambda item: [not item.nodeid.startswith(path) for path in WAITING])
+    items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

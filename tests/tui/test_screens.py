@@ -32,10 +32,10 @@ STEPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "help": ("sharpen_8bit", ("question_mark",)),
 }
 """Screens: samples and the keys that lead there."""
-OF_ITS_START = {"findings", "not-judged", "compare-numbers", "events", "inspected-prediction", "help"}
+OF_ITS_START = {"findings", "not-judged", "compare-numbers", "events", "inspected-prediction", "prompt", "help"}
 """Screens that a change of size leaves different from those of an app that starts with that size: it ends a message, a
-list keeps its first row, a part that has no room hands the keys to another, and the screen below the help may be laid
-out later."""
+list keeps its first row, a part that has no room hands the keys to another, and the screen below the help or
+the prompt may be laid out later."""
 
 
 @pytest.mark.parametrize("name", STEPS)

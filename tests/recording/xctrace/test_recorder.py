@@ -19,8 +19,8 @@ from tracekit.recording.xctrace.tool import Tool
 from tracekit.recording.xctrace.watching import Patience, Phase
 
 TOOL = Tool(("xcrun", "xctrace"))
-BRIEF = Patience(start=2.0, over_limit=0.1, stop=0.3, saving=0.5)
-"""Enough for a stand-in to start on a busy machine, and no longer."""
+BRIEF = Patience(start=20.0, over_limit=0.1, stop=0.3, saving=0.5)
+"""Brief where tests wait for what does not come; a stand-in may start on a machine as busy as it likes."""
 
 
 class Listener:
