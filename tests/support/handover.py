@@ -119,12 +119,15 @@ def _cells(column: Column, values: Sequence[Cell], newer: bool) -> read.Cells:
         valid = np.array([value is not None and (value != 0 or column.type != "duration") for value in values], bool)
         numbers = np.array([(value or 0) & _UNSIGNED for value in values], np.uint64).astype(np.int64)
         return read.IntegerCells(numbers, valid)
+    numbered: dict[Cell, int] = {}
+    # To hash a cell takes most of the time.
+    each = [numbered.setdefault(value, len(numbered)) for value in values]
     index_of: dict[read.CellValue, int] = {}
-    codes: dict[Cell, int] = {None: -1}
-    for value in dict.fromkeys(values):
-        if value is not None:
-            codes[value] = index_of.setdefault(_value(value, column.type, newer), len(index_of))
-    return read.CodedCells(np.array([codes[value] for value in values], np.int32), tuple(index_of))
+    codes = [
+        -1 if value is None else index_of.setdefault(_value(value, column.type, newer), len(index_of))
+        for value in numbered
+    ]
+    return read.CodedCells(np.array(codes, np.int32)[each], tuple(index_of))
 
 
 _UNSIGNED = 2**64 - 1

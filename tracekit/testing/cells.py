@@ -7,6 +7,7 @@ by its column.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.stacks import Stack
@@ -54,6 +55,7 @@ class TableContent:
     documentation: str = ""
 
 
+@lru_cache(maxsize=1024)
 def text_label(text: str) -> Label:
-    """A label that holds one text."""
+    """A label that holds one text. Rows share few of them."""
     return Label((Part("string", text),))

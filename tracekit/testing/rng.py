@@ -6,6 +6,7 @@ through the C library of the platform. So everything here is integer arithmetic 
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -68,7 +69,8 @@ class Draws:
         if total_ns < count * CLOCK_STEP_NS:
             raise ValueError(f"{total_ns} ns cannot be split into {count} durations")
         raw = [self.around(1_000_000, spread_permille) for _ in range(count)]
-        ends = [on_clock(total_ns * sum(raw[: index + 1]) // sum(raw)) for index in range(count)]
+        whole = sum(raw)
+        ends = [on_clock(total_ns * until // whole) for until in accumulate(raw)]
         return [end - start for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
     def _normal(self) -> int:
@@ -76,7 +78,7 @@ class Draws:
         total = 0
         for _ in range(_PIECES // 4):
             word = int(self._words.random_raw())
-            total += sum(word >> shift & 0xFFFF for shift in (0, 16, 32, 48))
+            total += (word & 0xFFFF) + (word >> 16 & 0xFFFF) + (word >> 32 & 0xFFFF) + (word >> 48)
         return (total - _PIECES // 2 * 0xFFFF) * 1_000_000 // 0x10000
 
 

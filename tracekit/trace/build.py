@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+import pandas as pd
+
 from tracekit.errors import UnreadableRecording
 from tracekit.trace.attribution import attributed, graph_rows, with_graphs
 from tracekit.trace.collect import collect
@@ -37,8 +40,6 @@ from tracekit.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import pandas as pd
 
     from tracekit.recording.contents import Recording
     from tracekit.trace.collect import Rows
@@ -136,9 +137,11 @@ def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
 
 
 def _lane(events: pd.DataFrame, lane: Lane) -> pd.DataFrame:
-    chosen = is_any(events["lane"], lane)
-    # An empty frame that is a part of the events would keep all of them in memory.
-    return events[chosen].reset_index(drop=True) if chosen.any() else events.iloc[:0].copy()
+    chosen = np.flatnonzero(is_any(events["lane"], lane))
+    if len(chosen) == len(events):
+        return events
+    # Copied: a frame that is a part of the events would keep all of them in memory.
+    return events.take(chosen).set_axis(pd.RangeIndex(len(chosen))) if len(chosen) else events.iloc[:0].copy()
 
 
 def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, CommandBuffers]:

@@ -110,7 +110,10 @@ def texts_in(column: pd.Series | pd.Categorical) -> set[str]:
 
 
 def rows_at(frame: pd.DataFrame, index: IntArray) -> pd.DataFrame:
-    """The rows at ascending positions; those that stand side by side, as with one model they do, are not copied."""
+    """The rows at ascending positions; those that stand side by side, as with one model they do, are not copied. The
+    frame itself where they are all of its rows."""
+    if len(index) == len(frame):
+        return frame
     if not len(index):
         return frame.iloc[:0]
     first, after = int(index[0]), int(index[-1]) + 1
@@ -181,8 +184,9 @@ def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntA
         return _united([categorical(part) for part in parts])
     if EVENT_DTYPES[name] != "Int64":
         return np.concatenate([part.to_numpy() for part in parts])
-    joined: ExtensionArray = pd.concat(parts, ignore_index=True).array
-    return joined
+    # As pandas joins them, in a tenth of the time on a few hundred rows.
+    values = [part.array.to_numpy(np.int64, na_value=0) for part in parts]
+    return pd.arrays.IntegerArray(np.concatenate(values), np.concatenate([part.array.isna() for part in parts]))
 
 
 def _united(parts: Sequence[pd.Categorical]) -> pd.Categorical:
