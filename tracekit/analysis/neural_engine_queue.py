@@ -16,7 +16,7 @@ import pandas as pd
 from tracekit.intervals import Intervals, running_end
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, rows_where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ MIN_FREE = 5
 def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
     """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
     `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
-    return hardware.loc[is_any(hardware["kind"], Kind.ANE_EXEC), list(_COLUMNS)]
+    return rows_where(hardware[list(_COLUMNS)], is_any(hardware["kind"], Kind.ANE_EXEC))
 
 
 _COLUMNS = ("start_ns", "duration_ns", "model", "prediction", "attribution")

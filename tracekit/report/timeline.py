@@ -175,7 +175,7 @@ def _predictions(trace: Trace, events: Events) -> IntArray:
     if events.frame in trace.context:
         return np.full(len(events), -1, np.int64)
     frame: pd.DataFrame = getattr(trace, events.frame).iloc[events.index]
-    predictions = frame["prediction"].fillna(-1).to_numpy(np.int64)
+    predictions: IntArray = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
     if events.frame == "activity":
         is_prediction = is_any(frame["kind"], Kind.PREDICTION) & is_any(frame["level"], Level.TOP)
         return np.where(is_prediction, frame.index.to_numpy(np.int64), predictions)

@@ -88,7 +88,7 @@ def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
     model = chosen["model"].cat.codes.to_numpy()
     names_process = chosen["process"].notna().to_numpy()
     process = group_ids(
-        [chosen["process"].cat.codes.to_numpy(), chosen["pid"].fillna(-1).to_numpy(np.int64)], len(rows)
+        [chosen["process"].cat.codes.to_numpy(), chosen["pid"].array.to_numpy(np.int64, na_value=-1)], len(rows)
     )
     size = int(model.max(initial=-1)) + 1
     lowest, highest = np.full(size, len(rows)), np.full(size, -1)

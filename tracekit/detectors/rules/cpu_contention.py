@@ -126,7 +126,7 @@ _WORDS = ContentionWords(
 def _cpu_work(trace: Trace) -> pd.DataFrame:
     """CPU work of all models of the app, with the columns of times and `model`; found once per trace."""
     chosen = is_any(trace.compute["kind"], Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
-    return trace.compute.loc[chosen, ["start_ns", "duration_ns", "model"]]
+    return rows_where(trace.compute[["start_ns", "duration_ns", "model"]], chosen)
 
 
 def _calls(view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame) -> Calls:

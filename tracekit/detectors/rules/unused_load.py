@@ -13,6 +13,7 @@ from tracekit.detectors import (
     Attribution,
     Finding,
     InsufficientData,
+    Intervals,
     Kind,
     Level,
     Metric,
@@ -35,7 +36,7 @@ from tracekit.detectors import (
 from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.detectors.shared.wording import listed
 from tracekit.detectors.views import unnamed_predictions
-from tracekit.trace.frames import categorical, rows_where
+from tracekit.trace.frames import categorical, rows_where, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,15 +110,14 @@ def detect(trace: Trace, options: Options) -> Outcome:
 def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
     """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
     used = _used_models(trace)
-    ends = loads["start_ns"] + loads["duration_ns"]
-    first_end = ends.groupby(loads["model"].astype("object")).min()
-    starts = calls["start_ns"].to_numpy()
+    starts, ends = calls["start_ns"].to_numpy(), Intervals.from_rows(loads).ends
     duration_ns = trace.run.duration_ns or _last_end(trace)
-    return [
-        Unused(str(name), max(duration_ns - int(end), 0), len(starts) - int(np.searchsorted(starts, end)))
-        for name, end in sorted(first_end.items())
-        if name not in used
-    ]
+    unused = []
+    for name in sorted(texts_in(loads["model"]) - used):
+        first_end = int(ends[is_any(loads["model"], name)].min())
+        later = len(starts) - int(np.searchsorted(starts, first_end))
+        unused.append(Unused(name, max(duration_ns - first_end, 0), later))
+    return unused
 
 
 def _used_models(trace: Trace) -> set[str]:
