@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files again instead of comparing")
     parser.addoption("--every-case", action="store_true", help="try all cases where an ordinary run tries some")
-    parser.addoption("--scenarios", type=int, default=8, help="random scenarios to judge in both forms")
+    parser.addoption("--scenarios", type=int, default=5, help="random scenarios to judge in both forms")
     parser.addoption("--quick", action="store_true", help="leave out what takes long, for the loop while working")
 
 

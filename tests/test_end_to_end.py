@@ -23,7 +23,7 @@ US = 1_000
 MS = 1_000_000
 
 
-SEEDS, MORE_SEEDS = 20, 180
+SEEDS, MORE_SEEDS = 12, 188
 """Random scenarios of an ordinary run, and how many more `--every-case` tries."""
 
 

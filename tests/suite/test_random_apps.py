@@ -12,7 +12,7 @@ from tracekit.testing.simulation import Simulation
 from tracekit.testing.threads import MS, steady
 from tracekit.testing.work import cpu, gpu, neural_engine
 
-COUNT, EVERY = 10, 1_000
+COUNT, EVERY = 5, 1_000
 """Apps of each kind, in an ordinary run and with `--every-case`."""
 PARTS = 5
 """So that several processes of tests can share them."""

@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,10 @@ WEB = Path(__file__).parents[4] / "web"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVEN = "sharpen_8bit"
 CONCURRENT = "captions_concurrent"
-LOOKED_AT = (CONCURRENT, "not_instrumented", "sharpen_float16", "style_transfer_fixed", "style_transfer_reload")
-REAL = ("quick_probe", "fp16_w8_60s_all")
+LOOKED_AT = (CONCURRENT, "not_instrumented", "style_transfer_reload")
+REAL = ("quick_probe",)
+MORE, MORE_REAL = ("sharpen_float16", "style_transfer_fixed"), ("fp16_w8_60s_all",)
+"""With `--every-case`: other recordings of the same apps. A page takes the browser three seconds."""
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None or shutil.which("node") is None or not (WEB / "node_modules/playwright-core").is_dir(),
@@ -80,14 +83,14 @@ def write_pair(before: Analysis, after: Analysis, folder: Path) -> Path:
     return path
 
 
-def look(analysis: Analysis, samples: Path, shared_folder: Path) -> str:
+def look(analysis: Analysis, samples: Path, shared_folder: Path, looked_at: Sequence[str], real: Sequence[str]) -> str:
     """What the browser saw of all pages, as JSON."""
     folder = shared_folder / "pages"
     folder.mkdir()
     pages = [write(analysis, folder, stacks())]
-    pages += [write(kept_analysis(samples / f"{name}.trace"), folder) for name in LOOKED_AT]
-    real = samples.parents[1] / "shared/corpus/bundles"
-    pages += [write(analysis_of(real / f"{name}.trace"), folder) for name in REAL if (real / f"{name}.trace").exists()]
+    pages += [write(kept_analysis(samples / f"{name}.trace"), folder) for name in looked_at]
+    bundles = [samples.parents[1] / f"shared/corpus/bundles/{name}.trace" for name in real]
+    pages += [write(analysis_of(bundle), folder) for bundle in bundles if bundle.exists()]
     pages.append(write_hostile(analysis, folder))
     pages.append(write_pair(analysis, kept_analysis(samples / f"{CONCURRENT}.trace"), folder))
     call = first_prediction(analysis)
@@ -104,13 +107,15 @@ def analysis(samples: Path) -> Analysis:
 
 
 @pytest.fixture(scope="module")
-def seen(analysis: Analysis, samples: Path, shared_folder: Path) -> dict[str, Any]:
+def seen(request: pytest.FixtureRequest, analysis: Analysis, samples: Path, shared_folder: Path) -> dict[str, Any]:
     """What the browser saw, looked at by the process that comes first."""
     result_file = shared_folder / "browser.json"
     with (shared_folder / "browser.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not result_file.exists():
-            result_file.write_text(look(analysis, samples, shared_folder), "utf-8")
+            every = request.config.getoption("--every-case")
+            names = (LOOKED_AT + MORE, REAL + MORE_REAL) if every else (LOOKED_AT, REAL)
+            result_file.write_text(look(analysis, samples, shared_folder, *names), "utf-8")
     answers: dict[str, Any] = json.loads(result_file.read_text("utf-8"))
     return answers
 
