@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import textual.app
 import textual.pilot
+import textual.screen
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
@@ -35,7 +36,8 @@ PATIENCE_S = 30.0
 IDLE_TURNS = 3
 """How often in a row the event loop must have nothing to do: what a thread hands over is noticed a turn later."""
 SOON_S = 0.02
-"""Textual puts off some work, that after a change of the size too, for up to the time of a frame."""
+"""Textual puts off some work, that after a change of the size too, for up to the time of a frame in a terminal."""
+FRAME_S = 0.002
 
 
 async def until_idle(*_: object) -> None:
@@ -151,6 +153,8 @@ def kept_judged(session):
 def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Runs a test in the app: `run_view(test, paths, size)`; `test` gets the `Screen` of an app that has judged."""
 
+    # Nobody looks: waiting for frames of a terminal would take a third of the time.
+    monkeypatch.setattr(textual.screen, "UPDATE_PERIOD", FRAME_S)
     monkeypatch.setattr(textual.app, "wait_for_idle", until_idle)
     monkeypatch.setattr(textual.pilot, "wait_for_idle", until_idle)
     monkeypatch.setattr(Pilot, "_wait_for_screen", until_screen_is_idle)
