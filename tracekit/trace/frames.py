@@ -185,8 +185,12 @@ def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntA
     if EVENT_DTYPES[name] != "Int64":
         return np.concatenate([part.to_numpy() for part in parts])
     # As pandas joins them, in a tenth of the time on a few hundred rows.
-    values = [part.array.to_numpy(np.int64, na_value=0) for part in parts]
-    return pd.arrays.IntegerArray(np.concatenate(values), np.concatenate([part.array.isna() for part in parts]))
+    null = np.concatenate([part.array.isna() for part in parts])
+    values, after = np.empty(len(null), np.int64), 0
+    for part in parts:
+        first, after = after, after + len(part)
+        values[first:after] = part.array.to_numpy(np.int64, na_value=0)
+    return pd.arrays.IntegerArray(values, null)
 
 
 def _united(parts: Sequence[pd.Categorical]) -> pd.Categorical:
