@@ -34,7 +34,7 @@ def test_a_recording_without_tables_gives_empty_frames_of_the_right_shape(make):
 
 
 def test_the_schemas_of_all_binders_are_needed():
-    # Section 3 of the issue lists them.
+    # Listed again, so that a binder that gets lost is noticed.
     listed = """coreml-os-signpost ane-hw-intervals ane-hw-intervals-internal metal-gpu-intervals mps-hw-intervals
         metal-gpu-state-intervals os-signpost os-signpost-interval OSSignpostIntervals PointsOfInterestEvents
         device-thermal-state-intervals gpu-performance-state-intervals potential-hangs hang-risks time-info

@@ -1,4 +1,4 @@
-"""All detectors, in the order in which they are listed. Adding one is one file, one line here and one test."""
+"""All detectors, in the order in which they are listed. How to add one: docs/new-detector.md."""
 
 from __future__ import annotations
 
