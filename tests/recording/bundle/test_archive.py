@@ -110,6 +110,14 @@ def test_what_contradicts_itself_is_damage(objects: list[object], ask: Callable[
         ask(values)
 
 
+def test_a_numbered_dictionary_holds_what_is_numbered() -> None:
+    entries = {"$0": 2, "$1": "no number", "$2": "first", "$3": 7, "$4": "second"}
+    archive = {"$archiver": "NSKeyedArchiver", "$top": {}, "$objects": ["$null", entries]}
+    assert read_archive(plistlib.dumps(archive, fmt=plistlib.FMT_BINARY), "it").mapping(plistlib.UID(1)) == {
+        7: "second"
+    }
+
+
 @pytest.mark.parametrize(
     "document", [[], {}, {"$archiver": "NSKeyedArchiver"}, {"$archiver": "other", "$objects": [1]}]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import plistlib
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -202,6 +203,28 @@ def test_a_newer_document_and_unknown_topologies_are_told(made_bundle: Make, sam
 def test_a_list_of_tables_that_cannot_be_read_is_an_error(made_bundle: Make, sample: Make, tmp_path: Path) -> None:
     bundle = made_bundle([sample()], replace={"corespace/run1/core/table-manager/tables.plist": b"junk"})
     with pytest.raises(UnreadableRecording, match=r"list of tables of run 1 in 'run.trace' cannot be read: .*copy the"):
+        open_recording(bundle.write(tmp_path / "run.trace"))
+
+
+@pytest.mark.parametrize(
+    ("stores", "why"),
+    [
+        ([None], "lists a table without a store"),
+        (["run2/core/stores/indexed-store-0"], "lists a table without a store"),
+        (["run1/core/stores/../indexed-store-0"], "lists a table without a store"),
+        (["run1/core/stores/indexed-store-0"] * 2, "lists two tables in one store"),
+    ],
+)
+def test_a_table_has_a_store_of_its_own_in_its_run(
+    made_bundle: Make, archive: Make, sample: Make, tmp_path: Path, stores: list[str | None], why: str
+) -> None:
+    details = {
+        number: {"storeSubpath": store, "spec": sample(attributes={"number": str(number)}).spec()}
+        for number, store in enumerate(stores)
+    }
+    listed = zlib.compress(archive.dump({"tableDetails": archive.numbered(details)}))
+    bundle = made_bundle([sample()], replace={"corespace/run1/core/table-manager/tables.plist": listed})
+    with pytest.raises(UnreadableRecording, match=f"list of tables of run 1 in 'run.trace' cannot be read: .*{why}"):
         open_recording(bundle.write(tmp_path / "run.trace"))
 
 
