@@ -15,10 +15,9 @@ from tracekit.trace.frames import is_any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pandas as pd
 
-    from tracekit.arrays import CodeArray, IntArray
+    from tracekit.arrays import CodeArray, Int8Array, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,9 +71,9 @@ def coded(frame: pd.DataFrame, column: str) -> tuple[CodeArray, tuple[str, ...]]
     return values.codes.to_numpy(), tuple(values.categories.tolist())
 
 
-def recoded(codes: CodeArray, categories: Sequence[Category]) -> npt.NDArray[np.int8]:
+def recoded(codes: CodeArray, categories: Sequence[Category]) -> Int8Array:
     """Categories by code; `OTHER` for code -1."""
-    recoded_categories: npt.NDArray[np.int8] = np.array([*categories, Category.OTHER], np.int8)[codes]
+    recoded_categories: Int8Array = np.array([*categories, Category.OTHER], np.int8)[codes]
     return recoded_categories
 
 
@@ -83,7 +82,7 @@ def _times(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:
     return starts, starts + frame["duration_ns"].to_numpy() if "duration_ns" in frame else starts
 
 
-def _categories(frame: pd.DataFrame) -> npt.NDArray[np.int8]:
+def _categories(frame: pd.DataFrame) -> Int8Array:
     """Category of each row of an event frame: shape (n,)."""
     kinds, kind_texts = coded(frame, "kind")
     devices, device_texts = coded(frame, "device")

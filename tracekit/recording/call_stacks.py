@@ -15,12 +15,9 @@ import numpy as np
 from tracekit.recording.table import CodedCells, Thread
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import BoolArray, Int32Array, IntArray
     from tracekit.recording.table import IntegerCells
 
-    Codes = npt.NDArray[np.int32]
 
 _SYSTEM: Final = ("/System/", "/usr/lib/", "/Library/Apple/")
 
@@ -53,17 +50,17 @@ class Function:
 class Frames:
     """Distinct frames. Shape (frames,) each."""
 
-    image: Codes
+    image: Int32Array
     """Place in `CallStacks.images`; -1 where no image is known at the address."""
-    function: Codes
+    function: Int32Array
     """Place in `CallStacks.functions`; -1 where its name is not known."""
     offset: IntArray
     """Bytes from the begin of the image to the instruction, or to the one that was called from; -1 without image."""
-    file: Codes
+    file: Int32Array
     """Place in `CallStacks.files`; -1 where it is not known."""
-    line: Codes
+    line: Int32Array
     """0 where it is not known; so is `column`."""
-    column: Codes
+    column: Int32Array
     inlined: BoolArray
     """Whether the compiler put the function into the one of the next frame."""
     certain: BoolArray
@@ -86,7 +83,7 @@ class CallStacks:
     """Place of the stack of each sample; -1 where it has none."""
     starts: IntArray
     """Shape (stacks + 1,): place of the first frame of each stack in `order`, and their number."""
-    order: Codes
+    order: Int32Array
     """Frames of all stacks, one stack after the other, innermost first; places in `frames`."""
     frames: Frames
     images: tuple[Image, ...]

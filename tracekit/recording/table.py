@@ -16,10 +16,7 @@ from tracekit.errors import MissingColumn
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
-    import numpy.typing as npt
-
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import BoolArray, Int32Array, IntArray
 
 
 NOT_EXPORTED = "listed in the table of contents but not exported"
@@ -100,7 +97,7 @@ CellValue = str | Process | Thread
 class CodedCells:
     """Values that repeat, as codes into the distinct values in order of first appearance."""
 
-    codes: npt.NDArray[np.int32]
+    codes: Int32Array
     """Shape (rows,). -1 where the recording holds no value."""
     values: tuple[CellValue, ...]
     """Distinct values: all `str`, all `Process` or all `Thread`."""
@@ -121,7 +118,7 @@ class LateCells(CodedCells):
     _made: tuple[CellValue, ...]
     _make: Callable[[], tuple[CellValue, ...]] | None
 
-    def __init__(self, codes: npt.NDArray[np.int32], make: Callable[[], tuple[CellValue, ...]]) -> None:
+    def __init__(self, codes: Int32Array, make: Callable[[], tuple[CellValue, ...]]) -> None:
         object.__setattr__(self, "codes", codes)
         object.__setattr__(self, "_make", make)
 

@@ -13,9 +13,7 @@ from tracekit.intervals import running_end
 from tracekit.trace.events import Device
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import Int8Array, IntArray
     from tracekit.intervals import Intervals
 
 
@@ -29,9 +27,9 @@ class Handoffs:
 
     window: IntArray
     """Index of the prediction, ascending."""
-    source: npt.NDArray[np.int8]
+    source: Int8Array
     """Index in `UNITS` of the unit that worked before."""
-    target: npt.NDArray[np.int8]
+    target: Int8Array
     """Index in `UNITS` of the one that worked then."""
 
     def of(self, predictions: IntArray) -> Handoffs:

@@ -41,12 +41,10 @@ from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from tracekit.analysis.breakdown.device_runs import Handoffs
     from tracekit.analysis.breakdown.rows import Shared
     from tracekit.analysis.breakdown.sweep_line import Steps
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import BoolArray, Int8Array, IntArray
     from tracekit.trace.trace import Trace
 
 
@@ -113,7 +111,7 @@ class Breakdown:
     | lead_ns, tail_ns                           | Int64    | ns before the first and after the last work of a unit |
     | other_models_ns                            | int64    | ns in which predictions of other models were running  |
     """
-    unknown: dict[Part, npt.NDArray[np.int8]]
+    unknown: dict[Part, Int8Array]
     """Shape (predictions,) each: why the part is null, as an index in `REASONS`; -1 where it is known."""
     ambiguous_rows: int
     """Rows that ran for some prediction of the target, and for which is not known; their time is in `ambiguous`."""
@@ -198,7 +196,7 @@ def _recorded(trace: Trace, instrument: str) -> bool:
     return bool(states) and states[0] in (TableState.ROWS, TableState.EMPTY)
 
 
-def _unknown(seen: _Seen) -> dict[Part, npt.NDArray[np.int8]]:
+def _unknown(seen: _Seen) -> dict[Part, Int8Array]:
     """Why each part is not known, as `Breakdown.unknown`."""
     count = len(seen.inferred)
     known = np.full(count, -1, np.int8)
@@ -221,7 +219,7 @@ def _unknown(seen: _Seen) -> dict[Part, npt.NDArray[np.int8]]:
     return codes
 
 
-def _first(*reasons: tuple[BoolArray, Unknown]) -> npt.NDArray[np.int8]:
+def _first(*reasons: tuple[BoolArray, Unknown]) -> Int8Array:
     """For each prediction the first reason that holds, as an index in `REASONS`; -1 for none."""
     return np.select([mask for mask, _ in reasons], [REASONS.index(why) for _, why in reasons], -1).astype(np.int8)
 
@@ -282,7 +280,7 @@ def _compute_span(steps: Steps) -> tuple[IntArray, IntArray]:
     return first, last
 
 
-def _busy(steps: Steps, unknown: dict[Part, npt.NDArray[np.int8]]) -> dict[str, pd.arrays.IntegerArray]:
+def _busy(steps: Steps, unknown: dict[Part, Int8Array]) -> dict[str, pd.arrays.IntegerArray]:
     """Time in which each unit executed for each prediction."""
     layers = ((Part.ANE, Layer.ANE), (Part.GPU, Layer.GPU), (Part.CPU, Layer.CPU))
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +16,9 @@ from tracekit.trace.pipelines import top_predictions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pandas as pd
 
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import AnyArray, BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
 
@@ -147,8 +146,8 @@ class _Finder:
         """Index of the app's prediction for each row of the activity; -1 for none, and for label -1."""
         self._several = np.append(is_any(activity["attribution"], Attribution.AMBIGUOUS)[owner], False)
         """Whether the stage that a row leads to lies in several predictions of its pipeline."""
-        self._linked: list[tuple[npt.NDArray[Any], ...]] = []
-        self._shared: list[tuple[npt.NDArray[Any], ...]] = []
+        self._linked: list[tuple[AnyArray, ...]] = []
+        self._shared: list[tuple[AnyArray, ...]] = []
 
     def add(self, frame: pd.DataFrame, layer: IntArray) -> None:
         """Take in the rows of one frame."""

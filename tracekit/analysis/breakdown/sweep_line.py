@@ -14,20 +14,18 @@ import numpy as np
 from tracekit.intervals import Intervals, sums_between
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import BoolArray, Int8Array, Int32Array, IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
     """Steps of shape (steps,) between neighboring edges that at least one interval covers, by window and time."""
 
-    window: npt.NDArray[np.int32]
+    window: Int32Array
     start_ns: IntArray
     length_ns: IntArray
     """More than 0."""
-    layer: npt.NDArray[np.int8]
+    layer: Int8Array
     """First layer that covers the step."""
     covered: BoolArray
     """Shape (layers, steps): whether each layer covers the step."""

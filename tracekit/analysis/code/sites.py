@@ -20,9 +20,7 @@ from tracekit.trace.frames import is_any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import BoolArray, IndexArray
+    from tracekit.arrays import BoolArray, IndexArray, ObjectArray
     from tracekit.trace.trace import Trace
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
@@ -200,7 +198,7 @@ def _inferred(trace: Trace, calls: pd.DataFrame, *, only_elements: bool) -> pd.D
     return calls[is_any(calls["api"], *apis)] if len(calls) else calls
 
 
-def _models(trace: Trace, calls: pd.DataFrame) -> npt.NDArray[np.object_]:
+def _models(trace: Trace, calls: pd.DataFrame) -> ObjectArray:
     """Model of each call; None where no prediction that hardware shows lies in it."""
     models = np.full(len(calls), None, dtype=object)
     inferred = trace.activity[is_any(trace.activity["attribution"], Attribution.INFERRED)]

@@ -16,8 +16,7 @@ from tracekit.errors import TracekitError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from tracekit.arrays import AnyArray
     from tracekit.model_files.profiling.runtime import Loaded
 
 UNITS = {
@@ -85,7 +84,7 @@ class CoreML:
         plans = import_module("coremltools.models.compute_plan")
         return plans.MLComputePlan.load_from_path(str(compiled), self._unit(choice))
 
-    def image(self, pixels: NDArray[Any], color_space: str) -> object:
+    def image(self, pixels: AnyArray, color_space: str) -> object:
         """An image of Pillow, which coremltools takes."""
         try:
             pillow: Any = import_module("PIL.Image")

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from tracekit.arrays import AnyArray
 
 
 class Loaded(Protocol):
@@ -46,6 +46,6 @@ class Runtime(Protocol):
         """The `MLComputePlan` of a compiled model. Raises before macOS 14.4."""
         ...
 
-    def image(self, pixels: NDArray[Any], color_space: str) -> object:
+    def image(self, pixels: AnyArray, color_space: str) -> object:
         """An image input: pixels of shape (height, width) or (height, width, 3)."""
         ...

@@ -20,9 +20,7 @@ from tracekit.recording.bundle.damage import DamageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import IntArray, UInt8Array
 
 _BINARY: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")
@@ -82,7 +80,7 @@ def _check_extent(data: bytes) -> None:
         raise ValueError("objects overlap")
 
 
-def _shallow_lengths(data: npt.NDArray[np.uint8], starts: IntArray) -> IntArray:
+def _shallow_lengths(data: UInt8Array, starts: IntArray) -> IntArray:
     """Least bytes of the objects at these offsets, from their markers. A length beyond 2^40 stands for any other."""
     markers = data[starts]
     item_bytes, counted = _ITEM_BYTES[markers >> 4], (markers & 0x0F).astype(np.int64)

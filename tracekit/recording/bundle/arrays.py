@@ -17,9 +17,7 @@ from tracekit.recording.bundle.damage import DamageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import IntArray, UInt64Array
+    from tracekit.arrays import IntArray, UInt32Array, UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
 
 
@@ -33,7 +31,7 @@ _MAGIC: Final = (0x0123_4567, 0x000A_337E)
 class SharedArrays:
     """The arrays of one run. Reference r is the r-th array."""
 
-    words: npt.NDArray[np.uint32]
+    words: UInt32Array
     """The data file in words of four bytes."""
     starts: IntArray
     """Word that holds the count of each array."""

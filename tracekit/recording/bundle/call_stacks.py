@@ -25,9 +25,7 @@ from tracekit.recording.table import CodedCells, IntegerCells
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import IntArray, UInt64Array
+    from tracekit.arrays import Int32Array, IntArray, UInt64Array
     from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.images import Images
@@ -52,7 +50,7 @@ class _Rows:
     cells: Mapping[str, Cells]
     references: IntArray
     """The distinct stacks."""
-    codes: npt.NDArray[np.int32]
+    codes: Int32Array
     """Shape (rows,): which of them a row has; -1 for none."""
 
 
@@ -181,9 +179,7 @@ def _distinct(raw: _RawFrames, times: IntArray, epochs: IntArray) -> tuple[IntAr
     return inverse, Addresses(raw.process[first], times[raw.stack[first]], raw.address[first])
 
 
-def _expanded(
-    stack: IntArray, address: IntArray, named: Symbolicated, count: int
-) -> tuple[IntArray, npt.NDArray[np.int32]]:
+def _expanded(stack: IntArray, address: IntArray, named: Symbolicated, count: int) -> tuple[IntArray, Int32Array]:
     """Frames of each stack, with what was inlined: index of the first of each, and all of them."""
     sizes = np.diff(named.starts)[address]
     ends = np.cumsum(sizes)

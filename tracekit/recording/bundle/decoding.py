@@ -16,16 +16,13 @@ from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
 from tracekit.recording.table import CodedCells, IntegerCells
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tracekit.arrays import BoolArray, IndexArray, UInt64Array
+    from tracekit.arrays import BoolArray, IndexArray, Int32Array, UInt64Array, UnsignedArray
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store, StoredColumn
     from tracekit.recording.bundle.types import EngineeringType
     from tracekit.recording.bundle.values import RunValues
     from tracekit.recording.table import Cells, CellValue
 
-    Unsigned = npt.NDArray[np.uint32] | UInt64Array
 
 _SPARSE: Final = 8
 """Numbers more than so many times the rows apart are sorted, not counted."""
@@ -41,12 +38,12 @@ def decode(files: BundleFiles, store: Store, values: RunValues) -> tuple[Cells, 
     return tuple(cells_of(each, fields[each.field][order], values) for each in store.columns)
 
 
-def order_in_time(times: Unsigned) -> slice | IndexArray:
+def order_in_time(times: UnsignedArray) -> slice | IndexArray:
     """What puts rows in order of time and, where times are equal, of insertion."""
     return slice(None) if bool((times[1:] >= times[:-1]).all()) else np.argsort(times, kind="stable")
 
 
-def cells_of(stored: StoredColumn, numbers: Unsigned, values: RunValues) -> Cells:
+def cells_of(stored: StoredColumn, numbers: UnsignedArray, values: RunValues) -> Cells:
     """Cells of one column from what its fields hold. Raises `DamageError`."""
     kind = stored.type
     valid = valid_numbers(kind, numbers)
@@ -58,7 +55,7 @@ def cells_of(stored: StoredColumn, numbers: Unsigned, values: RunValues) -> Cell
     return merged(codes, values.distinct(kind, distinct))
 
 
-def valid_numbers(kind: EngineeringType, numbers: Unsigned) -> BoolArray:
+def valid_numbers(kind: EngineeringType, numbers: UnsignedArray) -> BoolArray:
     """Which cells hold a value."""
     valid = np.ones(len(numbers), np.bool_)
     for null in kind.nulls:
@@ -66,7 +63,7 @@ def valid_numbers(kind: EngineeringType, numbers: Unsigned) -> BoolArray:
     return valid
 
 
-def _integers(stored: StoredColumn, numbers: Unsigned, valid: BoolArray) -> IntegerCells:
+def _integers(stored: StoredColumn, numbers: UnsignedArray, valid: BoolArray) -> IntegerCells:
     wide = numbers.astype(np.uint64, copy=False)
     if not valid.all():
         wide = np.where(valid, wide, np.uint64(0))
@@ -79,7 +76,7 @@ def _integers(stored: StoredColumn, numbers: Unsigned, valid: BoolArray) -> Inte
     return IntegerCells(wide.view(np.int64), valid)
 
 
-def numbered(numbers: Unsigned, valid: BoolArray) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
+def numbered(numbers: UnsignedArray, valid: BoolArray) -> tuple[UInt64Array, Int32Array]:
     """Distinct numbers in order of first appearance, and the code of each row; -1 where not `valid`.
 
     O(rows) where the numbers are small, as references are; else O(rows log rows).
@@ -94,13 +91,13 @@ def numbered(numbers: Unsigned, valid: BoolArray) -> tuple[UInt64Array, npt.NDAr
     return distinct, codes
 
 
-def _coded(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
+def _coded(used: UnsignedArray) -> tuple[UInt64Array, Int32Array]:
     if not len(used) or int(used.min()) == (largest := int(used.max())):
         return used[:1].astype(np.uint64), np.zeros(len(used), np.int32)
     return (_counted if largest < _SPARSE * len(used) + 65_536 else _sorted)(used)
 
 
-def _counted(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
+def _counted(used: UnsignedArray) -> tuple[UInt64Array, Int32Array]:
     size = int(used.max()) + 1
     seen = np.zeros(size, np.bool_)
     # A part at a time, here and below: each is made an index first, which takes twice the room of the numbers.
@@ -120,7 +117,7 @@ def _counted(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
     return distinct.astype(np.uint64), codes
 
 
-def _first_rows(used: Unsigned, size: int) -> IndexArray:
+def _first_rows(used: UnsignedArray, size: int) -> IndexArray:
     """Where each number below `size` stands first; -1 for those that are not there."""
     first = np.full(size, -1, np.intp)
     # Assigned back to front, so that the earliest row wins.
@@ -128,7 +125,7 @@ def _first_rows(used: Unsigned, size: int) -> IndexArray:
     return first
 
 
-def _sorted(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
+def _sorted(used: UnsignedArray) -> tuple[UInt64Array, Int32Array]:
     distinct, first, inverse = np.unique(used.astype(np.uint64), return_index=True, return_inverse=True)
     order = np.argsort(first)
     code = np.empty(len(distinct), np.int32)
@@ -136,7 +133,7 @@ def _sorted(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
     return distinct[order], code[inverse.reshape(-1)]
 
 
-def merged(codes: npt.NDArray[np.int32], values: list[CellValue]) -> CodedCells:
+def merged(codes: Int32Array, values: list[CellValue]) -> CodedCells:
     """Codes into distinct values, where several numbers may stand for one value."""
     if len(set(values)) == len(values):
         return CodedCells(codes, tuple(values))
@@ -146,7 +143,7 @@ def merged(codes: npt.NDArray[np.int32], values: list[CellValue]) -> CodedCells:
     return CodedCells(np.array([*target, -1], np.int32)[codes], tuple(new_codes))
 
 
-def _any_cells(distinct: UInt64Array, codes: npt.NDArray[np.int32], values: RunValues) -> Cells:
+def _any_cells(distinct: UInt64Array, codes: Int32Array, values: RunValues) -> Cells:
     """Cells that bring their own type: numbers where all of them are whole numbers, else text."""
     labels = values.labels.values(distinct.astype(np.int64)) if len(distinct) else []
     present = np.array([*(value is not None for value in labels), False], np.bool_)[codes]

@@ -24,14 +24,11 @@ from tracekit.recording.call_stacks import is_system_path
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import BoolArray, IndexArray, IntArray, UInt64Array
+    from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray, UInt64Array, UnsignedArray
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.bundle.values import RunValues
 
-    Unsigned = npt.NDArray[np.uint32] | UInt64Array
 
 ALWAYS: Final = np.iinfo(np.int64).max
 """End of an image that stayed."""
@@ -119,7 +116,7 @@ _PAIR: Final = np.dtype(
 )
 
 
-def _pairs(files: BundleFiles, store: Store, values: RunValues) -> npt.NDArray[np.void]:
+def _pairs(files: BundleFiles, store: Store, values: RunValues) -> RecordArray:
     """Pairs of rows, as records of `_PAIR`."""
     rows = _fields(files, store, ("thread", "class", "subclass", "code", "function", *_FIRST.values()))
     is_pair = (rows["class"] == _CLASS) & (rows["subclass"] == _SUBCLASS) & (rows["function"] == 0)
@@ -142,7 +139,7 @@ def _pairs(files: BundleFiles, store: Store, values: RunValues) -> npt.NDArray[n
     return pairs
 
 
-def _spans(pairs: npt.NDArray[np.void], paths: _Paths) -> Images:
+def _spans(pairs: RecordArray, paths: _Paths) -> Images:
     """When each image was where. One that went and never came was there from the start of the run."""
     caches = pairs["address"][pairs["code"] == _CACHE]
     mapped = pairs[(pairs["code"] != _CACHE) & (pairs["address"] <= _MAX_ADDRESS)]
@@ -204,7 +201,7 @@ class _Paths:
         return tuple(result)
 
 
-def _fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, Unsigned]:
+def _fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, UnsignedArray]:
     """Columns of a table in order of time. Raises `DamageError`."""
     field_of = {each.column.mnemonic: each.field for each in store.columns}
     if missing := [name for name in names if name not in field_of]:

@@ -21,13 +21,10 @@ from tracekit.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import IndexArray, IntArray, UInt64Array
+    from tracekit.arrays import AnyArray, IndexArray, IntArray, ObjectArray, UInt64Array
     from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.types import EngineeringType
 
-    Texts = npt.NDArray[np.object_]
 
 NOTHING: Final = 0xFFFF_FFFF
 """A part without value: references are 32-bit, in a field of 64."""
@@ -96,7 +93,7 @@ class Labels:
             for members in _grouped(numbers[:, 0]):
                 yield positions[members], self._type(int(numbers[members[0], 0])), numbers[members, 1]
 
-    def _composed(self, references: IntArray, depth: int) -> Texts:
+    def _composed(self, references: IntArray, depth: int) -> ObjectArray:
         if depth > limits.MAX_NESTING:
             raise DamageError(f"labels are nested more than {limits.MAX_NESTING} levels deep")
         result = np.full(len(references), "", object)
@@ -108,7 +105,7 @@ class Labels:
                 result[positions[members]] = self._joined(types, numbers[members, 1::2], depth)
         return result
 
-    def _joined(self, types: list[EngineeringType], values: UInt64Array, depth: int) -> Texts:
+    def _joined(self, types: list[EngineeringType], values: UInt64Array, depth: int) -> ObjectArray:
         """Texts of labels with parts of these types: `values` has shape (labels, parts)."""
         parts = [
             _Numbers.of(each, values[:, index])
@@ -163,7 +160,7 @@ class Labels:
 class _Words:
     """One part of several labels, as text."""
 
-    texts: Texts
+    texts: ObjectArray
     """The distinct texts."""
     codes: IndexArray
     """Shape (labels,): index of each label's text in `texts`."""
@@ -231,7 +228,7 @@ def _patterns(types: UInt64Array) -> list[IndexArray]:
     return _grouped(inverse.reshape(-1))
 
 
-def _grouped(keys: npt.NDArray[np.generic]) -> list[IndexArray]:
+def _grouped(keys: AnyArray) -> list[IndexArray]:
     """Indexes of equal keys. O(n log n)."""
     if not len(keys):
         return []

@@ -17,21 +17,17 @@ from tracekit.recording.bundle.damage import DamageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import UInt64Array
+    from tracekit.arrays import RecordArray, UnsignedArray
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store
 
-    Unsigned = npt.NDArray[np.uint32] | UInt64Array
-    Records = npt.NDArray[np.void]
 
 _HEADER: Final = struct.Struct("<8I")
 _MAGIC: Final = 0x12340A0A
 _VERSION: Final = 3
 
 
-def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, Unsigned]:
+def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, UnsignedArray]:
     """These fields of all rows of a store, in order of insertion: shape (rows,) each. Raises `DamageError`.
 
     Rows are split into columns while they are read, so that they are nowhere held as they lie in the file.
@@ -81,7 +77,7 @@ def _check_size(files: BundleFiles, store: Store) -> None:
         raise DamageError(f"{store.rows:,} rows do not fit in the {stored:,} bytes that are stored")
 
 
-def _blocks(files: BundleFiles, store: Store) -> Iterator[Records]:
+def _blocks(files: BundleFiles, store: Store) -> Iterator[RecordArray]:
     """All rows as records, some at a time. What the file declares is checked to be what it holds, once it is read to
     its end: where it is damaged, its own checksum says so."""
     first, block = _header(files, store)

@@ -24,11 +24,8 @@ from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.damage import DamageError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray
 
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
-
-    Records = npt.NDArray[np.void]
 
 VERSION: Final = 7
 NONE: Final = 0
@@ -83,7 +80,7 @@ class SymbolArchive:
         self.uuid: Final = str(uuid.UUID(bytes=header[13])).upper()
         self._strings = data[len(data) - header[18] :]
         at = _HEADER.size
-        tables: list[Records] = []
+        tables: list[RecordArray] = []
         for dtype, count in zip((_SEGMENT, _SECTION, _SYMBOL, _INLINED, _LINE), counts, strict=True):
             tables.append(np.frombuffer(data, dtype, count, at))
             at += dtype.itemsize * count
@@ -288,14 +285,14 @@ def _header(data: bytes) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     return header, counts
 
 
-def _text_size(segments: Records) -> int:
+def _text_size(segments: RecordArray) -> int:
     text = segments[segments["name"] == _TEXT]
     if len(text) != 1 or int(text["start"][0]) != 0 or not 0 < int(text["size"][0]) < 1 << 32:
         raise DamageError("it has no segment __TEXT at 0")
     return int(text["size"][0])
 
 
-def _check_order(records: Records, text_size: int, what: str, *, alike: bool) -> None:
+def _check_order(records: RecordArray, text_size: int, what: str, *, alike: bool) -> None:
     """Records are sorted, lie in `__TEXT` and beside one another; two may share one range where `alike`."""
     start = records["start"].astype(np.int64)
     end = start + records["size"]

@@ -18,9 +18,7 @@ from tracekit.recording.table import CodedCells, IntegerCells
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import IndexArray, Int32Array, IntArray
     from tracekit.recording.export.nodes import Node
     from tracekit.recording.export.stack_values import Binary, Frame
     from tracekit.recording.sources import Source
@@ -79,7 +77,7 @@ class _Frames:
         self.files: dict[str, int] = {}
         self._rows: list[tuple[int, int, int, int, int]] = []
 
-    def add(self, stacks: Sequence[Stack]) -> tuple[IntArray, npt.NDArray[np.int32]]:
+    def add(self, stacks: Sequence[Stack]) -> tuple[IntArray, Int32Array]:
         """Place of the first frame of each stack, and the frames of all of them."""
         lengths = np.fromiter((len(stack.frames) for stack in stacks), np.int64, len(stacks))
         # Equal frames are one object each: they are distinguished by what is quickest to compare.
@@ -141,13 +139,13 @@ def _image(binary: Binary) -> Image:
     return Image(binary.name or binary.path.rpartition("/")[2], is_system)
 
 
-def _coded(cells: Cells | None, order: npt.NDArray[np.intp]) -> CodedCells:
+def _coded(cells: Cells | None, order: IndexArray) -> CodedCells:
     if isinstance(cells, CodedCells):
         return CodedCells(cells.codes[order], cells.values)
     return CodedCells(np.full(len(order), -1, np.int32), ())
 
 
-def _numbers(cells: Cells | None, order: npt.NDArray[np.intp]) -> IntegerCells:
+def _numbers(cells: Cells | None, order: IndexArray) -> IntegerCells:
     if isinstance(cells, IntegerCells):
         return IntegerCells(cells.values[order], cells.valid[order])
     return IntegerCells(np.zeros(len(order), np.int64), np.zeros(len(order), np.bool_))

@@ -21,11 +21,9 @@ from tracekit.recording.quoting import shortened
 from tracekit.recording.table import CodedCells, Process, Thread
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     from lxml.etree import _Element
 
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import Int32Array, IntArray
     from tracekit.recording.table import CellValue
 
     Part = tuple[int, int]
@@ -233,7 +231,7 @@ class Values:
         """The distinct value of that index."""
         return self.distinct[payload]
 
-    def coded(self, codes: npt.NDArray[np.int32], indexes: IntArray) -> CodedCells:
+    def coded(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
         """Cells with codes into the distinct values of these indexes."""
         return CodedCells(codes, tuple(map(self.distinct.__getitem__, indexes.tolist())))
 

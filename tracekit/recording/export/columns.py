@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from tracekit.recording.table import CodedCells, Column, IntegerCells
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import BoolArray, CodeArray, IntArray
+    from tracekit.arrays import AnyArray, BoolArray, CodeArray, Int32Array, IntArray, UInt16Array
     from tracekit.recording.export.cells import Values
     from tracekit.recording.table import Cells, CellValue
 
@@ -43,9 +41,9 @@ class Signature:
 class Payloads:
     """The rows of one table."""
 
-    signatures: npt.NDArray[np.uint16]
+    signatures: UInt16Array
     """Shape (signatures, columns): code of each cell's tag, 0 where it holds no value."""
-    numbers: npt.NDArray[np.uint16]
+    numbers: UInt16Array
     """Shape (rows,): signature of each row."""
     columns: list[CodeArray]
     """Payloads of each column, shape (rows,): numbers, or indexes into the distinct values; 0 for no value."""
@@ -66,7 +64,7 @@ class ColumnBuilder:
         self._values = values
         self._signatures: dict[tuple[str, ...], Signature] = {}
         self._codes: list[tuple[int, ...]] = []
-        self._chunks: list[list[npt.NDArray[Any]]] = [[] for _ in columns]
+        self._chunks: list[list[AnyArray]] = [[] for _ in columns]
         self._patches: list[tuple[int, int, int]] = []
 
     def signature(self, tags: tuple[str, ...]) -> Signature:
@@ -137,7 +135,7 @@ def cells_of(columns: tuple[Column, ...], rows: Payloads, values: Values) -> tup
     """Rows as the columns of a table. The payloads are used up. Raises `CellError` where values cannot be meant so."""
     if not len(rows.numbers):
         # Most tables of a recording are empty, and empty columns of one type are the same.
-        nothing: npt.NDArray[np.uint16] = np.empty(0, np.uint16)
+        nothing: UInt16Array = np.empty(0, np.uint16)
         empty = {column.engineering_type: column for column in columns}
         made = {kind: _cells(column, np.empty(0, np.int64), nothing, values) for kind, column in empty.items()}
         return tuple(made[column.engineering_type] for column in columns)
@@ -151,7 +149,7 @@ def cells_of(columns: tuple[Column, ...], rows: Payloads, values: Values) -> tup
     return tuple(cells)
 
 
-def _cells(column: Column, payloads: CodeArray, codes: npt.NDArray[np.uint16], values: Values) -> Cells:
+def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Values) -> Cells:
     """codes: code of the tag of each cell, or one for all of them; 0 where there is no value."""
     valid = np.broadcast_to(codes != 0, len(payloads))
     if column.engineering_type == ANY:
@@ -165,7 +163,7 @@ def _cells(column: Column, payloads: CodeArray, codes: npt.NDArray[np.uint16], v
     return _numbers_or_text(coded) if kind is Kind.NUMBER else coded
 
 
-def _any_cells(payloads: CodeArray, codes: npt.NDArray[np.uint16], valid: BoolArray, values: Values) -> Cells:
+def _any_cells(payloads: CodeArray, codes: UInt16Array, valid: BoolArray, values: Values) -> Cells:
     """Cells that brought their own types: numbers where all of them are whole numbers, else text."""
     present = np.unique(codes[valid])
     if len(present) and all(values.kinds[code] in NUMERIC for code in present):
@@ -205,9 +203,7 @@ def _whole_numbers(texts: list[CellValue], valid: BoolArray) -> IntArray | None:
     return np.array(numbers, dtype=np.int64)
 
 
-def _coded(
-    indexes: CodeArray, valid: BoolArray, make: Callable[[npt.NDArray[np.int32], IntArray], CodedCells]
-) -> CodedCells:
+def _coded(indexes: CodeArray, valid: BoolArray, make: Callable[[Int32Array, IntArray], CodedCells]) -> CodedCells:
     """Indexes into the distinct values of the file as codes into those of the column, by first appearance. `make` turns
     codes, and the indexes of the column's values, into cells.
 
@@ -232,7 +228,7 @@ def _coded(
     return make(codes, order)
 
 
-def _renumbered(used: CodeArray, lowest: int, highest: int) -> tuple[npt.NDArray[np.int32], IntArray]:
+def _renumbered(used: CodeArray, lowest: int, highest: int) -> tuple[Int32Array, IntArray]:
     """Indexes as codes by first appearance, and the index of each code."""
     is_new = used[1:] > used[:-1]
     if not (used[1:] < used[:-1]).any():

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from io import BufferedIOBase
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import CodeArray, IntArray
+    from tracekit.arrays import CodeArray, Int32Array, IntArray
     from tracekit.recording.export.cells import Part
     from tracekit.recording.export.nodes import FileNodes, Node
     from tracekit.recording.export.rows import RowReader
@@ -85,7 +83,7 @@ class _ScannedValues(Values):
         """The distinct value of that index."""
         return self._compounds[payload] if payload in self._compounds else self._scanner.text(payload)
 
-    def coded(self, codes: npt.NDArray[np.int32], indexes: IntArray) -> CodedCells:
+    def coded(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
         """As `Values.coded`. Many texts become objects when they are first asked for."""
         if len(indexes) <= _FEW or int(indexes[0]) in self._compounds:
             return CodedCells(codes, tuple(map(self.at, indexes.tolist())))

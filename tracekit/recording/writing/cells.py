@@ -5,7 +5,7 @@ What costs time happens once per distinct value; a row then costs a look-up per 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from tracekit.recording.table import IntegerCells
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import AnyArray, Int32Array
     from tracekit.recording.table import Column, Table
 
 CHUNK_ROWS: Final = 65_536
@@ -69,7 +68,7 @@ def _integers(column: Column, cells: IntegerCells, missing: object) -> Callable[
     unsigned = is_unsigned(column.engineering_type)
 
     def rendered(part: slice) -> list[object]:
-        values: npt.NDArray[Any] = cells.values[part]
+        values: AnyArray = cells.values[part]
         if unsigned:
             values = values.astype(np.uint64)
         absent = ~cells.valid[part]
@@ -82,7 +81,7 @@ def _integers(column: Column, cells: IntegerCells, missing: object) -> Callable[
     return rendered
 
 
-def _texts(codes: npt.NDArray[np.int32], texts: list[object], missing: object) -> Callable[[slice], list[object]]:
+def _texts(codes: Int32Array, texts: list[object], missing: object) -> Callable[[slice], list[object]]:
     # Code -1, no value, is the last entry.
     lookup = np.array([*texts, missing], dtype=object)
 

@@ -23,9 +23,7 @@ from tracekit.recording.writing.markup import escape
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    import numpy.typing as npt
-
-    from tracekit.arrays import CodeArray
+    from tracekit.arrays import AnyArray, CodeArray
     from tracekit.recording.table import Cells, CellValue, Column, Table
 
 DECLARATION: Final = '<?xml version="1.0"?>\n'
@@ -97,11 +95,11 @@ class _RowWriter:
             texts[index][row] = element
         return list(map("".join, zip(*(each.tolist() for each in texts), strict=True)))
 
-    def _referring(self, column: _Cells, chunk: _Chunk) -> npt.NDArray[Any]:
+    def _referring(self, column: _Cells, chunk: _Chunk) -> AnyArray:
         """Every cell of a column as a reference."""
         references = [self._ids[column.tag_of(value)][value] for value in chunk.distinct]
-        lookup: npt.NDArray[Any] = np.array([*references, _EMPTY], dtype=object)
-        cells: npt.NDArray[Any] = lookup[chunk.inverse]
+        lookup: AnyArray = np.array([*references, _EMPTY], dtype=object)
+        cells: AnyArray = lookup[chunk.inverse]
         return cells
 
     def _element(self, tag: str, value: CellValue | int) -> str:
@@ -166,7 +164,7 @@ class _Cells:
     def chunk(self, part: slice) -> _Chunk:
         """The values of these rows."""
         if isinstance(self._cells, IntegerCells):
-            raw: npt.NDArray[Any] = self._cells.values[part]
+            raw: AnyArray = self._cells.values[part]
             raw = raw.astype(np.uint64) if self._unsigned else raw
             valid = self._cells.valid[part]
         else:

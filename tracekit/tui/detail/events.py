@@ -25,10 +25,9 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     from textual.message import Message
 
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import Int8Array, IntArray
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, State
     from tracekit.tui.theme import Palette
@@ -52,7 +51,7 @@ class EventRows:
     """Rows of all event frames, by start."""
 
     trace: Trace
-    frames: npt.NDArray[np.int8]
+    frames: Int8Array
     """Shape (n,): indices in `EVENT_FRAMES`."""
     index: IntArray
     """Shape (n,): indices in those frames."""
