@@ -17,8 +17,8 @@
     [models."Caption*".detectors.latency-jitter]
     min_predictions = 50
 
-Command line and Python interface go before what is set here. Every mistake is an error: a setting that is misspelt and
-ignored would make a gate look closed that is open.
+Command line and Python interface go before what is set here. Every mistake is an error: a setting that is
+misspelled and ignored would make a gate look closed that is open.
 """
 
 from __future__ import annotations

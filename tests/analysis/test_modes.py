@@ -40,7 +40,7 @@ def test_well_separated_modes_are_found_with_their_members(seed, groups):
     assert levels.membership.tolist() == owner.tolist()
     assert levels.counts.tolist() == [n for n, *_ in groups]
     assert levels.shares.sum() == pytest.approx(1)
-    assert levels.centres_ns.tolist() == [np.median(values[owner == k]) for k in range(len(groups))]
+    assert levels.centers_ns.tolist() == [np.median(values[owner == k]) for k in range(len(groups))]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -65,9 +65,9 @@ def test_modes_closer_than_the_ratio_are_one(seed):
 
 
 def test_no_value_has_no_mode_and_equal_values_have_one():
-    assert modes(np.zeros(0, np.int64)).centres_ns.tolist() == []
+    assert modes(np.zeros(0, np.int64)).centers_ns.tolist() == []
     assert modes(np.zeros(30, np.int64)).counts.tolist() == [30]
-    assert modes(np.full(30, 7)).centres_ns.tolist() == [7]
+    assert modes(np.full(30, 7)).centers_ns.tolist() == [7]
 
 
 @settings(deadline=None, max_examples=100)

@@ -24,7 +24,7 @@ BEAT_SPREAD = 0.01
 beat. Computing varies more (heuristic)."""
 
 BEAT_RETURN = -0.3
-"""And where a long distance is followed by a short one: the correlation of neighbours is -0.5 if each start is off a
+"""And where a long distance is followed by a short one: the correlation of neighbors is -0.5 if each start is off a
 fixed grid by chance, and about 0 if each distance is by itself (heuristic)."""
 
 BEAT_REACH = 0.5

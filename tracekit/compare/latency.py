@@ -213,7 +213,7 @@ def _doubt(before: IntArray, after: IntArray, change: float) -> Reason | None:
     ratio = math.exp(abs(change))
     if any(len(change_point_segments(values, min_ratio=ratio)) > 1 for values in (before, after)):
         return Reason.NOT_STEADY
-    centers = [modes(values).centres_ns for values in (before, after)]
+    centers = [modes(values).centers_ns for values in (before, after)]
     if max(map(len, centers)) > 1 and centers[0].min() <= centers[1].max() and centers[1].min() <= centers[0].max():
         return Reason.MODES
     return None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tracekit.tui.timeline.lanes import TimelineLane
 
 
-class Cancelled(Exception):  # noqa: N818 - no error: the user wanted it
+class Canceled(Exception):  # noqa: N818 - no error: the user wanted it
     """The user gave up waiting."""
 
 
@@ -119,7 +119,7 @@ def open_all(request: Request, post: Callable[[Message], object], given_up: Call
 
     def go_on() -> None:
         if given_up():
-            raise Cancelled
+            raise Canceled
 
     def progress(done: Progress) -> None:
         go_on()
@@ -143,7 +143,7 @@ def open_all(request: Request, post: Callable[[Message], object], given_up: Call
         if len(reports) > 1:
             go_on()
             post(RecordingsCompared(compared(*reports)))
-    except Cancelled:
+    except Canceled:
         return
     except TracekitError as error:
         post(OpeningFailed(str(error)))

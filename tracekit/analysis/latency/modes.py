@@ -37,7 +37,7 @@ have two modes, at the worst of the sizes 10 to 2,000, and of most none."""
 class Modes:
     """Modes of durations, shortest first. One mode means that the durations do not fall apart."""
 
-    centres_ns: FloatArray
+    centers_ns: FloatArray
     """Shape (modes,): median of each."""
     counts: IntArray
     """Shape (modes,)."""
@@ -71,8 +71,8 @@ def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: fl
     counts = np.array([high - low for low, high in pairwise(edges)], np.int64)
     membership = np.zeros(count, np.int64)
     membership[order] = np.repeat(np.arange(len(counts)), counts)
-    centres = [float(np.median(values[low:high])) for low, high in pairwise(edges)]
-    return Modes(np.array(centres, np.float64), counts, counts / max(count, 1), membership)
+    centers = [float(np.median(values[low:high])) for low, high in pairwise(edges)]
+    return Modes(np.array(centers, np.float64), counts, counts / max(count, 1), membership)
 
 
 def _split(logs: FloatArray, min_count: int, distance: float) -> int | None:

@@ -52,7 +52,7 @@ def summarize_latency_trend(predictions: pd.DataFrame) -> LatencyTrend | None:
         return None
     durations, starts = predictions["duration_ns"].to_numpy(), predictions["start_ns"].to_numpy()
     groups = modes(durations)
-    parts = zip(groups.centres_ns.tolist(), groups.counts.tolist(), groups.shares.tolist(), strict=True)
+    parts = zip(groups.centers_ns.tolist(), groups.counts.tolist(), groups.shares.tolist(), strict=True)
     return LatencyTrend(
         trend=trend(durations),
         levels=tuple(

@@ -5,7 +5,7 @@ X.trace/
   form.template                 run information; often missing
   TraceN.run/                   run issues; the raw stream of a recording that was not finished
   instrument_data/              one file per instrument and run
-  corespace/runN/core/          tables and values of run N; corespace/currentRun is a mould and holds nothing
+  corespace/runN/core/          tables and values of run N; corespace/currentRun is a mold and holds nothing
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from tracekit.report.call_sites import (
     symbols_sentence,
 )
 from tracekit.report.formatting import moment
-from tracekit.report.renderers.text_layout import glued, heading, labelled, paragraph
+from tracekit.report.renderers.text_layout import glued, heading, labeled, paragraph
 from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def code_blocks(code: CodeInfo | None, width: int) -> list[RenderableType]:
     elif code.inferred:
         notes.append("Core ML recorded no call: all of this is inferred from samples and names of functions")
     dim = [paragraph(Text(note, style="dim"), 2) for note in notes]
-    return [heading(TITLE), *labelled(pairs, width), *([Text()] if pairs else []), *dim]
+    return [heading(TITLE), *labeled(pairs, width), *([Text()] if pairs else []), *dim]
 
 
 def _described(site: CallSite) -> Text:

@@ -28,7 +28,7 @@ from tracekit.report.renderers.call_sites import code_blocks
 from tracekit.report.renderers.concise import summary_lines
 from tracekit.report.renderers.concise_layout import Layout
 from tracekit.report.renderers.text_findings import SEVERITY_STYLES, finding_blocks, not_evaluated_blocks
-from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, labelled, paragraph, printed, table
+from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, labeled, paragraph, printed, table
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import TITLE, legend, parts_notes, parts_rows
 from tracekit.units import format_count, format_duration, format_estimate
@@ -123,7 +123,7 @@ def _recording(report: Report, width: int, verbose: bool) -> list[RenderableType
     lines += [("Note", note) for note in notes]
     if len(notes) < len(recording.notes):
         lines.append(("Note", f"{len(recording.notes) - len(notes)} more (-v)"))
-    return labelled([(Text(label, style="dim"), Text(text)) for label, text in lines if text], width, indent=0)
+    return labeled([(Text(label, style="dim"), Text(text)) for label, text in lines if text], width, indent=0)
 
 
 def _source(recording: RecordingInfo) -> str:
@@ -167,7 +167,7 @@ def _models(report: Report, width: int, verbose: bool) -> list[RenderableType]:
         model_columns(rows),
         width,
         "model",
-        emphasise=lambda row: len(rows) > 1 and row is rows[-1],
+        emphasize=lambda row: len(rows) > 1 and row is rows[-1],
     )
     blocks = [heading("Models"), drawn.block]
     if len(shown) < len(rows):
@@ -178,7 +178,7 @@ def _models(report: Report, width: int, verbose: bool) -> list[RenderableType]:
 def _model_files(report: Report, width: int) -> list[RenderableType]:
     rows = file_rows(report)
     lines = [(Text(row.model), Text("\n".join((row.facts, *row.sentences)))) for row in rows]
-    return [heading(TITLE_OF_FILES), *labelled(lines, width)] if rows else []
+    return [heading(TITLE_OF_FILES), *labeled(lines, width)] if rows else []
 
 
 def _time_parts(report: Report, width: int, verbose: bool) -> list[RenderableType]:
@@ -190,7 +190,7 @@ def _time_parts(report: Report, width: int, verbose: bool) -> list[RenderableTyp
     notes = [f"{len(rows) - len(shown)} more models (-v)"] if len(shown) < len(rows) else []
     notes += [legend(shown), *parts_notes(shown)]
     dim = [paragraph(Text(note, style="dim"), 2) for note in notes]
-    return [heading(TITLE), *labelled(lines, width), Text(), *dim]
+    return [heading(TITLE), *labeled(lines, width), Text(), *dim]
 
 
 def _over_time(report: Report, width: int, verbose: bool) -> list[RenderableType]:
@@ -202,7 +202,7 @@ def _over_time(report: Report, width: int, verbose: bool) -> list[RenderableType
     notes.append(over_time.NOTE)
     dim = [paragraph(Text(note, style="dim"), 2) for note in notes]
     lines = [(Text(row.name), Text(glued(row.sentence))) for row in shown]
-    return [heading(over_time.TITLE), *labelled(lines, width), Text(), *dim]
+    return [heading(over_time.TITLE), *labeled(lines, width), Text(), *dim]
 
 
 def _aggregation(report: Report, width: int, verbose: bool) -> list[RenderableType]:
@@ -249,7 +249,7 @@ def _coverage(report: Report, width: int, verbose: bool) -> list[RenderableType]
         what = formatting.listed(entry.instrument for entry in entries)
         what += "" if entries[0].state == "empty" else " (details: -v)"
         pairs.append((Text(words, style="bold"), Text(what, overflow="fold")))
-    return [heading("Coverage"), *labelled(pairs, width)]
+    return [heading("Coverage"), *labeled(pairs, width)]
 
 
 def _alike(entries: Iterable[CoverageInfo]) -> tuple[list[CoverageInfo], dict[str, list[CoverageInfo]]]:
@@ -282,7 +282,7 @@ def _rest(report: Report, width: int, verbose: bool) -> list[RenderableType]:
         checks = with_outcome(report.checks, outcome)
         if checks and verbose:
             pairs = [(Text(check.id), Text(_joined(check.model, check.summary))) for check in checks]
-            blocks += [heading(title), *labelled(pairs, width)]
+            blocks += [heading(title), *labeled(pairs, width)]
         elif checks:
             line = Text(f"{title}: ", style="bold").append(", ".join(names(checks, report.checks)), style="not bold")
             blocks += ([] if blocks else [Text()]) + [paragraph(line)]

@@ -11,7 +11,7 @@ from tracekit.report import formatting
 from tracekit.report.call_sites import called_from
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise_findings import included_above
-from tracekit.report.renderers.text_layout import glued, heading, labelled, markdown, paragraph
+from tracekit.report.renderers.text_layout import glued, heading, labeled, markdown, paragraph
 from tracekit.units import format_count, format_estimate, format_share
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ NAMED = 12
 """Most checks that are named for one reason: more of them are nearly all."""
 
 SEVERITY_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
-"""Colours of the terminal's own palette, so that they suit its background."""
+"""Colors of the terminal's own palette, so that they suit its background."""
 
 
 def finding_blocks(report: Report, width: int, verbose: bool) -> list[RenderableType]:
@@ -48,7 +48,7 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     severity = group.severity
     label = Text(severity.upper(), style=SEVERITY_STYLES.get(severity, "bold"))
     title = Text(first.title, style="bold", overflow="fold").append(f"  {first.id}", style="not bold dim")
-    blocks: list[RenderableType] = [*labelled([(label, title)], width, indent=0), paragraph(first.why, 2)]
+    blocks: list[RenderableType] = [*labeled([(label, title)], width, indent=0), paragraph(first.why, 2)]
     if len(group.checks) > 1 and group.extra_savings_ns is not None:
         models = format_count(len({check.model for check in group.checks if check.model}), "model")
         cost = f"Estimated savings: up to {format_estimate(group.extra_savings_ns)} in {models}{_beyond(group)}."
@@ -56,7 +56,7 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     blocks.append(Text())
     shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]
     several = len(group.severities) > 1
-    blocks += labelled([(_model_label(check), _numbers(check, several, verbose)) for check in shown], width)
+    blocks += labeled([(_model_label(check), _numbers(check, several, verbose)) for check in shown], width)
     if len(shown) < len(group.checks):
         more = format_count(len(group.checks) - len(shown), "more model")
         blocks.append(paragraph(Text(f"{more} (-v)", style="dim"), 2))

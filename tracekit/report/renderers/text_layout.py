@@ -89,7 +89,7 @@ def paragraph(text: Text | str, indent: int = 0) -> RenderableType:
     return Padding(body, (0, 0, 0, indent))
 
 
-def labelled(pairs: Iterable[tuple[Text, Text]], width: int, indent: int = 2) -> list[RenderableType]:
+def labeled(pairs: Iterable[tuple[Text, Text]], width: int, indent: int = 2) -> list[RenderableType]:
     """Texts beside their labels, hanging; above one another where the width is `NARROW`."""
     entries = list(pairs)
     if width < NARROW:
@@ -121,7 +121,7 @@ def table(
     title: str,
     *,
     indent: int = 2,
-    emphasise: Callable[[Row], bool] = lambda _: False,
+    emphasize: Callable[[Row], bool] = lambda _: False,
 ) -> Drawn:
     """A table with a name and numbers per line. A line without a row is a heading for those below it.
 
@@ -139,7 +139,7 @@ def table(
         if row is None:
             grid.add_row(Text(shorten(name, name_width), style="bold"))
         else:
-            style = "bold" if emphasise(row) else ""
+            style = "bold" if emphasize(row) else ""
             cells_of_row = (_padded(column, column.cell(row), style) for column in columns)
             grid.add_row(Text(shorten(name, name_width), style=style), *cells_of_row)
     absent = any(column.cell(row) == ABSENT for column in columns for row in rows)

@@ -224,7 +224,7 @@ class Timeline(Widget, can_focus=True):
             self._look(pan(self._state.view, direction * PAN_STEP / 2, self._state.bounds, self.renderer.columns))
 
     def _overview(self, column: int) -> None:
-        """Centre the view on a column of the overview."""
+        """Center the view on a column of the overview."""
         if self._state is not None:
             view, bounds = self._state.view, self._state.bounds
             start = time_of(bounds, self.renderer.columns, column) - view.span_ns // 2
