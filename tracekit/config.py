@@ -31,7 +31,7 @@ from tracekit.compare.floors import Floors, parse_floor
 from tracekit.compare.limits import CheckSettings, parse_check
 from tracekit.config_file import settings_in
 from tracekit.detectors.budgets import with_budgets
-from tracekit.detectors.expectations import UNITS, with_expectations
+from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations
 from tracekit.detectors.framework import RecordingDetector
 from tracekit.detectors.model_checks import ModelChecks
 from tracekit.detectors.options import check_settings, configure
@@ -226,8 +226,8 @@ def _expectation(table: dict[str, Any], where: str) -> list[str]:
     value = table.get("expect")
     if value is None:
         return []
-    if not isinstance(value, str) or value not in UNITS:
-        raise UsageError(f"'{where}expect': must be one of {', '.join(map(repr, UNITS))}")
+    if not isinstance(value, str) or value not in UNIT_NUMBERS:
+        raise UsageError(f"'{where}expect': must be one of {', '.join(map(repr, UNIT_NUMBERS))}")
     return [value]
 
 

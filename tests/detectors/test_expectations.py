@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.expectations import EXPECT_KEY, UNITS, parse_expectation, with_expectations
+from tracekit.detectors.expectations import EXPECT_KEY, UNIT_NUMBERS, parse_expectation, with_expectations
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.rules.unexpected_device import DETECTOR
 from tracekit.errors import UsageError
@@ -26,7 +26,7 @@ def test_anything_else_is_refused(text):
 
 def test_the_option_takes_every_unit_and_no_other_number():
     (info,) = (entry for entry in option_infos(DETECTOR) if f"{DETECTOR.id}.{entry.name}" == EXPECT_KEY)
-    assert (info.default, info.maximum) == (0, max(UNITS.values()))
+    assert (info.default, info.maximum) == (0, max(UNIT_NUMBERS.values()))
 
 
 def test_expectations_outweigh_settings_and_later_ones_earlier_ones():

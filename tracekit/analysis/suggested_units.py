@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.breakdown import UNITS, breakdown
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Device, Kind
@@ -42,8 +42,6 @@ SHOWN_BY = {
 }
 """What suggests each unit, in words."""
 
-_UNITS = (Device.ANE, Device.GPU, Device.CPU)
-
 
 class SuggestedUnit(NamedTuple):
     """What rows suggest of several predictions."""
@@ -61,16 +59,16 @@ def suggested_unit(trace: Trace, predictions: pd.Index) -> SuggestedUnit | None:
         return None
     chosen = breakdown(trace).frame.index.get_indexer(predictions)
     suggested = _suggestions(trace)[chosen[chosen >= 0]]
-    counts = np.bincount(suggested[suggested >= 0], minlength=len(_UNITS))
+    counts = np.bincount(suggested[suggested >= 0], minlength=len(UNITS))
     best = int(counts.argmax())
     if not counts[best] or counts[best] < USUAL * len(predictions):
         return None
-    return SuggestedUnit(_UNITS[best], int(counts[best]), len(predictions))
+    return SuggestedUnit(UNITS[best], int(counts[best]), len(predictions))
 
 
 @cached_by_trace
 def _suggestions(trace: Trace) -> IntArray:
-    """Shape (top predictions,), in the order of the breakdown: index in `_UNITS`, -1 for none."""
+    """Shape (top predictions,), in the order of the breakdown: index in `UNITS`, -1 for none."""
     frame = breakdown(trace).frame
     recorded = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
     engine, gpu = NEURAL_ENGINE in recorded, GPU in recorded
@@ -98,4 +96,4 @@ def _suggestions(trace: Trace) -> IntArray:
         alone & (not gpu) & (requests > 0),
         alone & (not (engine and gpu)) & all_on_cpu & (casts == 0) & (requests == 0),
     )
-    return np.select(suggest, range(len(_UNITS)), -1)
+    return np.select(suggest, range(len(UNITS)), -1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tracekit.model_files.performance import PerformanceReport
 
 FORMATS = ("text", "markdown", "json")
-UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
+UNIT_CHOICES = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
 _ENDINGS = {".txt": "text", ".md": "markdown", ".markdown": "markdown", ".json": "json"}
 
 
@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="SYSTEM",
         help="oldest system that the app supports, such as iOS16: does the model load there",
     )
-    parser.add_argument("--unit", choices=UNITS, help="of a report: list the operations on this compute unit")
+    parser.add_argument("--unit", choices=UNIT_CHOICES, help="of a report: list the operations on this compute unit")
     group = parser.add_argument_group("checks")
     add_check_arguments(group)
     add_config_arguments(group)
@@ -163,7 +163,7 @@ def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:
         if value:
             raise UsageError(f"{option} is for model files; this is a performance report")
     document = performance_document(report, redact=not arguments.no_redact)
-    unit = ComputeUnit(UNITS[arguments.unit]) if arguments.unit else None
+    unit = ComputeUnit(UNIT_CHOICES[arguments.unit]) if arguments.unit else None
     return _Inspected(
         result(document),
         lambda width, color, verbose: render_performance(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EXPECT_KEY = "unexpected-device.expected_unit"
 """Option that holds the number of the unit."""
 
-UNITS: dict[str, int] = {"ane": 1, "gpu": 2, "cpu": 3}
+UNIT_NUMBERS: dict[str, int] = {"ane": 1, "gpu": 2, "cpu": 3}
 """Numbers of the units in that option; 0 is none."""
 
 
@@ -25,7 +25,7 @@ def parse_expectation(text: str) -> tuple[str | None, int]:
     Raises `UsageError` for any other text.
     """
     pattern, equals, unit = text.rpartition("=")
-    number = UNITS.get(unit.strip().casefold())
+    number = UNIT_NUMBERS.get(unit.strip().casefold())
     if number is None or (equals and not pattern):
         raise UsageError(f"expectation '{text}': write ane, gpu or cpu, or MODEL=ane")
     return pattern if equals else None, number

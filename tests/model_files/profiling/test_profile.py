@@ -243,7 +243,7 @@ def test_coremltools_fails_off_a_mac_as_the_standin_does(tmp_path) -> None:
     runtime = core_ml.CoreML()
     with pytest.raises(Exception, match=re.escape(COMPILING)):
         runtime.compile(tmp_path / "a.mlpackage", tmp_path / "a.mlmodelc")
-    for choice in core_ml.UNITS:
+    for choice in core_ml.COREMLTOOLS_UNITS:
         with pytest.raises(Exception, match="Loading compiled Core ML models is only support on macOS"):
             runtime.load(tmp_path, choice)
         with pytest.raises(ValueError, match=re.escape(PLANS)):

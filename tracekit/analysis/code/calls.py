@@ -19,7 +19,7 @@ from tracekit.analysis.code.patterns import (
     EXECUTING,
     LOAD_PHASES,
     NEURAL_ENGINE_COMPILER,
-    UNITS,
+    UNIT_PATTERNS,
     Api,
     LoadPhase,
 )
@@ -170,7 +170,7 @@ def busy_with(trace: Trace) -> dict[str, BoolArray]:
     sampled = trace.sampled
     if sampled is None or sampled.stacks.empty:
         return {}
-    patterns = (*LOAD_PHASES.items(), *UNITS.items())
+    patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items())
     flags = {str(name): containing(sampled, named(sampled.stacks, pattern)) for name, pattern in patterns}
     flags[LoadPhase.NEURAL_ENGINE] |= containing(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))
     return flags

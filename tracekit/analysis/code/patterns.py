@@ -88,7 +88,7 @@ LOAD_PHASES: Final[Mapping[LoadPhase, str]] = {
 NEURAL_ENGINE_COMPILER: Final = "ANECompiler"
 """Image whose code runs while the Neural Engine is tried."""
 
-UNITS: Final[Mapping[Unit, str]] = {
+UNIT_PATTERNS: Final[Mapping[Unit, str]] = {
     Unit.GPU: r"E5RT::Ops::MpsGraph\w*Operation::",
     Unit.CPU: r"E5RT::Ops::(?:Bnns|Cpu)\w*Operation::",
     # No stack of a prediction on the Neural Engine was seen.

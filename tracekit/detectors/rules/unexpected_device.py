@@ -33,7 +33,7 @@ from tracekit.detectors import (
     too_few_predictions,
 )
 from tracekit.detectors.answers import units_not_recorded
-from tracekit.detectors.expectations import UNITS
+from tracekit.detectors.expectations import UNIT_NUMBERS
 from tracekit.detectors.shared.known_work import Work, known_work
 from tracekit.detectors.shared.planned import of_units
 from tracekit.detectors.shared.snippets import OPERATIONS
@@ -74,7 +74,7 @@ class Options:
     min_predictions: int = option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
 
 
-_DEVICES = {UNITS["ane"]: Device.ANE, UNITS["gpu"]: Device.GPU, UNITS["cpu"]: Device.CPU}
+_DEVICES = {UNIT_NUMBERS["ane"]: Device.ANE, UNIT_NUMBERS["gpu"]: Device.GPU, UNIT_NUMBERS["cpu"]: Device.CPU}
 
 
 def detect(view: ModelView, options: Options) -> Outcome:

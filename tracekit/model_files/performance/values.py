@@ -10,7 +10,7 @@ from tracekit.model_files.facts import COMPRESSED, CONSTANTS
 from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
 from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit
 
-UNITS = {
+UNIT_SPELLINGS = {
     "cpu": ComputeUnit.CPU,
     "gpu": ComputeUnit.GPU,
     "ane": ComputeUnit.NEURAL_ENGINE,
@@ -83,7 +83,7 @@ def unit_of(value: object) -> ComputeUnit | None:
     if isinstance(value, Mapping):
         held = value.get("deviceType", value)
         value = next(iter(held), None) if isinstance(held, Mapping) else held
-    return UNITS.get(words(value).replace(" ", "").lower())
+    return UNIT_SPELLINGS.get(words(value).replace(" ", "").lower())
 
 
 def units_of(values: object) -> tuple[ComputeUnit, ...] | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import AnyArray
     from tracekit.model_files.profiling.runtime import Loaded
 
-UNITS = {
+COREMLTOOLS_UNITS = {
     "all": "ALL",
     "cpuOnly": "CPU_ONLY",
     "cpuAndGPU": "CPU_AND_GPU",
@@ -95,7 +95,7 @@ class CoreML:
         return pillow.fromarray(pixels, MODES.get(color_space, "RGB"))
 
     def _unit(self, choice: str) -> Any:
-        return self._tools.ComputeUnit[UNITS[choice]]
+        return self._tools.ComputeUnit[COREMLTOOLS_UNITS[choice]]
 
 
 class _Model:
