@@ -10,7 +10,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def data_rows(data: pd.DataFrame, kinds: Sequence[Kind]) -> DataRows:
         data.index.to_numpy(dtype=np.int64),
         data["start_ns"].to_numpy(),
         data["duration_ns"].to_numpy(),
-        data["prediction"].to_numpy(dtype=np.int64, na_value=-1),
+        or_minus_one(data["prediction"]),
         categorical(data["kind"]),
         categorical(data["attribution"]),
     )

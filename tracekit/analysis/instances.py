@@ -13,7 +13,7 @@ from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import covered_ns
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any, rows_at, rows_where
+from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -71,7 +71,7 @@ class Traits:
 def traits(predictions: pd.DataFrame, data: pd.DataFrame, hardware: pd.DataFrame) -> Traits:
     """Traits of the instances of one model; rows of `data` and `hardware` are linked by `prediction`.
     O((p + d + h) log p)."""
-    instance = pd.factorize(predictions["instance"].to_numpy(np.int64, na_value=-1))[0]
+    instance = pd.factorize(or_minus_one(predictions["instance"]))[0]
     copies = _count(predictions, data, Kind.INPUT_COPY)
     engine, gpu = (_ran(instance, _count(predictions, hardware, kind) > 0) for kind in (Kind.ANE_EXEC, Kind.GPU_EXEC))
     return Traits(_usual(instance, copies)[instance], engine, gpu, _process(predictions, hardware))
@@ -85,7 +85,7 @@ def _ran(instance: IntArray, ran: BoolArray) -> IntArray:
 
 def _positions_of_predictions(predictions: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, BoolArray]:
     """Position of the prediction that each row is linked to, and whether there is one."""
-    linked = rows["prediction"].to_numpy(np.int64, na_value=-1)
+    linked = or_minus_one(rows["prediction"])
     position = predictions.index.get_indexer(pd.Index(linked)).astype(np.int64)
     return position, position >= 0
 
@@ -114,7 +114,7 @@ def _process(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     position, known = _positions_of_predictions(predictions, hardware)
     known &= hardware["pid"].notna().to_numpy(dtype=bool)
     pid = np.full(len(predictions), -1, np.int64)
-    pid[position[known]] = hardware["pid"].to_numpy(np.int64, na_value=-1)[known]
+    pid[position[known]] = or_minus_one(hardware["pid"])[known]
     return pid
 
 
@@ -148,8 +148,8 @@ def instances_by_kind(loads: pd.DataFrame, predictions: pd.DataFrame, known: Tra
     other compute units, other processes. Medians count of instances with at least `min_calls` calls.
     O(kinds x (l + p) log(l + p))."""
     kinds = known.kinds()
-    numbers = predictions["instance"].to_numpy(np.int64, na_value=-1)
-    of_load = loads["instance"].to_numpy(np.int64, na_value=-1)
+    numbers = or_minus_one(predictions["instance"])
+    of_load = or_minus_one(loads["instance"])
     return [
         _instances(
             loads,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, or_minus_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ def first_after_load(activity: pd.DataFrame) -> BoolArray:
     result = np.zeros(len(activity), dtype=bool)
     loads = is_load[chosen]
     model, level = (activity[name].cat.codes.to_numpy()[chosen] for name in ("model", "level"))
-    instance = activity["instance"].to_numpy(np.int64, na_value=-1)[chosen]
+    instance = or_minus_one(activity["instance"])[chosen]
     # A load takes its place in time at its end.
     time = activity["start_ns"].to_numpy()[chosen] + np.where(loads, activity["duration_ns"].to_numpy()[chosen], 0)
     result[chosen] = _follows_load(loads, time, (level, instance, model))
@@ -61,7 +61,7 @@ def _follows_load(loads: BoolArray, time: IntArray, keys: Sequence[CodeArray]) -
 
 def _instances(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
     """Instance numbers of the loads, then of the predictions; -1 where the name has none."""
-    return np.concatenate([frame["instance"].to_numpy(np.int64, na_value=-1) for frame in (loads, predictions)])
+    return np.concatenate([or_minus_one(frame["instance"]) for frame in (loads, predictions)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import pandas as pd
 from tracekit.intervals import Intervals, running_end
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.frames import is_any, or_minus_one, rows_where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,7 +206,7 @@ def _handover_ns(behind: IntArray, delay: IntArray) -> int:
 def _calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
     """Prediction (-1 for none), start and end of the chosen rows."""
     times = Intervals.from_rows(rows).where(chosen)
-    return rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)[chosen], times.starts, times.ends
+    return or_minus_one(rows["prediction"])[chosen], times.starts, times.ends
 
 
 def _last_end_before(

@@ -21,7 +21,7 @@ from tracekit.analysis.breakdown import UNITS, breakdown
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _suggestions(trace: Trace) -> IntArray:
 
     def count(rows: pd.DataFrame, chosen: BoolArray | None = None) -> IntArray:
         """Rows in each prediction."""
-        linked = rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)
+        linked = or_minus_one(rows["prediction"])
         if chosen is not None:
             linked = linked[chosen]
         index = frame.index.get_indexer(pd.Index(linked[linked >= 0]))

@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import categorical, fixed, is_any, rows_at, rows_where, texts_in
+from tracekit.trace.frames import categorical, fixed, is_any, or_minus_one, rows_at, rows_where, texts_in
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
 
     A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
     """
-    linked = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
+    linked = or_minus_one(frame["prediction"])
     known = linked >= 0
     outer = np.zeros_like(linked)
     outer[known] = owner[linked[known]]
@@ -89,7 +89,7 @@ def _models_of_rows(
     `of_prediction` gives the index of the model of each row of the activity; `others` are rows of other processes,
     which belong to none. Shape (rows,) each.
     """
-    linked = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
+    linked = or_minus_one(frame["prediction"])
     alone = linked < 0
     by_prediction = np.full(len(frame), -1, np.int64)
     by_prediction[~alone] = of_prediction[linked[~alone]]

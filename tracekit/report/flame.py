@@ -11,7 +11,7 @@ from tracekit.analysis.code.tree import call_tree
 from tracekit.characters import visible
 from tracekit.report.redact import private_facts, redact_texts
 from tracekit.trace.filter import in_ranges, model_names
-from tracekit.trace.frames import texts_in
+from tracekit.trace.frames import or_minus_one, texts_in
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.tree import CallTree
@@ -45,7 +45,7 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
     tree = call_tree(sampled, chosen)
     if not tree.total:
         return None
-    stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
+    stack = or_minus_one(sampled.samples["stack"])
     rows = np.flatnonzero(chosen & (stack >= 0))
     times = sampled.samples["time_ns"].to_numpy(np.int64)[rows]
     order = np.argsort(times, kind="stable")

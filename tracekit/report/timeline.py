@@ -21,7 +21,7 @@ from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import model_names
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, or_minus_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -175,7 +175,7 @@ def _predictions(trace: Trace, events: Events) -> IntArray:
     if events.frame in trace.context:
         return np.full(len(events), -1, np.int64)
     frame: pd.DataFrame = getattr(trace, events.frame).iloc[events.index]
-    predictions: IntArray = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
+    predictions = or_minus_one(frame["prediction"])
     if events.frame == "activity":
         is_prediction = is_any(frame["kind"], Kind.PREDICTION) & is_any(frame["level"], Level.TOP)
         return np.where(is_prediction, frame.index.to_numpy(np.int64), predictions)

@@ -37,7 +37,7 @@ import pandas as pd
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, fixed, is_any
+from tracekit.trace.frames import categorical, fixed, is_any, or_minus_one
 from tracekit.trace.prediction_lookup import (
     Rows,
     calls_of,
@@ -168,7 +168,7 @@ def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, row_num
     and it is of one of them only."""
     row_numbers = row_numbers[(answer.call[row_numbers] >= 0) & pid.notna().to_numpy()[row_numbers]]
     _, outermost = calls.tiers()
-    call, owner = outermost[answer.call[row_numbers]], pid.to_numpy(np.int64, na_value=-1)[row_numbers]
+    call, owner = outermost[answer.call[row_numbers]], or_minus_one(pid)[row_numbers]
     lowest_pid, highest_pid = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)
     np.minimum.at(lowest_pid, call, owner)
     np.maximum.at(highest_pid, call, owner)

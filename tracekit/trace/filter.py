@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import categorical, stacked, texts_in
+from tracekit.trace.frames import categorical, or_minus_one, stacked, texts_in
 from tracekit.trace.models import COLUMNS_READ, model_frame
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ _TIMELESS = ("processes", "clock")
 
 def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:
     """Rows whose prediction is among the chosen rows of the Activity lane."""
-    prediction = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
+    prediction = or_minus_one(frame["prediction"])
     chosen: BoolArray = np.append(activity, False)[prediction]
     return chosen
 
@@ -280,7 +280,7 @@ def _of_process(frame: pd.DataFrame, wanted: str) -> BoolArray:
 def _relinked(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
     """`frame` with `prediction` pointing at the new indexes of the kept activity rows; null where the row is gone."""
     new_index = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
-    old = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
+    old = or_minus_one(frame["prediction"])
     new = np.full(len(old), -1, dtype=np.int64)
     new[old >= 0] = new_index[old[old >= 0]]
     return frame.assign(prediction=pd.arrays.IntegerArray(np.maximum(new, 0), mask=new < 0))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.trace.frames import or_minus_one
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -18,7 +20,7 @@ def top_predictions(activity: pd.DataFrame) -> IntArray:
     Stages of a pipeline link to the prediction around them; following those links ends at the call of the app, or at a
     stage that lies in no single prediction of its pipeline. Shape (rows,); O(n log n).
     """
-    parent = activity["prediction"].array.to_numpy(np.int64, na_value=-1)
+    parent = or_minus_one(activity["prediction"])
     here = np.arange(len(activity), dtype=np.int64)
     owner = np.where(parent >= 0, parent, here)
     # Each pass doubles the number of links followed, so a chain of n stages takes log n passes; the bound keeps a

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Kind, Lane
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import containing_by_key
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def calls_of(events: pd.DataFrame) -> Calls:
     label = (np.cumsum(activity) - 1)[row]
     call_of_label = np.full(int(activity.sum()) + 1, -1, np.int64)
     call_of_label[label] = np.arange(len(row))
-    outer = call_of_label[events["prediction"].array.to_numpy(np.int64, na_value=-1)[row]]
+    outer = call_of_label[or_minus_one(events["prediction"])[row]]
     model = codes_in(events["model"], events["model"].cat.categories)
     return Calls(label, times.starts, times.ends, model[row], outer, row)
 

@@ -24,7 +24,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, is_any, reordered, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, is_any, or_minus_one, reordered, sort_order
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -87,9 +87,7 @@ def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
     chosen = hardware.iloc[rows]
     model = chosen["model"].cat.codes.to_numpy()
     names_process = chosen["process"].notna().to_numpy()
-    process = group_ids(
-        [chosen["process"].cat.codes.to_numpy(), chosen["pid"].array.to_numpy(np.int64, na_value=-1)], len(rows)
-    )
+    process = group_ids([chosen["process"].cat.codes.to_numpy(), or_minus_one(chosen["pid"])], len(rows))
     size = int(model.max(initial=-1)) + 1
     lowest, highest = np.full(size, len(rows)), np.full(size, -1)
     np.minimum.at(lowest, model[names_process], process[names_process])
@@ -105,7 +103,7 @@ def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: IndexArray, w
     buffer = np.where(on_gpu & (buffers.id[rows] != 0), buffers.id[rows], -1 - np.arange(len(rows)))
     again = pd.DataFrame({"who": who, "buffer": buffer}).duplicated().to_numpy()
     piece = np.flatnonzero(~on_gpu | (buffers.first[rows] & ~again))
-    operation = hardware["operation"].to_numpy(np.int64, na_value=-1)[rows[piece]]
+    operation = or_minus_one(hardware["operation"])[rows[piece]]
     begins = np.zeros(len(rows), np.bool_)
     whose = who[piece]
     opens = np.append(True, whose[1:] != whose[:-1])[: len(piece)]

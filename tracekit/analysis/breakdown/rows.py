@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.intervals import Intervals, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class _Finder:
 
     def add(self, frame: pd.DataFrame, layer: IntArray) -> None:
         """Take in the rows of one frame."""
-        linked = frame["prediction"].array.to_numpy(np.int64, na_value=-1)
+        linked = or_minus_one(frame["prediction"])
         window = self._prediction_of[linked]
         times = Intervals.from_rows(frame)
         possible = is_any(frame["attribution"], *_POSSIBLE) & (linked < 0)
@@ -172,7 +172,7 @@ class _Finder:
                 times.ends[has_length],
                 is_any(frame["kind"], Kind.GPU_PREPARE)[inside],
                 categorical(frame["model"]).codes.astype(np.int64)[inside],
-                frame["operation"].array.to_numpy(np.int64, na_value=-1)[inside],
+                or_minus_one(frame["operation"])[inside],
             )
         )
 

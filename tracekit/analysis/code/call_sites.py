@@ -16,7 +16,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.binding import flags
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -86,7 +86,7 @@ def _chosen(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: Inde
     stacks = trace.stacks
     # One place may be in many stacks: image and offset identify it.
     image = np.where(caller < 0, -1, categorical(stacks["image"]).codes[caller])
-    offset = np.where(caller < 0, -1, stacks["offset"].to_numpy(np.int64, na_value=-1)[caller])
+    offset = np.where(caller < 0, -1, or_minus_one(stacks["offset"])[caller])
     keys = (event, categorical(samples["thread"]).codes, image, offset)
     # One site after the other, and the samples of each in order.
     order = np.lexsort(keys[::-1])
@@ -131,7 +131,7 @@ def of_calls(trace: Trace, spans: Intervals, apis: Collection[str]) -> BoolArray
     time = sampled.samples["time_ns"].to_numpy()
     span_index = np.searchsorted(spans.starts, time, "left") - 1
     inside: BoolArray = (span_index >= 0) & (time <= spans.ends[np.maximum(span_index, 0)])
-    stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
+    stack = or_minus_one(sampled.samples["stack"])
     busy = is_any(kinds["api"], *apis) if apis else containing(sampled, app_frames(sampled.stacks))
     return inside & flags(stack, busy)
 
@@ -159,6 +159,6 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     order = np.argsort(starts, kind="stable")
     event_index = np.searchsorted(starts[order], time, "right") - 1
     under_way: BoolArray = (event_index >= 0) & (time < np.maximum.accumulate(ends[order])[event_index])
-    stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
+    stack = or_minus_one(sampled.samples["stack"])
     in_core_ml = flags(stack, kinds["api"].notna().to_numpy(dtype=bool))
     return under_way & in_core_ml

@@ -25,7 +25,7 @@ from tracekit.analysis.code.patterns import (
 )
 from tracekit.analysis.code.stack_flags import callers, containing, named, outermost
 from tracekit.trace.cache import cached_by_trace
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -121,7 +121,7 @@ def _call_keys(sampled: Samples, kinds: pd.DataFrame) -> IntArray:
     entry, caller = kinds["entry"].to_numpy(), kinds["caller"].to_numpy()
     function = categorical(sampled.stacks["function"]).codes[entry]
     image = categorical(sampled.stacks["image"]).codes[caller]
-    offset = sampled.stacks["offset"].to_numpy(np.int64, na_value=-1)[caller]
+    offset = or_minus_one(sampled.stacks["offset"])[caller]
     keys = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
     numbers = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
     return np.where(entry < 0, -1, numbers)

@@ -16,7 +16,7 @@ from tracekit.analysis.code.stack_flags import app_frames, containing, innermost
 from tracekit.intervals import Intervals
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import LOAD_KINDS, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, or_minus_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def runs_interface(trace: Trace) -> bool | None:
     sampled = trace.sampled
     if sampled is None or sampled.samples.empty:
         return None
-    stacks = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
+    stacks = or_minus_one(sampled.samples["stack"])
     on_main_thread = sampled.samples["main_thread"].to_numpy(np.bool_, na_value=False)
     caught = stacks[(stacks >= 0) & on_main_thread]
     if not len(caught):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.samples import APP
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def call_tree(sampled: Samples, chosen: BoolArray, *, invert: bool = False, app_
 
     Those without a stack, and with `app_only` those without a frame of the app, are not in it.
     """
-    stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1) if len(sampled.samples) else np.zeros(0, np.int64)
+    stack = or_minus_one(sampled.samples["stack"]) if len(sampled.samples) else np.zeros(0, np.int64)
     count = len(sampled.starts) - 1
     weight = np.bincount(stack[chosen & (stack >= 0)], minlength=count)
     name, names, images, owners = _names(sampled)
@@ -72,7 +72,7 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
     if stacks.empty:
         return np.zeros(0, np.int64), (), (), ()
     function, image = categorical(stacks["function"]), categorical(stacks["image"])
-    offset = stacks["offset"].to_numpy(np.int64, na_value=-1)
+    offset = or_minus_one(stacks["offset"])
     keys = pd.DataFrame({"f": function.codes, "i": image.codes, "o": np.where(function.codes < 0, offset, -1)})
     name_index: IntArray = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy().astype(np.int64)
     _, first = np.unique(name_index, return_index=True)

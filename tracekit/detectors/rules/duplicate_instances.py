@@ -35,6 +35,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.reloads import beside_cold
 from tracekit.detectors.shared.snippets import LOAD_ONCE
+from tracekit.trace.frames import or_minus_one
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -80,7 +81,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.predictions.empty:
         return no_prediction(view.name)
     rows = (view.loads, view.predictions)
-    numbers = np.concatenate([frame["instance"].array.to_numpy(np.int64, na_value=-1) for frame in rows])
+    numbers = np.concatenate([or_minus_one(frame["instance"]) for frame in rows])
     numbers = np.unique(numbers[numbers >= 0])
     if not len(numbers) and len(view.loads) > 1:
         return InsufficientData(

@@ -34,6 +34,7 @@ from tracekit.detectors.shared.contention import (
     met_others,
     slowed_down,
 )
+from tracekit.trace.frames import or_minus_one
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
@@ -135,7 +136,7 @@ def _own_work(view: ModelView) -> _OwnWork:
     start, length = (
         np.concatenate([frame[name].to_numpy()[rows] for frame, rows in parts]) for name in ("start_ns", "duration_ns")
     )
-    called = [frame["prediction"].to_numpy(dtype=np.int64, na_value=-1)[rows] for frame, rows in parts]
+    called = [or_minus_one(frame["prediction"])[rows] for frame, rows in parts]
     prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
     known = prediction_index >= 0
     return _OwnWork(prediction_index[known], start[known], (start + length)[known])

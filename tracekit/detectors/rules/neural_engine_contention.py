@@ -38,6 +38,7 @@ from tracekit.detectors import (
 from tracekit.detectors.shared.competing_work import time_by_model
 from tracekit.detectors.shared.snippets import one_after_the_other
 from tracekit.detectors.shared.wording import listed
+from tracekit.trace.frames import or_minus_one
 
 if TYPE_CHECKING:
     from tracekit.analysis.neural_engine_queue import EngineWaits
@@ -65,7 +66,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.predictions.empty:
         return no_prediction(view.name)
     engine_rows = view.engine_rows
-    called = engine_rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)
+    called = or_minus_one(engine_rows["prediction"])
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
     named = is_any(engine_rows["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     unclear = 0.0 if named else _unclear_share(view)
