@@ -136,7 +136,7 @@ def main() -> None:
         ("bursts", lambda: bursts(trace.activity)),
         ("modes", lambda: modes(durations)),
         ("trend", lambda: trend(durations)),
-        ("stretches", lambda: change_point_segments(durations)),
+        ("change points", lambda: change_point_segments(durations)),
     ):
         begin = time.perf_counter()
         work()
