@@ -31,6 +31,7 @@ SLOW = (
     "report/test_shown.py",
     "report/viewers/test_written.py",
     "suite",
+    "support/test_samples.py",
     "test_benchmarks.py",
     "test_bundles_reported.py",
     "test_config.py",
@@ -41,7 +42,6 @@ SLOW = (
     "test_packaging.py",
     "test_readme.py",
     "test_view_page.py",
-    "testing/samples",
     "tui",
 )
 """What `--quick` leaves out besides what is marked: tests that start programs or the terminal UI, and long ones."""

@@ -6,6 +6,7 @@ import pytest
 from lxml import etree
 
 from support.context_rows import add_context
+from support.export_nodes import read_export
 from tracekit.testing.contents import table_list
 from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.machines import Process
@@ -14,7 +15,6 @@ from tracekit.testing.rows import Model, SignpostRow
 from tracekit.testing.scenario import CORE_ML, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 MS = 1_000_000
@@ -36,7 +36,7 @@ def everything(**changes: object) -> Scenario:
     return scenario
 
 
-def tables(folder: Path, scenario: Scenario, read_export: Callable[..., list]) -> dict[str, object]:
+def tables(folder: Path, scenario: Scenario) -> dict[str, object]:
     """Nodes by file name without ending."""
     paths = write_export(scenario, folder)
     return {path.stem: read_export(path)[0] for path in paths if path.name != "toc.xml"}
@@ -67,11 +67,9 @@ def test_ids_rise_from_one_and_references_point_backwards_to_the_same_tag(tmp_pa
 
 
 @pytest.mark.parametrize("version", ["16.4", "26.3", "27.2"])
-def test_every_row_has_a_cell_of_its_type_for_each_column(
-    tmp_path: Path, read_export: Callable[..., list], version: str
-) -> None:
+def test_every_row_has_a_cell_of_its_type_for_each_column(tmp_path: Path, version: str) -> None:
     rows = 0
-    for node in tables(tmp_path, everything(xcode_version=version), read_export).values():
+    for node in tables(tmp_path, everything(xcode_version=version)).values():
         for row in node.rows:
             rows += 1
             assert len(row) == len(node.columns)
@@ -91,8 +89,8 @@ def test_equal_values_are_written_once(tmp_path: Path) -> None:
         assert len(written) == len(set(written))
 
 
-def test_rows_hold_what_the_scenario_says(tmp_path: Path, read_export: Callable[..., list]) -> None:
-    core_ml = tables(tmp_path, everything(), read_export)[CORE_ML]
+def test_rows_hold_what_the_scenario_says(tmp_path: Path) -> None:
+    core_ml = tables(tmp_path, everything())[CORE_ML]
     assert core_ml.integers("start") == [100 * MS, 200 * MS, 200_010_000, 300 * MS, 301 * MS, 301 * MS]
     assert core_ml.integers("duration") == [25 * MS, 8 * MS, 300_000, 20 * MS, 6 * MS, 6 * MS]
     assert core_ml.texts("event-label")[:3] == ["Load (cached)", "Prediction", "Input Copy"]
@@ -109,20 +107,18 @@ def test_rows_hold_what_the_scenario_says(tmp_path: Path, read_export: Callable[
     ]
 
 
-def test_overlapping_rows_stand_in_drawing_lanes_of_their_own(tmp_path: Path, read_export: Callable[..., list]) -> None:
-    core_ml = tables(tmp_path, everything(), read_export)[CORE_ML]
+def test_overlapping_rows_stand_in_drawing_lanes_of_their_own(tmp_path: Path) -> None:
+    core_ml = tables(tmp_path, everything())[CORE_ML]
     assert core_ml.integers("full-layout-id") == [0, 0, 1, 0, 1, 2]
 
 
-def test_the_lane_column_can_be_empty(tmp_path: Path, read_export: Callable[..., list]) -> None:
-    core_ml = tables(tmp_path, everything(event_types=False), read_export)[CORE_ML]
+def test_the_lane_column_can_be_empty(tmp_path: Path) -> None:
+    core_ml = tables(tmp_path, everything(event_types=False))[CORE_ML]
     assert core_ml.texts("event-type") == [None] * 6
 
 
-def test_gpu_rows_name_process_and_submission_as_real_labels_do(
-    tmp_path: Path, read_export: Callable[..., list]
-) -> None:
-    gpu = tables(tmp_path, everything(), read_export)["metal-gpu-intervals"]
+def test_gpu_rows_name_process_and_submission_as_real_labels_do(tmp_path: Path) -> None:
+    gpu = tables(tmp_path, everything())["metal-gpu-intervals"]
     assert gpu.texts("process")[:2] == ["WindowServer (502)", None]
     submissions = gpu.integers("gpu-submission-id")
     assert gpu.texts("event-label") == [
@@ -134,21 +130,21 @@ def test_gpu_rows_name_process_and_submission_as_real_labels_do(
     assert gpu.texts("frame-number") == ["7", None, None, None]
 
 
-def test_a_dispatch_names_its_command_buffer(tmp_path: Path, read_export: Callable[..., list]) -> None:
-    nodes = tables(tmp_path, everything(), read_export)
+def test_a_dispatch_names_its_command_buffer(tmp_path: Path) -> None:
+    nodes = tables(tmp_path, everything())
     buffer = nodes["metal-gpu-intervals"].integers("cmdbuffer-id")[2]
     assert nodes["mps-hw-intervals"].texts("event-label") == [f"MPSGraph:0x10f504470 (CommandBuffer: {buffer:#x})"]
     assert nodes["mps-hw-intervals"].texts("process") == [None]
 
 
-def test_a_duration_of_zero_is_written_as_no_value(tmp_path: Path, read_export: Callable[..., list]) -> None:
-    nodes = tables(tmp_path, everything(), read_export)
+def test_a_duration_of_zero_is_written_as_no_value(tmp_path: Path) -> None:
+    nodes = tables(tmp_path, everything())
     assert nodes["mps-hw-intervals"].texts("start-latency") == [None]
     assert nodes["metal-gpu-intervals"].texts("start-latency")[1] is None
 
 
-def test_context_tables_hold_what_happened(tmp_path: Path, read_export: Callable[..., list]) -> None:
-    nodes = tables(tmp_path, everything(), read_export)
+def test_context_tables_hold_what_happened(tmp_path: Path) -> None:
+    nodes = tables(tmp_path, everything())
     thermal = nodes["device-thermal-state-intervals"]
     assert (thermal.texts("thermal-state"), thermal.integers("end")) == (["Fair"], [2_000 * MS])
     assert thermal.texts("narrative") == ["Fair thermal state"]
@@ -171,21 +167,21 @@ def test_context_tables_hold_what_happened(tmp_path: Path, read_export: Callable
     assert nodes["time-info"].texts("trace-start-time") == ["1748938500000000000"]
 
 
-def test_threads_are_shown_in_the_style_of_their_version(tmp_path: Path, read_export: Callable[..., list]) -> None:
+def test_threads_are_shown_in_the_style_of_their_version(tmp_path: Path) -> None:
     shown = {
-        version: tables(tmp_path / version, everything(xcode_version=version), read_export)["potential-hangs"]
+        version: tables(tmp_path / version, everything(xcode_version=version))["potential-hangs"]
         for version in ("16.4", "26.3")
     }
     assert shown["16.4"].texts("thread") == ['Main Thread  0x1ee0 (Came<ra> & "Co", pid: 412)']
     assert shown["26.3"].texts("thread") == ['Main Thread (0x1ee0) (Came<ra> & "Co", pid: 412)']
 
 
-def test_tables_can_be_missing_or_empty_whatever_happened(tmp_path: Path, read_export: Callable[..., list]) -> None:
+def test_tables_can_be_missing_or_empty_whatever_happened(tmp_path: Path) -> None:
     scenario = everything()
     scenario.missing.add("metal-gpu-intervals")
     scenario.emptied.add(CORE_ML)
     scenario.recorded.add("hang-risks")
-    nodes = tables(tmp_path, scenario, read_export)
+    nodes = tables(tmp_path, scenario)
     assert "metal-gpu-intervals" not in nodes
     assert nodes[CORE_ML].rows == []
     assert len(nodes[CORE_ML].columns) == 12
@@ -218,9 +214,7 @@ def test_an_empty_export_equals_a_real_one_byte_for_byte_but_for_its_place(
     assert ours.replace(ours[position], real[real.index("/table[") : real.index("]'>")]) == real
 
 
-def test_runs_share_a_file_and_an_empty_further_one_has_no_schema(
-    tmp_path: Path, read_export: Callable[..., list]
-) -> None:
+def test_runs_share_a_file_and_an_empty_further_one_has_no_schema(tmp_path: Path) -> None:
     second = everything()
     second.emptied.add(CORE_ML)
     write_export([everything(), second], tmp_path)
@@ -232,9 +226,7 @@ def test_runs_share_a_file_and_an_empty_further_one_has_no_schema(
     assert [run.get("number") for run in toc.findall("run")] == ["1", "2"]
 
 
-def test_one_file_can_hold_all_tables_with_ids_that_go_on_or_restart(
-    tmp_path: Path, read_export: Callable[..., list]
-) -> None:
+def test_one_file_can_hold_all_tables_with_ids_that_go_on_or_restart(tmp_path: Path) -> None:
     write_single_export(everything(), tmp_path / "on.xml")
     write_single_export(everything(), tmp_path / "again.xml", restart_ids=True)
     on, again = (etree.parse(tmp_path / name) for name in ("on.xml", "again.xml"))
@@ -274,10 +266,10 @@ def test_the_same_description_gives_the_same_bytes(tmp_path: Path) -> None:
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
 
-def test_a_model_without_a_name_leaves_its_cells_empty(tmp_path: Path, read_export: Callable[..., list]) -> None:
+def test_a_model_without_a_name_leaves_its_cells_empty(tmp_path: Path) -> None:
     scenario = Scenario(Process("Camera", 412), duration_ns=2_000 * MS)
     scenario.predict(Model("", None), 100 * MS, 5 * MS)
-    table = tables(tmp_path, scenario, read_export)["coreml-os-signpost"]
+    table = tables(tmp_path, scenario)["coreml-os-signpost"]
     for column in ("model-name", "model-specific-track-model-name", "fully-qualified-model"):
         assert table.texts(column) == [None]
 

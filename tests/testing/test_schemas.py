@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
+from support.export_nodes import read_export
 from tracekit.testing.machines import XCODES
 from tracekit.testing.schemas import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 REAL_EXPORTS = [
@@ -38,9 +38,7 @@ IN_BUNDLES = [
 
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "family"), REAL_EXPORTS)
-def test_columns_are_those_of_real_exports(
-    corpus: Path, read_export: Callable[..., list], name: str, family: int
-) -> None:
+def test_columns_are_those_of_real_exports(corpus: Path, name: str, family: int) -> None:
     node = read_export(corpus / "xml" / f"{name}.xml")[0]
     ours = [(column.mnemonic, column.name, column.type) for column in columns_of(node.schema, family)]
     assert ours == node.columns

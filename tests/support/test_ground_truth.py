@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.export_nodes import read_export
 from support.ground_truth import ground_truth
 from tracekit.testing.export_xml import write_export
 from tracekit.testing.machines import Process
@@ -12,7 +13,6 @@ from tracekit.testing.rows import LOAD, LOAD_COLD, Model
 from tracekit.testing.scenario import CORE_ML, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -55,7 +55,7 @@ def test_an_unknown_model_is_a_key_error() -> None:
         ground_truth(two_models()).model("Nobody")
 
 
-def test_parents_are_rows_of_the_table_as_written(tmp_path: Path, read_export: Callable[..., list]) -> None:
+def test_parents_are_rows_of_the_table_as_written(tmp_path: Path) -> None:
     scenario = two_models()
     truth = ground_truth(scenario)
     write_export(scenario, tmp_path)

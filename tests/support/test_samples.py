@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.export_nodes import read_export
 from support.ground_truth import ground_truth
 from support.samples import SAMPLES, WITH_EXPORT
 from support.samples.__main__ import write_samples
@@ -26,7 +27,7 @@ Row = tuple[str, str, int, int]
 
 
 @pytest.fixture
-def rows_of(exports: Path, read_export: Callable[..., list]) -> Callable[[str], list[Row]]:
+def rows_of(exports: Path) -> Callable[[str], list[Row]]:
     """Rows of the Core ML table of a sample."""
 
     def read(name: str) -> list[Row]:
@@ -165,7 +166,7 @@ def test_the_repaired_app_makes_the_same_predictions_with_five_loads(rows_of: Ca
 
 
 def test_watercolor_runs_on_the_neural_engine_first_and_then_on_the_gpu(
-    exports: Path, rows_of: Callable[[str], list[Row]], read_export: Callable[..., list]
+    exports: Path, rows_of: Callable[[str], list[Row]]
 ) -> None:
     folder = exports / "style_transfer_reload"
     (engine,) = read_export(folder / "ane-hw-intervals-internal.xml")
@@ -231,7 +232,7 @@ def overlapping(rows: list[Row], start: int, end: int) -> int:
     return sum(row[2] < end and start < row[3] for row in rows)
 
 
-def test_neural_engine_rows_of_captions_never_overlap(exports: Path, read_export: Callable[..., list]) -> None:
+def test_neural_engine_rows_of_captions_never_overlap(exports: Path) -> None:
     (engine,) = read_export(exports / "captions_concurrent" / "ane-hw-intervals.xml")
     spans = sorted(zip(engine.integers("start"), engine.integers("duration"), strict=True))
     assert len(spans) > 200
@@ -239,9 +240,7 @@ def test_neural_engine_rows_of_captions_never_overlap(exports: Path, read_export
         assert start + duration <= later
 
 
-def test_the_tool_that_may_not_be_watched_leaves_only_the_hardware(
-    exports: Path, read_export: Callable[..., list]
-) -> None:
+def test_the_tool_that_may_not_be_watched_leaves_only_the_hardware(exports: Path) -> None:
     folder = exports / "not_instrumented"
     for name in (CORE_ML, "os-signpost.coreml.xml", "os-signpost.DynamicTracing.xml"):
         (node,) = read_export(folder / name)

@@ -6,10 +6,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -34,7 +31,7 @@ class Node:
         return [int(text) for text in self.texts(mnemonic) if text is not None]
 
 
-def read(path: Path) -> list[Node]:
+def read_export(path: Path) -> list[Node]:
     """Nodes of a file; fails for a reference that does not point backwards to the same tag."""
     known: dict[str, ET.Element] = {}
     nodes = []
@@ -53,9 +50,3 @@ def read(path: Path) -> list[Node]:
             )
         nodes.append(entry)
     return nodes
-
-
-@pytest.fixture(scope="session")
-def read_export() -> Callable[[Path], list[Node]]:
-    """Reads one exported file into nodes."""
-    return read
