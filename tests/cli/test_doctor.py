@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
+import platform
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tracekit.recording.xctrace import doctor, tool
 
@@ -142,10 +143,31 @@ def test_a_target_that_cannot_be_checked_is_not_called_fine(tracekit, monkeypatc
     assert "no such file or directory" in tracekit("doctor", "--target", tmp_path / "none").out
 
 
-def test_every_dependency_of_all_installations_is_looked_for() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = [entry for entry in project["dependencies"] if ";" not in entry]
-    assert list(doctor.NEEDED) == [re.split("[<>=]", entry)[0] for entry in needed]
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64", "arm64"])
+@pytest.mark.parametrize("system", ["Darwin", "Linux", "Windows"])
+@pytest.mark.parametrize("python", ["3.11", "3.13", "3.14"])
+def test_every_dependency_of_an_installation_is_looked_for(monkeypatch, python: str, system: str, machine: str) -> None:
+    environment = {"python_version": python, "platform_system": system, "platform_machine": machine}
+    requirements = map(Requirement, PROJECT["dependencies"])
+    asked_for = [each.name for each in requirements if each.marker is None or each.marker.evaluate(environment)]
+    with monkeypatch.context() as other:
+        other.setattr(sys, "version_info", (*map(int, python.split(".")), 0))
+        other.setattr(platform, "system", lambda: system)
+        other.setattr(platform, "machine", lambda: machine)
+        checks = doctor.examine(None, private=False)
+    names = [check.name for check in checks if check.name not in doctor.OPTIONAL]
+    assert names[: names.index("scanner")] == ["Python", *asked_for]
+
+
+def test_every_package_of_an_extra_for_users_is_optional() -> None:
+    extras = {name: entries for name, entries in PROJECT["optional-dependencies"].items() if name != "dev"}
+    packages = {Requirement(entry).name: extra for extra, entries in extras.items() for entry in entries}
+    assert list(doctor.OPTIONAL) == list(packages)
+    for package, extra in packages.items():
+        assert doctor.OPTIONAL[package].endswith(f": pip install '{PROJECT['name']}[{extra}]'")
 
 
 def test_a_missing_package_is_named(tracekit, monkeypatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import sys
 from collections import Counter
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
     from tracekit.recording.xctrace.tool import Tool, Version
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "textual", "shtab", "zlib-ng")
-"""Dependencies of every installation, by the names of `pyproject.toml`."""
+"""Dependencies of every installation, by the names of `pyproject.toml`. `_needed` adds those of this one."""
 OPTIONAL: Final = {
     "pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'",
     "perfetto": "export for the Perfetto UI: pip install 'coreml-tracekit[perfetto]'",
+    "distributed": "reading recordings on a Dask cluster: pip install 'coreml-tracekit[dask]'",
 }
+"""Packages of the extras of `pyproject.toml`, but those of `dev`, and how to install each."""
 HOW_TO_BUILD: Final = "install a C compiler (xcode-select --install; apt install gcc) and tracekit again"
 TEMPLATE: Final = "Core ML"
 _NOUNS: Final = frozenset({"device", "simulator"})
@@ -79,7 +82,7 @@ def examine(target: str | None, *, private: bool) -> list[Check]:
 
 def _packages() -> Iterator[Check]:
     yield Check("Python", "ok", ".".join(map(str, sys.version_info[:3])))
-    for name in (*NEEDED, *OPTIONAL):
+    for name in (*_needed(), *OPTIONAL):
         try:
             yield Check(name, "ok", metadata.version(name))
         except metadata.PackageNotFoundError:
@@ -88,6 +91,13 @@ def _packages() -> Iterator[Check]:
             else:
                 yield Check(name, "missing", "not installed", f"pip install {name}")
     yield _scanner()
+
+
+def _needed() -> tuple[str, ...]:
+    """Dependencies of an installation on this machine. coremltools has wheels for some platforms and Pythons only."""
+    system = platform.system()
+    has_wheels = system == "Darwin" or (system == "Linux" and platform.machine() == "x86_64")
+    return (*NEEDED, "coremltools") if has_wheels and sys.version_info < (3, 14) else NEEDED
 
 
 def _scanner() -> Check:
