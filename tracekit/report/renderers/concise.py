@@ -14,16 +14,15 @@ from tracekit.report.renderers.concise_findings import finding_lines, inconclusi
 from tracekit.report.renderers.concise_layout import Layout
 from tracekit.report.renderers.concise_models import model_file_lines, model_lines
 from tracekit.report.renderers.remedies import remedies
-from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
+from tracekit.report.renderers.summary import context_line, summary_line, summary_lines
+from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, printed
 from tracekit.report.strings import map_strings
-from tracekit.report.totals import Totals, count_checks
-from tracekit.report.verdict import STACKS_ALONE
-from tracekit.units import format_count, format_estimate
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.report.report import RecordingInfo, Report
+    from tracekit.report.report import Report
 
 LINES = 60
 """Most lines for a recording of up to ten models; findings beyond them take one line each."""
@@ -58,48 +57,6 @@ def render_summary(report: Report, *, width: int, color: bool, more: bool = True
     safe = map_strings(report, lambda _, text: formatting.visible(text))
     lines = summary_lines(safe, layout) if more else layout.wrapped(summary_line(safe))
     return printed(lines, width, color)
-
-
-def summary_line(report: Report) -> Text:
-    """Counts by check and the estimated savings of all fixes together, in one line."""
-    totals, summary = count_checks(report.checks), report.summary
-    if not summary.evaluated and not summary.errors:
-        count = format_count(totals.not_evaluated, "check")
-        from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
-        beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
-        return Text(f"Inconclusive: {count} could not be evaluated{beside} · exit status 3", style="bold yellow")
-    parts = [totals.findings_in_words, _savings(report), _rest(totals)]
-    clean = "yellow" if totals.failed else "green"
-    worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)
-    return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")
-
-
-def summary_lines(report: Report, layout: Layout, *, full: bool = False) -> list[Text]:
-    """The summary, and where to read on; after a `full` report that is `tracekit view` alone."""
-    lines = layout.wrapped(summary_line(report))
-    if report.summary.findings or not report.summary.evaluated:
-        source = formatting.shorten(report.recording.source, max(layout.width - 30, 12))
-        text = Text("more: ") if full else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
-        lines += layout.wrapped(text.append(f"tracekit view {source}", style="cyan"))
-    return lines
-
-
-def context_line(recording: RecordingInfo, config: str | None) -> str:
-    """One line: which recording of what, where and how long."""
-    pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
-    version = (recording.os_version or "").partition(" (")[0]
-    system = " ".join(filter(None, (recording.platform, version)))
-    run = f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None
-    parts = (
-        recording.source,
-        run,
-        f"{recording.target}{pid}" if recording.target else None,
-        ", ".join(filter(None, (recording.device_model, system))),
-        f"{recording.duration_ns / 1e9:.1f} s" if recording.duration_ns is not None else None,
-        recording.template,
-        f"config {config}" if config else None,
-    )
-    return " · ".join(filter(None, parts))
 
 
 def _findings(report: Report, layout: Layout, room: int) -> tuple[list[Text], int]:
@@ -161,15 +118,3 @@ def _notes(report: Report, layout: Layout, tight: bool) -> list[Text]:
     if len(notes) > room:
         lines.append(Text(f"{format_count(len(notes) - room, 'more note')} (-v)", style="dim"))
     return [*lines, Text()] if lines else []
-
-
-def _savings(report: Report) -> str:
-    savings = report.summary.savings_ns
-    return f"est. savings up to {format_estimate(savings)}" if savings else ""
-
-
-def _rest(totals: Totals) -> str:
-    parts = [f"{format_count(totals.passed, 'check')} passed"]
-    parts += [f"{totals.not_evaluated} not evaluated"] if totals.not_evaluated else []
-    parts += [f"{totals.failed} failed"] if totals.failed else []
-    return glued(", ".join(parts))

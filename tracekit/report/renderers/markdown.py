@@ -13,7 +13,6 @@ from tracekit.report import formatting, over_time
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
-from tracekit.report.renderers.concise import context_line, summary_line
 from tracekit.report.renderers.markdown_code import call_sites, nevertheless
 from tracekit.report.renderers.markdown_findings import Section, finding_sections
 from tracekit.report.renderers.markdown_tables import (
@@ -26,6 +25,7 @@ from tracekit.report.renderers.markdown_tables import (
 )
 from tracekit.report.renderers.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
 from tracekit.report.renderers.remedies import remedies
+from tracekit.report.renderers.summary import context_line, summary_line
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import TITLE, frames, parts_row
 from tracekit.units import format_time

@@ -25,8 +25,8 @@ from tracekit.report.groups import names, skip_reasons, with_outcome, would_help
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.renderers.call_sites import code_blocks
-from tracekit.report.renderers.concise import summary_lines
 from tracekit.report.renderers.concise_layout import Layout
+from tracekit.report.renderers.summary import summary_lines
 from tracekit.report.renderers.text_findings import SEVERITY_STYLES, finding_blocks, not_evaluated_blocks
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, labeled, paragraph, printed, table
 from tracekit.report.strings import map_strings

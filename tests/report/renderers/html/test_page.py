@@ -14,8 +14,8 @@ from support.analyses import kept_analysis
 from tracekit.api import Analysis
 from tracekit.report import formatting
 from tracekit.report.formatting import fix_line
-from tracekit.report.renderers.concise import summary_line
 from tracekit.report.renderers.html import render_html
+from tracekit.report.renderers.summary import summary_line
 from tracekit.report.report import Report
 from tracekit.units import format_time
 

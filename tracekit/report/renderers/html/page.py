@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from tracekit.report import formatting
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
-from tracekit.report.renderers.concise import context_line, summary_line
 from tracekit.report.renderers.html.call_sites import code_section
 from tracekit.report.renderers.html.columns import fitted, payload
 from tracekit.report.renderers.html.document import asset, document
@@ -20,6 +19,7 @@ from tracekit.report.renderers.html.sections import (
     models_section,
     recording_section,
 )
+from tracekit.report.renderers.summary import context_line, summary_line
 from tracekit.report.strings import map_strings
 from tracekit.report.timeline import CALL
 from tracekit.report.totals import count_checks
