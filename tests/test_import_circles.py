@@ -1,9 +1,15 @@
-"""No module imports itself by way of others, not inside functions and not for types either."""
+"""No module imports itself by way of others, not inside functions and not for types either; and no command is left out
+of the contract on commands."""
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import grimp
 import pytest
+
+from tracekit.cli.parser import COMMANDS
 
 
 @pytest.fixture(scope="module")
@@ -19,3 +25,10 @@ def test_no_modules_import_each_other_in_a_circle(graph: grimp.ImportGraph) -> N
             if chain:
                 circles.add(" -> ".join((module, *chain)))
     assert not circles, "\n".join(sorted(circles))
+
+
+def test_the_contract_on_commands_names_every_command() -> None:
+    settings = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+    contracts = {contract["name"]: contract for contract in settings["tool"]["importlinter"]["contracts"]}
+    named = contracts["Commands do not use one another"]["modules"]
+    assert set(named) == {command.run.__module__ for command in COMMANDS}
