@@ -62,7 +62,7 @@ def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
     check = check_of(finding())
     assert (check.outcome, check.title, check.severity, check.fix) == ("finding", "The problem", "high", "Do this.")
     assert check.cost == Cost(30, 0.3, "Basis.")
-    assert (check.metrics[0].threshold, check.metrics[0].direction) == (0.5, "above")
+    assert check.metrics == (METRIC,)
     assert (len(check.evidence), check.evidence_total) == (1, 9)
     assert check.references[0].url == "https://example.com/talk"
 

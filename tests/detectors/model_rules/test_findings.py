@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.detectors import model_runner
+from tracekit.detectors import model_runner, value_of
 from tracekit.detectors.framework import InspectedModel
 from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.model_runner import run_model_detectors
@@ -157,7 +157,7 @@ def test_the_fix_of_a_range_lists_shapes(inspected) -> None:
 
 def test_state_is_told_by_name_and_shape(inspected) -> None:
     finding = answer(inspected("passed_state"), "state-in-interface")
-    assert finding.metrics[0].value == 2 * 64 * 32 * 4
+    assert value_of(finding.metrics, "state passed in and out") == 2 * 64 * 32 * 4
     assert "ct.StateType(" in finding.fix
     # The filter of an image has the shape of its result too.
     assert isinstance(answer(inspected("float16_interface"), "state-in-interface"), Passed)
