@@ -57,7 +57,7 @@ bench: environment-dev ## measure readers and every step up to the report side b
 samples: environment-dev ## write sample_traces/ again
 	@PYTHONPATH=tests $(BIN)/python -m support.samples
 
-accuracy: environment-dev ## judge the detectors on labelled recordings and write docs/detectors/accuracy.md
+accuracy: environment-dev ## judge the detectors on labeled recordings and write docs/detectors/accuracy.md
 	@PYTHONPATH=tests $(BIN)/python -m suite.accuracy
 
 docs: environment-dev ## write the pages of the detectors in docs/detectors/ again

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BY_HAND = {"accuracy.md"}
-"""Written by the labelled suite."""
+"""Written by the labeled suite."""
 
 
 def test_the_pages_of_the_documentation_are_those_of_the_detectors():

@@ -178,10 +178,10 @@ def test_the_description_has_absolute_links_to_files_of_the_checkout(wheel: Path
     )
 
 
-def test_the_wheel_carries_the_licence(wheel: Path) -> None:
+def test_the_wheel_carries_the_license(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        (licence,) = (name for name in archive.namelist() if name.endswith("/licenses/LICENSE"))
-        assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
+        (text,) = (name for name in archive.namelist() if name.endswith("/licenses/LICENSE"))
+        assert archive.read(text) == (ROOT / "LICENSE").read_bytes()
 
 
 def test_help_and_version_run_in_an_environment_without_any_dependency(empty_environment: Path, tmp_path: Path) -> None:

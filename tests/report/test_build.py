@@ -49,9 +49,9 @@ def test_the_aggregation_is_sorted_as_asked(trace: Trace) -> None:
 def test_an_unknown_sort_column_is_refused(trace: Trace) -> None:
     check_sort("total")
     with pytest.raises(UsageError):
-        check_sort("colour")
+        check_sort("color")
     with pytest.raises(UsageError):
-        build_report(trace, [], sort="colour")
+        build_report(trace, [], sort="color")
 
 
 def test_facts_of_the_recording_are_taken_over(trace: Trace) -> None:

@@ -1,4 +1,4 @@
-"""Precision and recall of every detector on the labelled recordings: prints them and writes the page with them."""
+"""Precision and recall of every detector on the labeled recordings: prints them and writes the page with them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COLUMNS = {
 
 HEAD = """# Accuracy
 
-How right the detectors are on labelled recordings; `make accuracy` writes this page. The recordings are made by
+How right the detectors are on labeled recordings; `make accuracy` writes this page. The recordings are made by
 `tracekit.testing` with the distributions, overlaps, duplicated rows and foreign work of real ones, from seeds: per
 detector some in which the problem is there, some clean ones, some that look like the problem and are not, some with too
 little data to tell, and some just above and just below its thresholds. {shared} more belong to no detector: clean apps
@@ -159,7 +159,7 @@ def main() -> int:
     everywhere = [(module, index) for module in _modules() for index in range(len(load(module)))]
     wrong += [f"{line}\n" for line in filter_complaints(everywhere)]
     sys.stdout.writelines([text, *wrong])
-    sys.stdout.write("\nChanges that must not change an answer, over all labelled recordings:\n")
+    sys.stdout.write("\nChanges that must not change an answer, over all labeled recordings:\n")
     changed = metamorphic.main()
     sys.stdout.write("\nRandom apps:\n")
     return 1 if wrong or random_apps.main() or changed else 0

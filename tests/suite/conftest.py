@@ -1,4 +1,4 @@
-"""Analyses the cases of all selected tests at once."""
+"""Analyzes the cases of all selected tests at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of every labelled recording, whatever is in it: a filter shows less and changes nothing."""
+"""What must hold of every labeled recording, whatever is in it: a filter shows less and changes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ELSEWHERE = "The finding is about models that are not shown."
 
 
 def filter_complaints(keys: Iterable[CaseKey]) -> list[str]:
-    """What filters change in these labelled cases, one line each."""
+    """What filters change in these labeled cases, one line each."""
     return [line for lines in on_all_processors(_of_case, dict.fromkeys(keys)) for line in lines]
 
 

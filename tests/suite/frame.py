@@ -1,4 +1,4 @@
-"""Labelled cases: a recording, what one detector must answer, and which other findings are right as well.
+"""Labeled cases: a recording, what one detector must answer, and which other findings are right as well.
 
 Any finding of any detector that a case neither expects nor allows is a false positive of that detector.
 """
@@ -174,7 +174,7 @@ _JUDGED: dict[CaseKey, Judged] = {}
 
 
 def judge(module: str, number: int) -> Judged:
-    """The case with this number in `CASES` of a module, analysed once in this process."""
+    """The case with this number in `CASES` of a module, analyzed once in this process."""
     key = (module, number)
     if key not in _JUDGED:
         _JUDGED[key] = _judged(key)
@@ -182,7 +182,7 @@ def judge(module: str, number: int) -> Judged:
 
 
 def judge_many(keys: Iterable[CaseKey]) -> None:
-    """Analyse cases ahead of `judge`, on all processors where they are many."""
+    """Analyze cases ahead of `judge`, on all processors where they are many."""
     wanted = [key for key in dict.fromkeys(keys) if key not in _JUDGED]
     _JUDGED.update(zip(wanted, on_all_processors(_judged, wanted), strict=True))
 

@@ -1,6 +1,6 @@
 """Changes of a recording that must not change what is found in it.
 
-Each relation takes the description of a labelled recording and gives another one, with what must then hold:
+Each relation takes the description of a labeled recording and gives another one, with what must then hold:
 
 - `in another order`, `in more files`, `later`: every detector says the same of every model, with the same metrics.
 - `twice`: the app does all of it again, half a minute later. What is found stays found, what passed or cannot occur is
@@ -287,7 +287,7 @@ RELATIONS: dict[str, Relation] = {
 
 
 def broken(key: CaseKey) -> list[str]:
-    """What each relation says against the answers to a labelled recording, one line each."""
+    """What each relation says against the answers to a labeled recording, one line each."""
     module, number = key
     case = load(module)[number]
     seed = zlib.crc32(f"{case.detector} {case.kind} {case.seed} {number}".encode())
@@ -310,18 +310,18 @@ def broken(key: CaseKey) -> list[str]:
 
 
 def broken_in(keys: Iterable[CaseKey]) -> list[str]:
-    """The same for many labelled recordings, on all processors."""
+    """The same for many labeled recordings, on all processors."""
     return [line for lines in on_all_processors(broken, keys) for line in lines]
 
 
 def all_keys() -> list[CaseKey]:
-    """Every labelled recording."""
+    """Every labeled recording."""
     modules = (*map(module_of, detector_ids()), *SHARED)
     return [(module, number) for module in modules for number in range(len(load(module)))]
 
 
 def main(step: int = 1, first: int = 0) -> int:
-    """Print what is broken in every so many labelled recordings, and return the exit status."""
+    """Print what is broken in every so many labeled recordings, and return the exit status."""
     wrong = broken_in(all_keys()[first::step])
     sys.stdout.writelines(f"{line}\n" for line in wrong)
     sys.stdout.write(f"{len(wrong)} answers change where they must not\n")

@@ -1,4 +1,4 @@
-"""A filter shows less of a labelled recording and changes nothing of what it shows."""
+"""A filter shows less of a labeled recording and changes nothing of what it shows."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tracekit.testing.apps import cpu_app, gpu_app, many_models_app, neural_engi
 from tracekit.testing.rows import PREDICTION
 
 SAMPLED = 380
-"""Without `--every-case`, one in so many labelled recordings is changed in every way."""
+"""Without `--every-case`, one in so many labeled recordings is changed in every way."""
 PARTS = 5
 """So that several processes of tests can share them."""
 GAPS, SERIAL = metamorphic.GAP_CHECKS
@@ -22,7 +22,7 @@ CASE = Case(CLEAN, CLEAN, 0, neural_engine_app)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_changes_leave_the_answers_to_labelled_recordings(request, part):
+def test_changes_leave_the_answers_to_labeled_recordings(request, part):
     step = 1 if request.config.getoption("--every-case") else SAMPLED
     wrong = broken_in(all_keys()[::step][part::PARTS])
     assert not wrong, "\n" + "\n".join(wrong)

@@ -1,4 +1,4 @@
-"""What the page of a detector names as no problem is none: each item of its list has a labelled case.
+"""What the page of a detector names as no problem is none: each item of its list has a labeled case.
 
 A case names its item with `page=`, the beginning of the item's text. The suite judges it like any other.
 """

@@ -1,4 +1,4 @@
-"""Every detector on labelled recordings: right outside the near misses, and right on both sides of its thresholds."""
+"""Every detector on labeled recordings: right outside the near misses, and right on both sides of its thresholds."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def test_recordings_that_no_detector_owns_hold_no_other_findings(judged, chosen_
 
 def test_the_page_gives_the_figures_of_today(request, judged):
     if not request.config.getoption("--every-case"):
-        pytest.skip("the figures are those of all labelled recordings: run with --every-case")
+        pytest.skip("the figures are those of all labeled recordings: run with --every-case")
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make accuracy` and read the difference"

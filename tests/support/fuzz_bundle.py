@@ -40,7 +40,7 @@ MS = 1_000_000
 MAX_SECONDS = 60
 """For one bundle; some hundredths are usual, but another process may hold the machine."""
 REPORT_EVERY = 25
-"""One of so many damaged bundles is analysed too."""
+"""One of so many damaged bundles is analyzed too."""
 
 BYTES = ("bit", "bytes", "ones", "zeros", "cut", "grow", "empty", "lost")
 """What happens to files on a disk and on their way; a checksum notices."""

@@ -1,6 +1,6 @@
 """Public recordings that no one published as files, rebuilt from the figures their authors gave.
 
-`speech_app` is a speech synthesiser on an iPhone Air with iOS 27.2, recorded with Instruments 27.2 for 36.03 s (project
+`speech_app` is a speech synthesizer on an iPhone Air with iOS 27.2, recorded with Instruments 27.2 for 36.03 s (project
 `Ashtabula/Cosyvoice`, 16-bit weights). Counts and total times of every kind of row, the times of the first four decode
 calls and the number of rows of each table are those of the recording. When which model ran is invented, and so are the
 durations of single rows, the load of `PREFILL`, GPU rows, and the checks of `PARTITION_B` and `HIFT`, of which only the

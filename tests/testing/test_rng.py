@@ -43,7 +43,7 @@ def test_chances_and_choices_follow_their_odds() -> None:
     assert {draws.integer(2, 4) for _ in range(60)} == {2, 3, 4}
 
 
-def test_a_shuffle_keeps_all_items_and_no_place_is_favoured() -> None:
+def test_a_shuffle_keeps_all_items_and_no_place_is_favored() -> None:
     draws = Draws(6)
     shuffles = [draws.shuffled("abcd") for _ in range(2_400)]
     assert {tuple(sorted(items)) for items in shuffles} == {tuple("abcd")}

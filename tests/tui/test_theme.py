@@ -1,6 +1,6 @@
-"""Colours that lie side by side differ for everybody, and text can be read on everything that it stands on.
+"""Colors that lie side by side differ for everybody, and text can be read on everything that it stands on.
 
-Colour vision is simulated with the matrices for a severity of 1.0 of G. M. Machado, M. M. Oliveira, L. A. F. Fernandes,
+Color vision is simulated with the matrices for a severity of 1.0 of G. M. Machado, M. M. Oliveira, L. A. F. Fernandes,
 "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG 15 (6), 2009, on linear RGB.
 Distances are CIE 1976 in L*a*b* (CIE 015:2018) with the white of sRGB (IEC 61966-2-1). Contrast is that of WCAG 2.2.
 """
@@ -84,7 +84,7 @@ def contrast(one: str, other: str) -> float:
 
 def test_contrast_and_distance_are_the_published_ones() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    # The lightest grey that WCAG lets text have on white.
+    # The lightest gray that WCAG lets text have on white.
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
     assert lab(linear("#ffffff")) == pytest.approx([100, 0, 0], abs=0.01)
     assert lab(linear("#ff0000")) == pytest.approx([53.24, 80.09, 67.20], abs=0.05)

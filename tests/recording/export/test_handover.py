@@ -22,8 +22,8 @@ from tracekit.trace.build import NEEDED_SCHEMAS
 MS = 1_000_000
 
 
-def labelled(module: str) -> Scenario:
-    """One of the labelled recordings of a detector, of another kind for each."""
+def labeled(module: str) -> Scenario:
+    """One of the labeled recordings of a detector, of another kind for each."""
     numbers = load(module)
     case = numbers[sum(map(ord, module)) % len(numbers)]
     recorded = case.build(Draws(case.seed))
@@ -91,8 +91,8 @@ def assert_same(written, handed) -> None:
 
 
 @pytest.mark.parametrize("module", [*map(module_of, detector_ids()), *SHARED])
-def test_a_labelled_recording_is_what_its_export_says(tmp_path, module):
-    scenario = labelled(module)
+def test_a_labeled_recording_is_what_its_export_says(tmp_path, module):
+    scenario = labeled(module)
     write_export(scenario, tmp_path, only=NEEDED_SCHEMAS)
     assert_same(open_recording(tmp_path, schemas=NEEDED_SCHEMAS), recording_of(scenario, NEEDED_SCHEMAS))
 

@@ -16,7 +16,7 @@ WAITS = ("neural-engine-contention", "latency-jitter", "unaccounted-time", "shap
 
 
 def photos(draws: Draws) -> App:
-    """Another process analyses photos while the app works: between its calls, and in their way."""
+    """Another process analyzes photos while the app works: between its calls, and in their way."""
     label = Model("PhotoScene").engine_label() if draws.chance(500) else ENGINE_PREDICTION
     share = draws.integer(3, 8)
 
