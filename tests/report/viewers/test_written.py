@@ -18,7 +18,7 @@ from support.trace_processor import LOSSES, ask, engine
 from tracekit.api import Analysis, analysis_of
 from tracekit.report.timeline import DrawnLane, Timeline
 from tracekit.report.viewers.formats import VIEWERS
-from tracekit.report.viewers.tracks import tracks_of
+from tracekit.report.viewers.tracks import CounterTrack, tracks_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 
@@ -74,7 +74,9 @@ def test_every_interval_arrives_with_its_exact_times(form: str, concurrent: Anal
     assert Counter((out - BEFORE, into - BEFORE) for out, into in flows) == arrows(concurrent)
     assert {(name.removesuffix(" count").removesuffix(" ns"), *rest) for name, *rest in counted} == {
         (each.title, len(each.times), int(each.values.sum()), *(int(each.times[at]) + BEFORE for at in (0, -1)))
-        for each in tracks.counters
+        for _, group in tracks.groups
+        for each in group
+        if isinstance(each, CounterTrack)
     }
 
 

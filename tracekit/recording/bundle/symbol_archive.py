@@ -97,11 +97,6 @@ class SymbolArchive:
         """Symbols, inlined calls, lines."""
         return len(self._symbols), len(self._inlined), len(self._lines)
 
-    @property
-    def sections(self) -> int:
-        """Sections, which are not needed."""
-        return len(self._sections)
-
     def text(self, string: int) -> str:
         """A string by its offset. Raises `DamageError` for text that is no UTF-8."""
         try:

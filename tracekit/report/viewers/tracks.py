@@ -98,11 +98,6 @@ class Tracks:
         """All tracks of slices."""
         return tuple(track for _, tracks in self.groups for track in tracks if isinstance(track, SliceTrack))
 
-    @property
-    def counters(self) -> tuple[CounterTrack, ...]:
-        """All counters."""
-        return tuple(track for _, tracks in self.groups for track in tracks if isinstance(track, CounterTrack))
-
 
 def tracks_of(report: Report, timeline: Timeline) -> Tracks:
     """The tracks of a report and its timeline. O(n log n)."""

@@ -20,7 +20,6 @@ BLOCK_BYTES = 0x0010_0000
 _EPOCH = (1 << 63) - 1
 """Stored date of 1970."""
 _HEAD = (0x0123_4567, 0x000A_337E, 1, 0, 1, 0)
-_HEAD_BYTES = 32
 _SESSION = "TODO"
 """What real bundles hold as the session of the device."""
 
