@@ -34,7 +34,8 @@ candidates() {
     done
 }
 
-# Versions that the pinned packages have wheels for come first; a newer one is better than none.
+# Versions that pip finds wheels of the pinned packages for come first, 3.14 among them, which is untested; a newer one is
+# better than none.
 find_python() {
     if [ -n "${PYTHON:-}" ]; then
         fits "$PYTHON" 99 || fail "PYTHON=$PYTHON is not a Python 3.11 or newer with the venv and ensurepip modules."
