@@ -77,8 +77,8 @@ def test_calls_that_follow_each_other_look_like_no_frames_where_one_length_is_tw
     assert frame_steps(frame(*rows)) is None
 
 
-def test_late_frames_may_leave_the_usual_pause_on_the_whole(frame):
-    # The median late prediction, 45.3 ms, is a frame longer than the usual 12 ms, so that the median pause is the same.
+def test_late_frames_may_leave_the_usual_gap_on_the_whole(frame):
+    # The median late prediction, 45.3 ms, is a frame longer than the usual 12 ms, so that the median gap is the same.
     period, rows, at = round(1e9 / 30), [], 0
     for index in range(120):
         length = (38, 45.333, 52)[index // 6 % 3] if index % 6 == 0 else 12

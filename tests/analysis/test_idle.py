@@ -1,4 +1,4 @@
-"""Pauses between calls, and what sets the distances of calls."""
+"""Gaps between calls, and what sets the distances of calls."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ def test_sequences_are_kept_apart_and_short_ones_left_out():
     assert idle.distance_ns.tolist() == [10, 10]
 
 
-def test_without_calls_there_is_no_pause():
+def test_without_calls_there_is_no_gap():
     idle = idle_times(core_ml_calls(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
     assert (len(idle.start_ns), len(idle.distance_ns), idle.share) == (0, 0, 0.0)
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=2, max_size=20))
-def test_pauses_add_up_to_what_is_idle_in_the_steps(pairs):
+def test_gaps_add_up_to_what_is_idle_in_the_steps(pairs):
     rows = activity(*(("A", "top", start, length) for start, length in sorted(pairs)))
     idle = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
     covered = np.zeros(400, bool)
@@ -110,20 +110,20 @@ def test_pauses_add_up_to_what_is_idle_in_the_steps(pairs):
     assert int((idle.end_ns - idle.start_ns).sum()) == expected
 
 
-def steps(calls_ms, pauses_ms):
-    calls, pauses = (np.rint(np.array(part) * MS).astype(np.int64) for part in (calls_ms, pauses_ms))
-    return calls + pauses, calls
+def steps(calls_ms, gaps_ms):
+    calls, gaps = (np.rint(np.array(part) * MS).astype(np.int64) for part in (calls_ms, gaps_ms))
+    return calls + gaps, calls
 
 
 CALLS = [(6, 14, 10, 8, 12)[index * 7 % 5] for index in range(60)]
 WORK = [(19, 21, 20, 20.5, 19.5, 20.2)[index * 5 % 6] for index in range(60)]
 
 
-def test_pauses_that_do_not_know_of_the_calls_follow():
+def test_gaps_that_do_not_know_of_the_calls_follow():
     assert pacing(*steps(CALLS, WORK)) is Pacing.FOLLOWING
 
 
-def test_longer_calls_with_longer_pauses_follow():
+def test_longer_calls_with_longer_gaps_follow():
     assert pacing(*steps(CALLS, [2 * call for call in CALLS])) is Pacing.FOLLOWING
 
 
@@ -145,10 +145,10 @@ def test_a_camera_is_a_beat_where_most_calls_take_longer_than_a_frame():
     assert pacing(*steps(calls, distances - calls)) is Pacing.PERIODIC
 
 
-@pytest.mark.parametrize("pauses", [(5, 90, 60, 35, 20), (80, 90, 100, 120, 110)])
-def test_distances_that_lie_anywhere_between_shorter_beats_keep_none(pauses):
+@pytest.mark.parametrize("gaps", [(5, 90, 60, 35, 20), (80, 90, 100, 120, 110)])
+def test_distances_that_lie_anywhere_between_shorter_beats_keep_none(gaps):
     # What is left of them without beats of a half or a third of the usual distance happens to go up and down in turn.
-    assert pacing(*steps(CALLS, [pauses[index % 5] for index in range(60)])) is not Pacing.PERIODIC
+    assert pacing(*steps(CALLS, [gaps[index % 5] for index in range(60)])) is not Pacing.PERIODIC
 
 
 def test_each_start_off_a_grid_by_chance_is_a_beat():
@@ -157,7 +157,7 @@ def test_each_start_off_a_grid_by_chance_is_a_beat():
     assert pacing(*steps([10] * 60, 23 + np.diff(late))) is Pacing.PERIODIC
 
 
-def test_pauses_that_shrink_with_the_calls_are_a_beat_though_distances_vary():
+def test_gaps_that_shrink_with_the_calls_are_a_beat_though_distances_vary():
     beat = np.array([(30, 34, 32, 31, 33, 35, 29)[index * 3 % 7] for index in range(60)])
     assert pacing(*steps(CALLS, beat - CALLS)) is Pacing.PERIODIC
 

@@ -8,37 +8,37 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tracekit.analysis.load_waits import hung_share, next_call, pauses_after, setup_work, stand_alone
+from tracekit.analysis.load_waits import gaps_after, hung_share, next_call, setup_work, stand_alone
 from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
 
 
-def alone(calls, pause_ns):
-    return stand_alone(calls, np.arange(len(calls)), pause_ns)
+def alone(calls, min_gap_ns):
+    return stand_alone(calls, np.arange(len(calls)), min_gap_ns)
 
 
-def test_pauses_are_counted_from_the_end_and_never_negative(frame):
-    pauses = pauses_after(frame((0, 10), (15, 40), (30, 35), (50, 60)))
-    assert pauses[:3].tolist() == [5, 0, 15]
-    assert pauses[3] > 10**18
-    assert pauses_after(frame()).tolist() == []
+def test_gaps_are_counted_from_the_end_and_never_negative(frame):
+    gaps = gaps_after(frame((0, 10), (15, 40), (30, 35), (50, 60)))
+    assert gaps[:3].tolist() == [5, 0, 15]
+    assert gaps[3] > 10**18
+    assert gaps_after(frame()).tolist() == []
 
 
-def test_a_call_stands_alone_where_the_pause_after_it_is_long_and_unusual(frame):
-    # Pauses: 100, 10, 10, 10, 60.
+def test_a_call_stands_alone_where_the_gap_after_it_is_long_and_unusual(frame):
+    # Gaps: 100, 10, 10, 10, 60.
     calls = frame((0, 1), (101, 102), (112, 113), (123, 124), (134, 135), (195, 196))
     assert alone(calls, 100).tolist() == [True] + [False] * 5
     assert alone(calls, 60).tolist() == [True, False, False, False, True, False]
     assert alone(calls, 101).tolist() == [False] * 6
 
 
-@pytest.mark.parametrize(("pause", "expected"), [(50, True), (49, False)])
-def test_a_pause_stands_out_from_five_times_the_usual_one(frame, pause, expected):
-    calls = frame((0, 1), (1 + pause, 2 + pause), (12 + pause, 13 + pause), (23 + pause, 24 + pause))
+@pytest.mark.parametrize(("gap", "expected"), [(50, True), (49, False)])
+def test_a_gap_stands_out_from_five_times_the_usual_one(frame, gap, expected):
+    calls = frame((0, 1), (1 + gap, 2 + gap), (12 + gap, 13 + gap), (23 + gap, 24 + gap))
     assert alone(calls, 0)[0] == expected
 
 
-def test_one_pause_cannot_be_compared(frame):
+def test_one_gap_cannot_be_compared(frame):
     assert alone(frame((0, 1), (1_000, 1_001)), 10).tolist() == [False, False]
     assert alone(frame((0, 1)), 10).tolist() == [False]
     assert alone(frame(), 10).tolist() == []

@@ -13,7 +13,7 @@ from tracekit.intervals import Intervals
 MS = 1_000_000
 
 
-def test_a_pause_longer_than_five_usual_distances_ends_a_burst(frame):
+def test_a_gap_longer_than_five_usual_distances_ends_a_burst(frame):
     # Distances 10, 10, 50, 51, 10, 10; the median is 10.
     starts = [0, 10, 20, 70, 121, 131, 141]
     in_bursts = bursts(frame(*[(start, start + 4) for start in starts]))
@@ -25,7 +25,7 @@ def test_a_pause_longer_than_five_usual_distances_ends_a_burst(frame):
     assert in_bursts.gap_ns.tolist() == [58, 12]
 
 
-def test_calls_handed_over_at_one_instant_do_not_make_every_pause_long(frame):
+def test_calls_handed_over_at_one_instant_do_not_make_every_gap_long(frame):
     in_bursts = bursts(frame(*[(start, start + 5) for start in (0, 0, 0, 0, 10, 10, 10, 10, 20, 20)]))
     assert in_bursts.count.tolist() == [10]
 
@@ -118,7 +118,7 @@ def test_throughput_counts_distances_inside_bursts_only(frame):
     assert (throughput.bursts, throughput.predictions) == (2, 10)
     assert throughput.per_second == pytest.approx(100)
     assert (throughput.span_ns, throughput.gap_ns) == (88 * MS, 48 * MS)
-    # The pause between the bursts is none of the eight gaps of 6 ms.
+    # The gap between the bursts is none of the eight gaps of 6 ms.
     assert (throughput.gaps.count, throughput.gaps.max_ns, throughput.gaps.total_ns) == (8, 6 * MS, 48 * MS)
     assert throughput.device_idle_ns is None
     # Work of 5 ms in the first gap, of which 2 ms lie in the call before.

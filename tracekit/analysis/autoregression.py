@@ -33,7 +33,7 @@ ANY_OPENING = OpeningRule()
 """Where a false sign only costs an answer: such calls are left out of comparisons, or keep a detector from judging."""
 
 SURE_OPENING = OpeningRule(ratio=3.0, min_calls=8, share=0.8, max_opening=None)
-"""Where it is the only sign of a finding: a prompt takes so many times a token that follows. A pause before the call
+"""Where it is the only sign of a finding: a prompt takes so many times a token that follows. A gap before the call
 explains less (our judgment)."""
 
 

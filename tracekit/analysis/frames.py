@@ -29,8 +29,8 @@ SLACK = 0.05
 """Part of the time between predictions; with less, they follow each other at once, and their own latency sets the pace
 (heuristic)."""
 
-SAME_PAUSE = 0.02
-"""Pauses that differ by no larger part of a frame are the same (heuristic)."""
+SAME_GAP = 0.02
+"""Gaps that differ by no larger part of a frame are the same (heuristic)."""
 
 MIN_STEPS = 20
 """Fewer steps can be on a beat by chance (heuristic)."""
@@ -83,15 +83,15 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     return FrameSteps(rate, index, frames)
 
 
-def _follow(steps: IntArray, pauses: IntArray, frames: IntArray, rate: int) -> bool:
-    """Whether the pause is the same however many frames pass, as where each prediction follows the one before and those
-    of two lengths happen to be frames apart; shape (steps,) each. Pauses that differ more than their steps follow the
+def _follow(steps: IntArray, gaps: IntArray, frames: IntArray, rate: int) -> bool:
+    """Whether the gap is the same however many frames pass, as where each prediction follows the one before and those
+    of two lengths happen to be frames apart; shape (steps,) each. Gaps that differ more than their steps follow the
     beat, and have the same median by chance."""
     several = frames > 1
     if several.all() or not several.any():
         return False
-    of_pauses, of_steps = (float(np.subtract(*np.quantile(times[several], [0.75, 0.25]))) for times in (pauses, steps))
-    if of_pauses > of_steps:
+    of_gaps, of_steps = (float(np.subtract(*np.quantile(times[several], [0.75, 0.25]))) for times in (gaps, steps))
+    if of_gaps > of_steps:
         return False
-    between = float(np.median(pauses[several]) - np.median(pauses[~several]))
-    return abs(between) * rate / 1e9 <= SAME_PAUSE
+    between = float(np.median(gaps[several]) - np.median(gaps[~several]))
+    return abs(between) * rate / 1e9 <= SAME_GAP

@@ -49,31 +49,31 @@ class Pacing(StrEnum):
     PERIODIC = "beat"
     """Something outside, such as a camera or a timer: the next call starts when it is time, however long one takes."""
     FOLLOWING = "following"
-    """Each call follows the one before after a pause of its own: pauses are not shorter where calls are longer."""
+    """Each call follows the one before after a gap of its own: gaps are not shorter where calls are longer."""
     UNCLEAR = "unclear"
     """Too few or too even calls to tell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Idle:
-    """Pauses inside sequences of calls of one model, without any load, compilation or prediction of the app."""
+    """Gaps inside sequences of calls of one model, without any load, compilation or prediction of the app."""
 
     start_ns: IntArray
-    """Shape (pauses,)."""
+    """Shape (gaps,)."""
     end_ns: IntArray
     next_model: IndexArray
-    """Shape (pauses,): code of the model whose row ends the pause, in the categories of `Trace.activity`; that of the
-    next row of the model or of one that takes turns with it, where a model that works by itself ends the pause."""
+    """Shape (gaps,): code of the model whose row ends the gap, in the categories of `Trace.activity`; that of the
+    next row of the model or of one that takes turns with it, where a model that works by itself ends the gap."""
     distance_ns: IntArray
     """Shape (steps,): time from the start of each call to that of the next in its sequence."""
     idle_ns: IntArray
-    """Shape (steps,): pauses in it."""
+    """Shape (steps,): gaps in it."""
     busy_ns: IntArray
     """Shape (steps,): time in it in which the model, or one that takes turns with it, was used."""
 
     @property
     def share(self) -> float:
-        """Pauses as a share of the time from the first to the last start of the sequences; 0.0 without any."""
+        """Gaps as a share of the time from the first to the last start of the sequences; 0.0 without any."""
         span = int(self.distance_ns.sum())
         return int(self.idle_ns.sum()) / span if span else 0.0
 
@@ -100,7 +100,7 @@ def core_ml_calls(activity: pd.DataFrame) -> CoreMLCalls:
 
 
 def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> Idle:
-    """Pauses in the sequences with at least `min_calls` calls.
+    """Gaps in the sequences with at least `min_calls` calls.
 
     `model_code` is the code of the model, `starts_ns` ascend and `sequence` gives the sequence of each call, shape
     (calls,); the calls are among `work`. O((calls + rows) log rows).
@@ -153,7 +153,7 @@ def _takes_turns(
 
 
 def _at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray) -> bool:
-    """Whether runs of uses of two models without a pause between them mostly hold one of each."""
+    """Whether runs of uses of two models without a gap between them mostly hold one of each."""
     either = ours | theirs
     end = np.maximum.accumulate(stop[either])
     run = np.append(0, np.cumsum(begin[either][1:] >= end[:-1]))
@@ -162,9 +162,9 @@ def _at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray
 
 
 def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
-    """What sets the distances of calls, given how much of each is no pause: shape (steps,) each. O(n log n).
+    """What sets the distances of calls, given how much of each is no gap: shape (steps,) each. O(n log n).
 
-    If each start waits for its time, a call that takes longer leaves less of a pause: the slope of pauses over calls is
+    If each start waits for its time, a call that takes longer leaves less of a gap: the slope of gaps over calls is
     -1. If each call follows the one before, it is 0. The slope of a least-squares line and its standard error decide;
     a distance of several beats counts as one. Distances that hardly vary, or of which each makes up for the one before,
     are a beat in any case; where most pass two or three beats, the usual distance is so many.
@@ -177,12 +177,12 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
         return Pacing.PERIODIC
     distance = _of_one_beat(distance_ns, usual)
     busy = _clipped(busy_ns.astype(np.float64))
-    pause = distance - busy
+    gap = distance - busy
     power = float(((busy - busy.mean()) ** 2).sum())
     if not power:
         return Pacing.UNCLEAR
-    slope = float(((busy - busy.mean()) * pause).sum()) / power
-    error = (float(((pause - pause.mean() - slope * (busy - busy.mean())) ** 2).sum()) / (count - 2) / power) ** 0.5
+    slope = float(((busy - busy.mean()) * gap).sum()) / power
+    error = (float(((gap - gap.mean() - slope * (busy - busy.mean())) ** 2).sum()) / (count - 2) / power) ** 0.5
     if slope <= -0.5 and slope <= -CERTAINTY * error:
         return Pacing.PERIODIC
     return Pacing.FOLLOWING if slope > -0.5 and slope + 1 >= CERTAINTY * error else Pacing.UNCLEAR

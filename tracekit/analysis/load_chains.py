@@ -27,7 +27,7 @@ judgment)."""
 
 
 class LoadChain(NamedTuple):
-    """Cold loads without a pause between them."""
+    """Cold loads without a gap between them."""
 
     loads: pd.DataFrame
     models: int

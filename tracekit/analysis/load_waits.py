@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
 
 
-PAUSE_RATIO = 5
-"""A pause stands out where it is so many times as long as the usual pause between calls (our judgment)."""
+GAP_RATIO = 5
+"""A gap stands out where it is so many times as long as the usual gap between calls (our judgment)."""
 
 _NEVER = np.iinfo(np.int64).max // 2
 
 
-def pauses_after(predictions: pd.DataFrame) -> IntArray:
+def gaps_after(predictions: pd.DataFrame) -> IntArray:
     """Time in ns from the end of each prediction to the start of the next, 0 where they overlap; for the last one a
     time without end. `predictions` are sorted by start."""
     called = Intervals.from_rows(predictions)
@@ -33,18 +33,18 @@ def pauses_after(predictions: pd.DataFrame) -> IntArray:
     return np.append(between, [_NEVER] * min(len(called), 1)).astype(np.int64)
 
 
-def stand_alone(predictions: pd.DataFrame, positions: IntArray, pause_ns: int) -> BoolArray:
-    """For the predictions at `positions` whether a pause follows that is at least `pause_ns` and stands out from the
-    other pauses between predictions.
+def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int) -> BoolArray:
+    """For the predictions at `positions` whether a gap follows that is at least `min_gap_ns` and stands out from the
+    other gaps between predictions.
 
     A call to warm a model up looks so, and a call for a user who always takes his time does not. O(predictions).
     """
-    between = pauses_after(predictions)[:-1]
+    between = gaps_after(predictions)[:-1]
     followed = positions < len(between)
     alone = np.zeros(len(positions), dtype=bool)
     chosen = positions[followed]
     usual = np.nan_to_num(medians_of_others(between, chosen), nan=np.inf)
-    alone[followed] = (between[chosen] >= pause_ns) & (between[chosen] >= PAUSE_RATIO * usual)
+    alone[followed] = (between[chosen] >= min_gap_ns) & (between[chosen] >= GAP_RATIO * usual)
     return alone
 
 

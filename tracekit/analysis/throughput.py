@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracekit.intervals import CoveredTime
 
 BURST_FACTOR = 5.0
-"""A pause longer than this many median distances from start to start ends a burst (reference, catalogue A14)."""
+"""A gap longer than this many median distances from start to start ends a burst (reference, catalogue A14)."""
 
 TOLERANCE = 0.02
 """Part of the period of a frame rate by which the median distance may differ from it (heuristic)."""
@@ -55,7 +55,7 @@ def bursts(predictions: pd.DataFrame, factor: float = BURST_FACTOR) -> Bursts:
     """Bursts of the predictions (shared event columns, sorted by start) of one model or of several.
 
     A burst ends where the next prediction starts more than `factor` times the median distance later; the median is of
-    distances above 0, so that calls handed over at one instant do not make every pause long. O(n log n).
+    distances above 0, so that calls handed over at one instant do not make every gap long. O(n log n).
     """
     called = Intervals.from_rows(predictions)
     distances = np.diff(called.starts)

@@ -16,8 +16,8 @@ MAX_NAME_CHARS = 1_000
 """Characters of the name of a model in a report, which repeats it in every check. It is the name of a file, and those
 have 255 bytes."""
 MAX_INSTANCE_SPAN_NS = 2**62
-"""Instances of models times the span of their rows: an instance has pauses no longer than the span, and no sum of
-pauses may wrap around in 64 bits. In ten hours that is 128,000 instances."""
+"""Instances of models times the span of their rows: an instance has gaps no longer than the span, and no sum of
+gaps may wrap around in 64 bits. In ten hours that is 128,000 instances."""
 
 
 def check_limits(trace: Trace) -> None:

@@ -184,12 +184,12 @@ def test_long_calls_that_open_sequences(groups, expected):
     assert opens_sequence(values, burst).tolist() == [bool(flag) for flag in expected]
 
 
-def test_a_long_call_ends_no_sequence_and_a_pause_does(scenario, tmp_path):
+def test_a_long_call_ends_no_sequence_and_a_gap_does(scenario, tmp_path):
     for start, length in ((0, 9), (10, 90), (101, 9), (111, 9), (175, 9), (185, 9)):
         scenario.predict(MODEL, (100 + start) * MS, length * MS)
     write_export(scenario, tmp_path)
     view = next(model_views(build_trace(open_recording(tmp_path))))
-    # Distances 10, 91, 10, 64, 10: five times their median is 50, and the pause before 175 is 55.
+    # Distances 10, 91, 10, 64, 10: five times their median is 50, and the gap before 175 is 55.
     assert sequences(view.predictions).tolist() == [0, 0, 0, 0, 1, 1]
 
 

@@ -1,4 +1,4 @@
-"""The two detectors of pauses between calls, on both sides of each threshold."""
+"""The two detectors of gaps between calls, on both sides of each threshold."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ MODEL, OTHER = Model("Segmenter"), Model("Other")
 CALLS = (6, 14, 10, 8, 12)
 
 
-def calls(scenario, pause_ms, count=100, start_ms=100):
-    """Calls of 10 ms on average, with a pause of `pause_ms(index)` after each; returns starts and ends."""
+def calls(scenario, gap_ms, count=100, start_ms=100):
+    """Calls of 10 ms on average, with a gap of `gap_ms(index)` after each; returns starts and ends."""
     now, spans = round(start_ms * MS), []
     for index in range(count):
         length = CALLS[index * 7 % 5] * MS
         scenario.predict(MODEL, now, length)
         spans.append((now, now + length))
-        now += length + round(pause_ms(index) * MS)
+        now += length + round(gap_ms(index) * MS)
     return spans
 
 
-def always(pause_ms):
-    """Pauses of one time."""
-    return lambda _: pause_ms
+def always(gap_ms):
+    """Gaps of one time."""
+    return lambda _: gap_ms
 
 
-def work(pause_ms):
-    """Pauses near a time, as long as work on inputs that differ takes."""
-    return lambda index: pause_ms * (0.8, 0.9, 1.1, 1.2, 1.1, 0.9)[index % 6]
+def work(gap_ms):
+    """Gaps near a time, as long as work on inputs that differ takes."""
+    return lambda index: gap_ms * (0.8, 0.9, 1.1, 1.2, 1.1, 0.9)[index % 6]
 
 
-def around(pause_ms):
-    """Pauses near a time, a little different each."""
-    return lambda index: pause_ms + (0.1, -0.2, 0.2, -0.1)[index * 3 % 4]
+def around(gap_ms):
+    """Gaps near a time, a little different each."""
+    return lambda index: gap_ms + (0.1, -0.2, 0.2, -0.1)[index * 3 % 4]
 
 
-def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
+def test_gaps_are_the_cost_and_where_it_lies(scenario, judge):
     spans = calls(scenario, work(20))
     lost = [start - end for (_, end), (start, _) in pairwise(spans)]
     finding = judge(scenario, GAPS)["Segmenter"]
@@ -64,7 +64,7 @@ def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
     assert finding.evidence[0].row == lost.index(max(lost)) + 1
 
 
-def test_pauses_of_the_same_sequences_are_found_once(scenario, monkeypatch):
+def test_gaps_of_the_same_sequences_are_found_once(scenario, monkeypatch):
     calls(scenario, work(20))
     trace = trace_of(scenario)
     min_calls_asked = []
@@ -85,20 +85,20 @@ def test_work_on_many_inputs_that_differ_looks_like_work():
         assert like_work([round(10 * MS * (1 + spread * (2 * index / (count - 1) - 1) * 2)) for index in range(count)])
 
 
-def like_work(pauses_ns):
-    return idle_gaps._like_work(np.array(pauses_ns))
+def like_work(gaps_ns):
+    return idle_gaps._like_work(np.array(gaps_ns))
 
 
-@pytest.mark.parametrize(("pause", "gaps", "serial"), [(10.3, Finding, Passed), (9.7, Passed, Finding)])
-def test_one_half_divides_the_two(scenario, judge, pause, gaps, serial):
-    calls(scenario, around(pause))
+@pytest.mark.parametrize(("gap", "gaps", "serial"), [(10.3, Finding, Passed), (9.7, Passed, Finding)])
+def test_one_half_divides_the_two(scenario, judge, gap, gaps, serial):
+    calls(scenario, around(gap))
     assert isinstance(judge(scenario, GAPS)["Segmenter"], gaps)
     assert isinstance(judge(scenario, SERIAL)["Segmenter"], serial)
 
 
-@pytest.mark.parametrize(("pause", "expected"), [(2.6, Finding), (2.4, Passed)])
-def test_a_fifth_decides_for_serial_calls(scenario, judge, pause, expected):
-    calls(scenario, around(pause))
+@pytest.mark.parametrize(("gap", "expected"), [(2.6, Finding), (2.4, Passed)])
+def test_a_fifth_decides_for_serial_calls(scenario, judge, gap, expected):
+    calls(scenario, around(gap))
     assert isinstance(judge(scenario, SERIAL)["Segmenter"], expected)
 
 
@@ -109,20 +109,20 @@ def test_a_beat_is_no_finding(scenario, judge, detector, beat):
     assert isinstance(judge(scenario, detector)["Segmenter"], Passed)
 
 
-@pytest.mark.parametrize(("pause", "expected"), [(99, Finding), (101, InsufficientData)])
-def test_long_pauses_are_no_proof_of_work(scenario, judge, pause, expected):
-    calls(scenario, lambda index: pause * (0.8, 0.9, 1.0, 1.2, 1.1)[index % 5])
+@pytest.mark.parametrize(("gap", "expected"), [(99, Finding), (101, InsufficientData)])
+def test_long_gaps_are_no_proof_of_work(scenario, judge, gap, expected):
+    calls(scenario, lambda index: gap * (0.8, 0.9, 1.0, 1.2, 1.1)[index % 5])
     assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("pause", "expected"), [(16.6, Finding), (16.8, InsufficientData), (43, InsufficientData)])
-def test_a_sleep_for_a_frame_and_more_is_no_proof_of_work(scenario, judge, pause, expected):
-    calls(scenario, always(pause))
+@pytest.mark.parametrize(("gap", "expected"), [(16.6, Finding), (16.8, InsufficientData), (43, InsufficientData)])
+def test_a_sleep_for_a_frame_and_more_is_no_proof_of_work(scenario, judge, gap, expected):
+    calls(scenario, always(gap))
     assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
 
 
 @pytest.mark.parametrize(("spread", "expected"), [(0.071, Finding), (0.069, InsufficientData)])
-def test_pauses_that_hardly_vary_may_be_a_sleep(scenario, judge, spread, expected):
+def test_gaps_that_hardly_vary_may_be_a_sleep(scenario, judge, spread, expected):
     factors = (1 - spread, 1 - spread, 1, 1 + spread, 1 + spread)
     calls(scenario, lambda index: 40 * factors[index % 5], count=101)
     assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
@@ -132,7 +132,7 @@ def any_time(index):
     return (5, 60, 20, 90, 35)[index * 3 % 5]
 
 
-def test_irregular_pauses_are_not_judged(scenario, judge):
+def test_irregular_gaps_are_not_judged(scenario, judge):
     calls(scenario, any_time)
     outcome = judge(scenario, GAPS)["Segmenter"]
     assert isinstance(outcome, InsufficientData)
@@ -173,7 +173,7 @@ def test_work_of_another_model_is_not_idle(scenario, judge):
     assert all(isinstance(outcome, Passed) for outcome in judge(scenario, GAPS).values())
 
 
-def test_of_two_models_the_one_behind_the_longer_pauses_is_named(scenario, judge):
+def test_of_two_models_the_one_behind_the_longer_gaps_is_named(scenario, judge):
     now = 100 * MS
     for index in range(100):
         length = CALLS[index * 7 % 5] * MS

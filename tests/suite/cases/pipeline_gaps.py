@@ -62,7 +62,7 @@ def with_signposts(draws: Draws) -> App:
 
 
 def gap_share(draws: Draws, permille: int) -> App:
-    """Pauses that are this much of the time, in turn with longer and shorter calls."""
+    """Gaps that are this much of the time, in turn with longer and shorter calls."""
     app = start_recording(draws, jitter=0, noise=False)
     model = draw_models(draws)[0]
     app.load(model)
@@ -70,8 +70,8 @@ def gap_share(draws: Draws, permille: int) -> App:
     for index in range(150):
         length = (6, 14, 10, 8, 12)[index * 7 % 5] * MS
         app.scenario.predict(model, app.now_ns, length).event("CPU", 1_000, length - 2_000)
-        pause = 10 * MS * permille // (1_000 - permille) // 125 * 125
-        app.now_ns += length + pause
+        gap = 10 * MS * permille // (1_000 - permille) // 125 * 125
+        app.now_ns += length + gap
     return app
 
 

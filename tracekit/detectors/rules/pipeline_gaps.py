@@ -24,15 +24,15 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.idle_gaps import (
     Activity,
-    Pauses,
-    find_pauses,
+    SequenceGaps,
+    find_gaps,
+    gap_finding,
     paced_words,
-    pause_finding,
     unclear,
 )
 
 GAP_SHARE = 0.5
-"""Share of the time from which on the pauses outweigh the predictions."""
+"""Share of the time from which on the gaps outweigh the predictions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for work of the app that fills the time between calls."""
-    pauses = find_pauses(view, options.min_calls)
-    if not isinstance(pauses, Pauses):
-        return pauses
-    share = pauses.idle.share
+    gaps = find_gaps(view, options.min_calls)
+    if not isinstance(gaps, SequenceGaps):
+        return gaps
+    share = gaps.idle.share
     metrics = (
         above("time without Core ML work", share, "share", options.gap_share),
-        Metric("median gap per prediction", float(np.median(pauses.idle.idle_ns)), "ns"),
-        Metric("median interval", float(np.median(pauses.idle.distance_ns)), "ns"),
+        Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
+        Metric("median interval", float(np.median(gaps.idle.distance_ns)), "ns"),
     )
     if not reached(metrics, "time without Core ML work") or not share:
         return Passed(
@@ -65,39 +65,39 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"Core ML is idle {format_share(share)} of the time between successive predictions.",
             metrics,
         )
-    if pauses.activity is Activity.PACED:
-        return Passed(view.name, paced_words(pauses.idle), metrics)
-    if pauses.culprit != view.name:
-        return Passed(view.name, f"Most of the gaps precede predictions of {pauses.culprit}.", metrics)
-    if pauses.activity is Activity.UNCLEAR:
+    if gaps.activity is Activity.PACED:
+        return Passed(view.name, paced_words(gaps.idle), metrics)
+    if gaps.culprit != view.name:
+        return Passed(view.name, f"Most of the gaps precede predictions of {gaps.culprit}.", metrics)
+    if gaps.activity is Activity.UNCLEAR:
         return unclear(view, f"Core ML is idle {format_share(share)}")
-    return _finding(view, pauses, metrics)
+    return _finding(view, gaps, metrics)
 
 
-def _finding(view: ModelView, pauses: Pauses, metrics: tuple[Metric, ...]) -> Finding:
-    """The finding with its cost: the pauses."""
-    idle = pauses.idle
-    pause = float(np.median(idle.idle_ns))
+def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: the gaps."""
+    idle = gaps.idle
+    gap = float(np.median(idle.idle_ns))
     busy = float(np.median(idle.busy_ns))
-    if pauses.marked:
-        why = f"The app's signposts are in the gaps: {', '.join(pauses.marked)}"
-    elif pauses.between is not None and pauses.by_stacks:
-        why = f"Code of the app runs for {format_share(pauses.between.running)} of that time"
+    if gaps.marked:
+        why = f"The app's signposts are in the gaps: {', '.join(gaps.marked)}"
+    elif gaps.between is not None and gaps.by_stacks:
+        why = f"Code of the app runs for {format_share(gaps.between.running)} of that time"
     else:
         why = (
             "The gaps have similar lengths however long predictions take, so the app probably works in them; waiting "
             "for a camera, a timer or a sleep looks different"
         )
-    return pause_finding(
+    return gap_finding(
         view,
         idle,
         (
             f"Core ML is idle {format_share(idle.share)} of the time during "
-            f"{format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {format_time(pause)} between "
+            f"{format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {format_time(gap)} between "
             f"predictions of {format_time(busy)} (medians). {why}."
         ),
         metrics,
-        pauses.sites,
+        gaps.sites,
         "Time between predictions without a load, compilation or prediction",
     )
 

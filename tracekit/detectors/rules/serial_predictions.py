@@ -27,13 +27,13 @@ from tracekit.detectors import (
 from tracekit.detectors.rules.pipeline_gaps import GAP_SHARE
 from tracekit.detectors.shared.idle_gaps import (
     Activity,
-    Pauses,
+    SequenceGaps,
     device_idle,
-    find_pauses,
+    find_gaps,
+    gap_finding,
     is_autoregressive,
     may_be_one_answer,
     paced_words,
-    pause_finding,
     unclear,
 )
 
@@ -52,18 +52,18 @@ class Options:
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
-    """Looks for pauses that would vanish if calls overlapped."""
-    pauses = find_pauses(view, options.min_calls)
-    if not isinstance(pauses, Pauses):
-        return pauses
-    reason = _other_reason(view, pauses, options)
+    """Looks for gaps that would vanish if calls overlapped."""
+    gaps = find_gaps(view, options.min_calls)
+    if not isinstance(gaps, SequenceGaps):
+        return gaps
+    reason = _other_reason(view, gaps, options)
     if reason:
-        return Passed(view.name, reason, (_idle_metric(pauses, options),))
-    resting = int(device_idle(view, pauses.idle).sum()) / max(int(pauses.idle.distance_ns.sum()), 1)
+        return Passed(view.name, reason, (_idle_metric(gaps, options),))
+    resting = int(device_idle(view, gaps.idle).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
     metrics = (
         above("compute unit idle", resting, "share", options.gap_share),
-        _idle_metric(pauses, options),
-        Metric("median gap per prediction", float(np.median(pauses.idle.idle_ns)), "ns"),
+        _idle_metric(gaps, options),
+        Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
     )
     if not reached(metrics, "compute unit idle") or not resting:
         return Passed(
@@ -74,7 +74,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if is_autoregressive(view):
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
         return Passed(view.name, words, metrics)
-    if pauses.activity is Activity.UNCLEAR:
+    if gaps.activity is Activity.UNCLEAR:
         return unclear(view, f"The compute unit idles {format_share(resting)}")
     if may_be_one_answer(view):
         return InsufficientData(
@@ -83,34 +83,34 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "each needs the previous result, none can overlap.",
             "Use the feature twice in one recording, with a gap in between.",
         )
-    return _finding(view, pauses, metrics)
+    return _finding(view, gaps, metrics)
 
 
-def _idle_metric(pauses: Pauses, options: Options) -> Metric:
-    return above("time without Core ML work", pauses.idle.share, "share", options.gap_share)
+def _idle_metric(gaps: SequenceGaps, options: Options) -> Metric:
+    return above("time without Core ML work", gaps.idle.share, "share", options.gap_share)
 
 
-def _other_reason(view: ModelView, pauses: Pauses, options: Options) -> str:
-    """Why the pauses are none that overlapping would fill; empty where they may be."""
-    if pauses.idle.share < options.gap_share:
-        return f"Core ML is idle {format_share(pauses.idle.share)} of the time between successive predictions."
+def _other_reason(view: ModelView, gaps: SequenceGaps, options: Options) -> str:
+    """Why the gaps are none that overlapping would fill; empty where they may be."""
+    if gaps.idle.share < options.gap_share:
+        return f"Core ML is idle {format_share(gaps.idle.share)} of the time between successive predictions."
     if not Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
-    if pauses.activity is Activity.PACED:
-        return paced_words(pauses.idle)
-    if pauses.idle.share >= GAP_SHARE:
+    if gaps.activity is Activity.PACED:
+        return paced_words(gaps.idle)
+    if gaps.idle.share >= GAP_SHARE:
         return "The gaps are longer than the predictions: see pipeline-gaps."
-    if pauses.culprit != view.name:
-        return f"Most of the gaps precede predictions of {pauses.culprit}."
+    if gaps.culprit != view.name:
+        return f"Most of the gaps precede predictions of {gaps.culprit}."
     return ""
 
 
-def _finding(view: ModelView, pauses: Pauses, metrics: tuple[Metric, ...]) -> Finding:
-    """The finding with its cost: the pauses, all of which another call could fill."""
-    idle = pauses.idle
+def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: the gaps, all of which another call could fill."""
+    idle = gaps.idle
     busy, distance = (float(np.median(part)) for part in (idle.busy_ns, idle.distance_ns))
-    marked = f" ({', '.join(pauses.marked)})" if pauses.marked else ""
-    return pause_finding(
+    marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
+    return gap_finding(
         view,
         idle,
         (
@@ -120,7 +120,7 @@ def _finding(view: ModelView, pauses: Pauses, metrics: tuple[Metric, ...]) -> Fi
             f"{format_time(busy)}."
         ),
         metrics,
-        pauses.sites,
+        gaps.sites,
         "Time between predictions without a load, compilation or prediction, in which another one could run",
     )
 

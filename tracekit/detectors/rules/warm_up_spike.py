@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.load_waits import pauses_after, stand_alone
+from tracekit.analysis.load_waits import gaps_after, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import (
     Detector,
@@ -32,7 +32,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.comparable_predictions import EVEN
 from tracekit.detectors.shared.competing_work import waits_for_others
-from tracekit.detectors.shared.idle_gaps import Activity, read_pauses
+from tracekit.detectors.shared.idle_gaps import Activity, read_gaps
 from tracekit.detectors.shared.load_options import without_load
 from tracekit.detectors.shared.prompts import works_longer
 from tracekit.detectors.shared.wording import KEEP_LOADED
@@ -141,7 +141,7 @@ def _may_be_prompts(view: ModelView, index: IntArray) -> bool:
     alike = len(index) > 1 and durations.max() <= EVEN * durations.min()
     if alike or not works_longer(view, index).all():
         return False
-    return read_pauses(view, _FEW_CALLS).activity is not Activity.PACED
+    return read_gaps(view, _FEW_CALLS).activity is not Activity.PACED
 
 
 _FEW_CALLS = 3
@@ -168,7 +168,7 @@ def first_calls(uses: Uses, durations: IntArray, options: Options) -> FirstCalls
 def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, durations: IntArray, pause_ns: int) -> float | None:
     """Median of the durations, shape (predictions,), of those that follow a pause and are not the first after a
     load."""
-    paused = np.concatenate(([False], pauses_after(predictions)[:-1] >= pause_ns))
+    paused = np.concatenate(([False], gaps_after(predictions)[:-1] >= pause_ns))
     paused[uses.first] = False
     resumed = durations[paused]
     return float(np.median(resumed)) if len(resumed) else None

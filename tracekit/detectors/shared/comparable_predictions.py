@@ -132,7 +132,7 @@ class Calls:
 
 
 def sequences(predictions: pd.DataFrame) -> IntArray:
-    """Shape (predictions,): number of the sequence that each belongs to. A pause from the end of one call to the start
+    """Shape (predictions,): number of the sequence that each belongs to. A gap from the end of one call to the start
     of the next ends a sequence where it is longer than `BURST_FACTOR` times the median distance from start to start.
 
     `tracekit.analysis.throughput.bursts` measures from start to start; there, one long call would end a burst.
@@ -142,8 +142,8 @@ def sequences(predictions: pd.DataFrame) -> IntArray:
     distances = np.diff(times.starts)
     positive = distances[distances > 0]
     limit = BURST_FACTOR * float(np.median(positive)) if len(positive) else np.inf
-    pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
-    opens = np.concatenate(([False], pauses > limit))[: len(times)]
+    gaps = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
+    opens = np.concatenate(([False], gaps > limit))[: len(times)]
     return np.cumsum(opens)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.latency import modes
-from tracekit.analysis.load_waits import pauses_after, stand_alone
+from tracekit.analysis.load_waits import gaps_after, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import LOAD_KINDS, Intervals, Kind, Level, ModelView, is_any
 from tracekit.detectors.shared.latency_causes import GROUP_SPREAD, KNOWN_SHARE
@@ -37,7 +37,7 @@ class FirstsRule:
     """Least time beyond it."""
     share: float
     """Least share of the predictions in each group."""
-    pause_ns: int
+    gap_ns: int
     """Least gap after which a prediction may be slow for the gap."""
 
 
@@ -139,7 +139,7 @@ def first_of_work(
     slow_start = np.zeros(len(rows), np.bool_)
     slow_start[uses.first] = _is_long(without_waits_ns, groups.usual_ns[group], rule)[uses.first]
     visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
-    unsure = _after_pause(rows, rule.pause_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
+    unsure = _after_gap(rows, rule.gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
     unsure[index] |= groups.beside_load
     return Firsts((first & ~unsure)[index], (first & unsure)[index])
 
@@ -153,7 +153,7 @@ def _warming_up(rows: pd.DataFrame, uses: Uses, first: BoolArray, rule: FirstsRu
     leading = np.empty(len(rows), np.bool_)
     leading[order] = again == np.repeat(again[opens], uses.count)
     last = order[opens + np.bincount(uses.group[leading], minlength=len(opens)) - 1]
-    alone: BoolArray = leading & stand_alone(rows, last, rule.pause_ns)[uses.group]
+    alone: BoolArray = leading & stand_alone(rows, last, rule.gap_ns)[uses.group]
     return alone
 
 
@@ -161,6 +161,6 @@ _MIN_VISITS = 2
 """A shape that comes once and stays looks like another state of the device."""
 
 
-def _after_pause(rows: pd.DataFrame, pause_ns: int) -> BoolArray:
+def _after_gap(rows: pd.DataFrame, gap_ns: int) -> BoolArray:
     """Shape (predictions,): none was in flight for so long before it."""
-    return np.concatenate(([False], pauses_after(rows)[:-1] >= pause_ns))[: len(rows)]
+    return np.concatenate(([False], gaps_after(rows)[:-1] >= gap_ns))[: len(rows)]

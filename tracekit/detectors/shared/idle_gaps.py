@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 WORK_SPREAD = 0.3
-"""Pauses whose half distance between quartiles is at most this share of their median are taken for work of the app.
+"""Gaps whose half distance between quartiles is at most this share of their median are taken for work of the app.
 Events that it waits for come by chance, and the spread of such times is 0.8 (heuristic)."""
 
 CHANCE_SPREAD = 0.5
@@ -50,10 +50,10 @@ chance, less: the standard error of this measure is `CHANCE_ERROR` over the root
 CHANCE_ERROR = 0.71
 
 WORK_LONGEST_NS = 100_000_000
-"""Longer pauses are not taken for work by their regularity alone (heuristic)."""
+"""Longer gaps are not taken for work by their regularity alone (heuristic)."""
 
 SLEEP_SPREAD = 0.07
-"""Pauses that vary by no more may be a sleep for a fixed time that ends up to a third late, at any time (half the
+"""Gaps that vary by no more may be a sleep for a fixed time that ends up to a third late, at any time (half the
 distance between their quartiles, as a share of the median). Work on inputs that differ varies more (heuristic)."""
 
 SLEEP_SHORTEST_NS = 16_666_667
@@ -64,10 +64,10 @@ PROMPT_RATIO = 3.0
 and each later call one (heuristic)."""
 
 MARKED_SHARE = 0.5
-"""Part of the pauses that signposts of the app must cover to show that it works in them (heuristic)."""
+"""Part of the gaps that signposts of the app must cover to show that it works in them (heuristic)."""
 
 RUNNING_SHARE = 0.5
-"""Part of the pauses in which call stacks must show code of the app, on any thread, for the same (heuristic)."""
+"""Part of the gaps in which call stacks must show code of the app, on any thread, for the same (heuristic)."""
 
 OWN = "com.apple."
 """Beginning of the subsystems that are not the app's."""
@@ -78,7 +78,7 @@ MAX_SITES = 5
 
 
 class Activity(StrEnum):
-    """What the app does in the pauses."""
+    """What the app does in the gaps."""
 
     PACED = "paced"
     """It waits for the next input: calls keep a beat."""
@@ -88,17 +88,17 @@ class Activity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pauses:
-    """Pauses in the sequences of a model's calls."""
+class SequenceGaps:
+    """Gaps in the sequences of a model's calls."""
 
     idle: Idle
     activity: Activity
     marked: tuple[str, ...]
-    """Names of the app's signposts that lie in the pauses and show that it works, most time first; else empty."""
+    """Names of the app's signposts that lie in the gaps and show that it works, most time first; else empty."""
     between: Between | None
-    """What code of the app ran in the pauses; None without call stacks."""
+    """What code of the app ran in the gaps; None without call stacks."""
     culprit: str
-    """Model before whose calls most of the time is lost; empty without pauses."""
+    """Model before whose calls most of the time is lost; empty without gaps."""
 
     @property
     def by_stacks(self) -> bool:
@@ -111,13 +111,13 @@ class Pauses:
         return () if self.between is None else self.between.sites[:MAX_SITES]
 
 
-def find_pauses(view: ModelView, min_calls: int) -> Pauses | NotApplicable | InsufficientData:
-    """`read_pauses`, or why there is none to judge."""
+def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | NotApplicable | InsufficientData:
+    """`read_gaps`, or why there is none to judge."""
     if len(view.predictions) == 0:
         return no_prediction(view.name)
-    pauses = read_pauses(view, min_calls)
-    if len(pauses.idle.distance_ns):
-        return pauses
+    gaps = read_gaps(view, min_calls)
+    if len(gaps.idle.distance_ns):
+        return gaps
     return InsufficientData(
         view.name,
         f"Needs {min_calls} predictions in a row without long gaps; found {len(view.predictions):,} in total.",
@@ -126,7 +126,7 @@ def find_pauses(view: ModelView, min_calls: int) -> Pauses | NotApplicable | Ins
 
 
 def unclear(view: ModelView, rests: str) -> InsufficientData:
-    """The answer where the pauses may be work or waiting; `rests` says what is idle and for how much of the time."""
+    """The answer where the gaps may be work or waiting; `rests` says what is idle and for how much of the time."""
     return InsufficientData(
         view.name,
         f"{rests} of the time between successive predictions, but the recording does not show whether the app works "
@@ -147,19 +147,19 @@ def _core_ml_calls(trace: Trace) -> CoreMLCalls:
     return core_ml_calls(trace.activity)
 
 
-def read_pauses(view: ModelView, min_calls: int) -> Pauses:
-    """Pauses in sequences of at least `min_calls` calls. O(n log n), once for all numbers that the same sequences
+def read_gaps(view: ModelView, min_calls: int) -> SequenceGaps:
+    """Gaps in sequences of at least `min_calls` calls. O(n log n), once for all numbers that the same sequences
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
     sequence = sequences(rows)
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
-    key = (read_pauses, view.name, fewest)
-    return view.trace.cache.get(key, lambda: _pauses(view, rows["start_ns"].to_numpy(), sequence, fewest))
+    key = (read_gaps, view.name, fewest)
+    return view.trace.cache.get(key, lambda: _gaps(view, rows["start_ns"].to_numpy(), sequence, fewest))
 
 
-def _pauses(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> Pauses:
+def _gaps(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> SequenceGaps:
     activity = view.trace.activity
     model_code = activity["model"].cat.categories.tolist().index(view.name)
     idle = idle_times(_core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
@@ -169,24 +169,24 @@ def _pauses(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls:
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
     paced = pacing(idle.distance_ns, idle.busy_ns)
     if paced is Pacing.PERIODIC:
-        return Pauses(idle, Activity.PACED, (), None, culprit)
+        return SequenceGaps(idle, Activity.PACED, (), None, culprit)
     marked = _marked(view, idle)
     between = work_between(view.trace, Intervals(idle.start_ns, idle.end_ns))
     by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
-    pauses = Pauses(idle, Activity.UNCLEAR, marked, between, culprit)
-    return replace(pauses, activity=Activity.WORK) if marked or pauses.by_stacks or by_length else pauses
+    gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit)
+    return replace(gaps, activity=Activity.WORK) if marked or gaps.by_stacks or by_length else gaps
 
 
-def _like_work(pause_ns: IntArray) -> bool:
-    """Whether pauses, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
-    variation, usual = spread(pause_ns), float(np.median(pause_ns))
+def _like_work(gap_ns: IntArray) -> bool:
+    """Whether gaps, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
+    variation, usual = spread(gap_ns), float(np.median(gap_ns))
     sleeps = variation <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
-    by_chance = CHANCE_SPREAD - CERTAINTY * CHANCE_ERROR / len(pause_ns) ** 0.5
+    by_chance = CHANCE_SPREAD - CERTAINTY * CHANCE_ERROR / len(gap_ns) ** 0.5
     return variation <= min(WORK_SPREAD, by_chance) and usual <= WORK_LONGEST_NS and not sleeps
 
 
 def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
-    """Names of signpost intervals of the app that lie inside pauses, if they cover enough of them."""
+    """Names of signpost intervals of the app that lie inside gaps, if they cover enough of them."""
     frame = view.trace.context.get("signposts")
     if frame is None or frame.empty or not len(idle.start_ns):
         return ()
@@ -204,15 +204,15 @@ def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
 
 
 def device_idle(view: ModelView, idle: Idle) -> IntArray:
-    """Shape (pauses,): time in ns of each pause in which the compute units of the model did no work for anybody.
+    """Shape (gaps,): time in ns of each gap in which the compute units of the model did no work for anybody.
 
-    For a model without hardware rows, which runs on the CPU, it is the whole pause.
+    For a model without hardware rows, which runs on the CPU, it is the whole gap.
     """
     hardware = view.trace.hardware
     lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (view.hardware["lane"] == lane).any()]
     rows = hardware[is_any(hardware["lane"], *lanes)]
-    pauses = Intervals(idle.start_ns, idle.end_ns)
-    return pauses.durations - Intervals.from_rows(rows).covered_within(pauses)
+    gaps = Intervals(idle.start_ns, idle.end_ns)
+    return gaps.durations - Intervals.from_rows(rows).covered_within(gaps)
 
 
 def is_autoregressive(view: ModelView) -> bool:
@@ -255,7 +255,7 @@ def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
     return bool(len(counts)) and 2 * int(counts.max()) >= len(first)
 
 
-def pause_finding(
+def gap_finding(
     view: ModelView,
     idle: Idle,
     summary: str,
@@ -263,36 +263,36 @@ def pause_finding(
     sites: tuple[CallSite, ...],
     words: str,
 ) -> Finding:
-    """The finding that the pauses show, with what they cost at most. `sites` is the code that runs in them; `words`
+    """The finding that the gaps show, with what they cost at most. `sites` is the code that runs in them; `words`
     begin the basis of the cost."""
-    pauses = Intervals(idle.start_ns, idle.end_ns)
+    gaps = Intervals(idle.start_ns, idle.end_ns)
     cost = cost_of(
-        int(pauses.durations.sum()),
+        int(gaps.durations.sum()),
         int(idle.distance_ns.sum()),
         f"{words}, as a share of the time from the first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
     activity = view.trace.activity
     following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns, side="left")]
-    evidence = _evidence_of_pauses(idle, following)
-    columns = evidence_columns(following, pauses)
-    return Finding(view.name, summary, metrics, cost, evidence, len(pauses), pauses, sites, all_evidence=columns)
+    evidence = _evidence_of_gaps(idle, following)
+    columns = evidence_columns(following, gaps)
+    return Finding(view.name, summary, metrics, cost, evidence, len(gaps), gaps, sites, all_evidence=columns)
 
 
-def _evidence_of_pauses(idle: Idle, following: pd.DataFrame) -> tuple[Evidence, ...]:
-    """The longest pauses first, each with the row of the activity that ends it: `following`, one for each pause."""
+def _evidence_of_gaps(idle: Idle, following: pd.DataFrame) -> tuple[Evidence, ...]:
+    """The longest gaps first, each with the row of the activity that ends it: `following`, one for each gap."""
     order = np.argsort(idle.start_ns - idle.end_ns, kind="stable")[:MAX_EVIDENCE]
     following = following.iloc[order]
     return tuple(
         Evidence(
-            start_ns=int(idle.start_ns[pause]),
-            end_ns=int(idle.end_ns[pause]),
+            start_ns=int(idle.start_ns[gap]),
+            end_ns=int(idle.end_ns[gap]),
             model=str(model) if isinstance(model, str) else None,
             label=f"before {label}",
             table=str(table),
             row=int(row),
         )
-        for pause, model, label, table, row in zip(
+        for gap, model, label, table, row in zip(
             order, following["model"], following["label"], following["table"], following["row"], strict=True
         )
     )
