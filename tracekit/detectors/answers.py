@@ -103,6 +103,11 @@ def reached(metrics: tuple[Metric, ...], name: str) -> bool:
     return metric_of(metrics, name).reached
 
 
+def all_reached(metrics: tuple[Metric, ...]) -> bool:
+    """Whether every metric that has a threshold is at it or on its problem side."""
+    return all(metric.reached for metric in metrics if metric.threshold is not None)
+
+
 def value_of(metrics: tuple[Metric, ...], name: str) -> float:
     """The value of the metric of this name; 0 where it could not be measured. Raises KeyError for other names."""
     return metric_of(metrics, name).value or 0

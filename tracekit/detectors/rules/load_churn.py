@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tracekit.analysis.code import sites_of
-from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (
-    LOAD_KINDS,
     RECORD_LONGER,
     Cost,
     Detector,
     Finding,
     InsufficientData,
-    Level,
     Metric,
     ModelView,
     Outcome,
@@ -32,46 +27,40 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
-from tracekit.detectors.rules import reload_before_predict
-from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
-from tracekit.trace.frames import rows_where
+from tracekit.detectors.shared.reloads import (
+    FELT_MS,
+    IN_TURNS_SHARE,
+    MIN_LOADS,
+    RELOAD_SHARE,
+    TIMES_USE,
+    for_each_prediction,
+    max_idle_option,
+    reloads,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Thresholds."""
 
-    min_loads: int = option(3, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
+    min_loads: int = option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
     idle_s: float = max_idle_option()
     load_share: float = option(
-        0.10,
+        RELOAD_SHARE,
         "share of the model's time",
         "Heuristic: a published app that loads its stages in turn, on purpose, spends 4% on loading; from"
         " a tenth on, users feel it.",
         maximum=1,
     )
     in_turns_share: float = option(
-        0.5,
+        IN_TURNS_SHARE,
         "share of the reloads",
         "Heuristic: if other models are loaded between release and reload, the app may alternate models on purpose.",
         maximum=1,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Reloads:
-    """Shape (loads,) each, in the order of the loads."""
-
-    back: BoolArray
-    """The model had been used since it was last loaded, had been let go, and is used again; and either that was a
-    moment before, or the load outweighs its use."""
-    in_turns: BoolArray
-    """Another model was loaded since its last use."""
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -81,9 +70,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(view.loads) < 2:
         return Passed(view.name, f"{format_count(len(view.loads), 'load')} during the recording.")
     reloaded = reloads(view, round(options.idle_s * 1e9))
-    rows = rows_where(view.loads, reloaded.back)
-    spent = covered_ns(view.loads, view.predictions)
-    share = covered_ns(rows) / spent if spent else 0.0
+    rows, share = reloaded.rows, reloaded.share
     needed = max(options.min_loads - 1, 1)
     metrics = (
         # One reload fewer than loads: the first load of the recording is none.
@@ -94,7 +81,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     if not len(rows) or share < options.load_share:
         return Passed(view.name, _passed(view, rows, share), metrics)
-    if reload_before_predict.for_each_prediction(view, reload_before_predict.Options()):
+    if for_each_prediction(view):
         return Passed(view.name, "Reloaded before every prediction: see reload-before-predict.", metrics)
     if len(rows) < needed:
         return InsufficientData(
@@ -103,7 +90,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "pattern.",
             RECORD_LONGER,
         )
-    if reloaded.in_turns[reloaded.back].mean() >= options.in_turns_share:
+    if reloaded.in_turns_share >= options.in_turns_share:
         return InsufficientData(
             view.name,
             f"Reloaded {len(rows):,} times after use, alternating with other models; the recording does not show "
@@ -111,31 +98,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "Add the Allocations or VM Tracker instrument and check whether memory is short when a model is released.",
         )
     return _finding(view, rows, share, metrics)
-
-
-def reloads(view: ModelView, idle_ns: int) -> Reloads:
-    """Which loads bring back what was released before. O((l + p) log(l + p))."""
-    starts = view.loads["start_ns"].to_numpy()
-    uses = uses_of_loads(view.loads, view.predictions)
-    begun = np.searchsorted(uses.first_ns, starts, side="left")
-    before = np.maximum(begun - 1, 0)
-    # What began earlier and is still called later was not released: this load makes one more instance.
-    released = np.maximum.accumulate(uses.last_ns)[before] < starts
-    last_end = np.maximum.accumulate(uses.end_ns)[before]
-    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads)
-    late = back & (starts - last_end > idle_ns)
-    if late.any():
-        back &= ~late | outweigh_use(view)
-    other = _other_loads(view)
-    between = np.searchsorted(other, starts, side="left") - np.searchsorted(other, last_end, side="left")
-    return Reloads(back=back, in_turns=back & (between > 0))
-
-
-def _other_loads(view: ModelView) -> IntArray:
-    """Starts of the loads of other models, sorted."""
-    activity = view.trace.activity
-    chosen = activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP) & (activity["model"] != view.name)
-    return activity["start_ns"].to_numpy()[chosen.to_numpy(dtype=bool)]
 
 
 def _passed(view: ModelView, rows: pd.DataFrame, share: float) -> str:

@@ -32,6 +32,7 @@ from tracekit.detectors import (
     reached,
     too_few_predictions,
 )
+from tracekit.detectors.answers import all_reached
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
 
@@ -116,7 +117,7 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
     if int(steady.sum()) < options.min_predictions:
         return NotApplicable(view.name, _NO_BUDGET)
-    if not all(metric.reached for metric in metrics if metric.threshold is not None):
+    if not all_reached(metrics):
         idle = read_gaps(view, _PAIR).idle
         together = int(((idle.busy_ns > frame_ns) & (idle.distance_ns > _NEXT_FRAME_MISSED * frame_ns)).sum())
         if together >= max(options.min_dropped, options.missed_share * len(idle.distance_ns)):

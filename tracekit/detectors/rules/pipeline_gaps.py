@@ -23,6 +23,7 @@ from tracekit.detectors import (
     reached,
 )
 from tracekit.detectors.shared.idle_gaps import (
+    GAP_SHARE,
     Activity,
     SequenceGaps,
     find_gaps,
@@ -30,9 +31,6 @@ from tracekit.detectors.shared.idle_gaps import (
     paced_words,
     unclear,
 )
-
-GAP_SHARE = 0.5
-"""Share of the time from which on the gaps outweigh the predictions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from tracekit.analysis.code import sites_of
 from tracekit.detectors import (
@@ -13,14 +10,12 @@ from tracekit.detectors import (
     Detector,
     Finding,
     InsufficientData,
-    Intervals,
     Metric,
     ModelView,
     Outcome,
     Passed,
     Pattern,
     Reference,
-    above,
     cost_of,
     covered_ns,
     finding,
@@ -29,51 +24,39 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
-from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
+from tracekit.detectors.answers import all_reached
+from tracekit.detectors.shared.reloads import (
+    FELT_MS,
+    LOADS_PER_PREDICTION,
+    MIN_LOADS,
+    SINGLE_USE_SHARE,
+    TIMES_USE,
+    EachTimeRule,
+    LoadPattern,
+    load_metrics,
+    load_pattern,
+    max_idle_option,
+)
 from tracekit.trace.frames import rows_where
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Thresholds."""
 
-    min_loads: int = option(3, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
+    min_loads: int = option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
     loads_per_prediction: float = option(
-        0.5, "loads per prediction", "One load for every second prediction or more; the app of WWDC22 10027 had 1.0."
+        LOADS_PER_PREDICTION,
+        "loads per prediction",
+        "One load for every second prediction or more; the app of WWDC22 10027 had 1.0.",
     )
     single_use_share: float = option(
-        0.8, "share of loads", "Heuristic: leaves room for a few longer runs of predictions between reloads.", maximum=1
+        SINGLE_USE_SHARE,
+        "share of loads",
+        "Heuristic: leaves room for a few longer runs of predictions between reloads.",
+        maximum=1,
     )
     idle_s: float = max_idle_option()
-
-
-@dataclass(frozen=True, slots=True)
-class LoadPattern:
-    """How loads and predictions of one model follow each other."""
-
-    predictions_after: IntArray
-    """Shape (loads,): predictions that start from this load up to the next load."""
-    is_reload: BoolArray
-    """Shape (loads,): the model had been used since its previous load, and either no longer than the idle time ago, or
-    the load outweighs its use."""
-
-
-def load_pattern(view: ModelView, idle_ns: int) -> LoadPattern:
-    """Pattern of loads and predictions. O((l + p) log(l + p))."""
-    loads, predictions = view.loads, view.predictions
-    load_starts = loads["start_ns"].to_numpy()
-    calls = Intervals.from_rows(predictions)
-    latest_end = np.maximum.accumulate(calls.ends)
-    before = np.searchsorted(calls.starts, load_starts, side="left")
-    after = np.diff(np.append(before, len(calls)))
-    used_since_load = np.concatenate([[False], after[:-1] >= 1])
-    last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
-    late = used_since_load & (load_starts - last_use > idle_ns)
-    counts = ~late | outweigh_use(view) if late.any() else ~late
-    return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & ~beside_cold(loads))
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -90,42 +73,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
             RECORD_LONGER,
         )
     pattern = load_pattern(view, round(options.idle_s * 1e9))
-    metrics = _metrics(view, pattern, options)
-    if not _for_each_prediction(metrics):
+    rule = EachTimeRule(options.min_loads, options.loads_per_prediction, options.single_use_share)
+    metrics = load_metrics(view, pattern, rule)
+    if not all_reached(metrics):
         return Passed(
             view.name, f"{format_count(loads, 'load')} for {format_count(predictions, 'prediction')}.", metrics
         )
     return _finding(view, pattern, metrics)
-
-
-def for_each_prediction(view: ModelView, options: Options) -> bool:
-    """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
-    The model has loads and predictions. O((l + p) log(l + p))."""
-    return _for_each_prediction(_metrics(view, load_pattern(view, round(options.idle_s * 1e9)), options))
-
-
-def _for_each_prediction(metrics: tuple[Metric, ...]) -> bool:
-    return all(metric.reached for metric in metrics if metric.threshold is not None)
-
-
-def _metrics(view: ModelView, pattern: LoadPattern, options: Options) -> tuple[Metric, ...]:
-    """Everything measured."""
-    load_times, prediction_times = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
-    loads, predictions = len(load_times), len(prediction_times)
-    single_use = float((pattern.predictions_after <= 1).mean())
-    reloads = int(pattern.is_reload.sum())
-    return (
-        above("loads", loads, "count", options.min_loads),
-        Metric("predictions", predictions, "count"),
-        Metric("load time", int(load_times.sum()), "ns"),
-        Metric("prediction time", int(prediction_times.sum()), "ns"),
-        above("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction),
-        above("loads used at most once", single_use, "share", options.single_use_share),
-        # One reload fewer than loads: the first load of the recording is none.
-        above("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1)),
-        Metric("mean load", float(load_times.mean()), "ns"),
-        Metric("mean prediction", float(prediction_times.mean()), "ns"),
-    )
 
 
 def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Finding:

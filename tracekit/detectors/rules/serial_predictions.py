@@ -24,8 +24,8 @@ from tracekit.detectors import (
     option,
     reached,
 )
-from tracekit.detectors.rules.pipeline_gaps import GAP_SHARE
 from tracekit.detectors.shared.idle_gaps import (
+    GAP_SHARE,
     Activity,
     SequenceGaps,
     device_idle,

@@ -25,8 +25,8 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
-from tracekit.detectors.rules import load_churn, reload_before_predict
 from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause_option, without_load
+from tracekit.detectors.shared.reloads import again_and_again
 from tracekit.detectors.shared.snippets import load_early
 from tracekit.trace.frames import rows_where
 
@@ -61,7 +61,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     metrics = _metrics(view, sure, options)
     if not felt.any():
         return Passed(view.name, _nobody_waits(view), metrics)
-    if _again_and_again(view):
+    if again_and_again(view):
         return Passed(view.name, "Its long loads are reloads, which another check reports.", metrics)
     if sure.empty:
         longest = int(view.loads["duration_ns"].to_numpy()[felt].max())
@@ -72,13 +72,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "Record two launches in a row: if the second load is much shorter, the first one specialized the model.",
         )
     return _finding(view, sure, metrics)
-
-
-def _again_and_again(view: ModelView) -> bool:
-    """Whether the loads are reported as reloads: one cause is one finding."""
-    return isinstance(reload_before_predict.detect(view, reload_before_predict.Options()), Finding) or isinstance(
-        load_churn.detect(view, load_churn.Options()), Finding
-    )
 
 
 def _metrics(view: ModelView, rows: pd.DataFrame, options: Options) -> tuple[Metric, ...]:

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import ModelView
 
 
+GAP_SHARE = 0.5
+"""Share of the time from which on the gaps outweigh the predictions: `pipeline-gaps` reports them from there on, and
+`serial-predictions` up to there."""
+
 WORK_SPREAD = 0.3
 """Gaps whose half distance between quartiles is at most this share of their median are taken for work of the app.
 Events that it waits for come by chance, and the spread of such times is 0.8 (heuristic)."""

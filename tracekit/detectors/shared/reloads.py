@@ -1,21 +1,36 @@
-"""What the detectors of reloads share: which reloads count, however long the model was unused before them."""
+"""What the detectors of reloads share: which loads are reloads, and from when on they are a pattern. One cause is one
+finding, so a detector leaves to the others what they report by default."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.detectors import Kind, ModelView, is_any, option
+from tracekit.detectors import (
+    LOAD_KINDS,
+    Intervals,
+    Kind,
+    Level,
+    Metric,
+    ModelView,
+    above,
+    covered_ns,
+    is_any,
+    option,
+)
+from tracekit.detectors.answers import all_reached
 from tracekit.detectors.shared.load_options import SOON_MS, WARM_UP_PAUSE_S, called
+from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from typing import Any
 
     import pandas as pd
 
-    from tracekit.arrays import BoolArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.framework import ModelView
 
 
@@ -28,10 +43,29 @@ FELT_MS = 250
 each sentence, on purpose, stays below."""
 
 
+MIN_LOADS = 3
+"""Two loads can be chance; a third makes a pattern (heuristic)."""
+
+LOADS_PER_PREDICTION = 0.5
+"""With so many, the model is loaded again for each prediction or nearly so."""
+
+SINGLE_USE_SHARE = 0.8
+"""Part of the loads that serve one prediction at most, for the same."""
+
+RELOAD_SHARE = 0.10
+"""Part of the model's time that reloads take if they are worth a finding."""
+
+IN_TURNS_SHARE = 0.5
+"""Part of the reloads before which other models were loaded, as where an app alternates on purpose."""
+
+MAX_IDLE_S = 5.0
+"""A model that is unused for longer may have been released on purpose."""
+
+
 def max_idle_option() -> Any:
     """Option: how long in s a model may have been unused for every reload to count."""
     return option(
-        5.0,
+        MAX_IDLE_S,
         "s",
         "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
     )
@@ -65,3 +99,116 @@ def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> BoolArray:
         near |= np.append(cold, False)[1:]
     beside: BoolArray = cached & near
     return beside
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPattern:
+    """How loads and predictions of one model follow each other."""
+
+    predictions_after: IntArray
+    """Shape (loads,): predictions that start from this load up to the next load."""
+    is_reload: BoolArray
+    """Shape (loads,): the model had been used since its previous load, and either no longer than the idle time ago, or
+    the load outweighs its use."""
+
+
+def load_pattern(view: ModelView, idle_ns: int) -> LoadPattern:
+    """Pattern of loads and predictions. O((l + p) log(l + p))."""
+    loads, predictions = view.loads, view.predictions
+    load_starts = loads["start_ns"].to_numpy()
+    calls = Intervals.from_rows(predictions)
+    latest_end = np.maximum.accumulate(calls.ends)
+    before = np.searchsorted(calls.starts, load_starts, side="left")
+    after = np.diff(np.append(before, len(calls)))
+    used_since_load = np.concatenate([[False], after[:-1] >= 1])
+    last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
+    late = used_since_load & (load_starts - last_use > idle_ns)
+    counts = ~late | outweigh_use(view) if late.any() else ~late
+    return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & ~beside_cold(loads))
+
+
+@dataclass(frozen=True, slots=True)
+class EachTimeRule:
+    """From when on a model counts as loaded again for each prediction."""
+
+    min_loads: int = MIN_LOADS
+    loads_per_prediction: float = LOADS_PER_PREDICTION
+    single_use_share: float = SINGLE_USE_SHARE
+
+
+def for_each_prediction(view: ModelView) -> bool:
+    """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
+    The model has loads and predictions. O((l + p) log(l + p))."""
+    return all_reached(load_metrics(view, load_pattern(view, round(MAX_IDLE_S * 1e9)), EachTimeRule()))
+
+
+def load_metrics(view: ModelView, pattern: LoadPattern, rule: EachTimeRule) -> tuple[Metric, ...]:
+    """How loads and predictions compare, with the thresholds of the rule."""
+    load_times, prediction_times = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
+    loads, predictions = len(load_times), len(prediction_times)
+    single_use = float((pattern.predictions_after <= 1).mean())
+    reloads = int(pattern.is_reload.sum())
+    return (
+        above("loads", loads, "count", rule.min_loads),
+        Metric("predictions", predictions, "count"),
+        Metric("load time", int(load_times.sum()), "ns"),
+        Metric("prediction time", int(prediction_times.sum()), "ns"),
+        above("loads per prediction", loads / predictions, "ratio", rule.loads_per_prediction),
+        above("loads used at most once", single_use, "share", rule.single_use_share),
+        # One reload fewer than loads: the first load of the recording is none.
+        above("reloads soon after use", reloads, "count", max(rule.min_loads - 1, 1)),
+        Metric("mean load", float(load_times.mean()), "ns"),
+        Metric("mean prediction", float(prediction_times.mean()), "ns"),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reloads:
+    """Loads that bring back a model that had been used since it was last loaded, had been let go, and is used again;
+    and either that was a moment before, or the load outweighs its use."""
+
+    rows: pd.DataFrame
+    share: float
+    """Part of the time with loads or predictions of the model that they cover."""
+    in_turns_share: float
+    """Part of them before which another model was loaded since the last use; 0.0 without any."""
+
+
+def reloads(view: ModelView, idle_ns: int) -> Reloads:
+    """What was released and loaded again. O((l + p) log(l + p))."""
+    starts = view.loads["start_ns"].to_numpy()
+    uses = uses_of_loads(view.loads, view.predictions)
+    begun = np.searchsorted(uses.first_ns, starts, side="left")
+    before = np.maximum(begun - 1, 0)
+    # What began earlier and is still called later was not released: this load makes one more instance.
+    released = np.maximum.accumulate(uses.last_ns)[before] < starts
+    last_end = np.maximum.accumulate(uses.end_ns)[before]
+    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads)
+    late = back & (starts - last_end > idle_ns)
+    if late.any():
+        back &= ~late | outweigh_use(view)
+    rows, spent = rows_where(view.loads, back), covered_ns(view.loads, view.predictions)
+    other = _other_loads(view)
+    between = np.searchsorted(other, starts, side="left") - np.searchsorted(other, last_end, side="left")
+    return Reloads(
+        rows=rows,
+        share=covered_ns(rows) / spent if spent else 0.0,
+        in_turns_share=float((between[back] > 0).mean()) if len(rows) else 0.0,
+    )
+
+
+def _other_loads(view: ModelView) -> IntArray:
+    """Starts of the loads of other models, sorted."""
+    activity = view.trace.activity
+    chosen = activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP) & (activity["model"] != view.name)
+    return activity["start_ns"].to_numpy()[chosen.to_numpy(dtype=bool)]
+
+
+def again_and_again(view: ModelView) -> bool:
+    """Whether the model's loads are reported as reloads, for each prediction or with several in between. The model has
+    loads and predictions. O((l + p) log(l + p))."""
+    if for_each_prediction(view):
+        return True
+    reloaded = reloads(view, round(MAX_IDLE_S * 1e9))
+    enough = len(reloaded.rows) >= MIN_LOADS - 1 and reloaded.share >= RELOAD_SHARE
+    return enough and reloaded.in_turns_share < IN_TURNS_SHARE
