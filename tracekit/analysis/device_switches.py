@@ -75,11 +75,11 @@ def gaps_between(pieces: pd.DataFrame) -> WorkGaps:
     pieces = rows_where(pieces, pieces["prediction"].notna().to_numpy())
     prediction = pieces["prediction"].to_numpy(dtype=np.int64)
     model = pieces["model"].cat.codes.to_numpy()
-    start = pieces["start_ns"].to_numpy()
-    order = np.lexsort((start, model, prediction))
-    prediction, model, start = prediction[order], model[order], start[order]
-    end = start + pieces["duration_ns"].to_numpy()[order]
+    times = Intervals.from_rows(pieces)
+    order = np.lexsort((times.starts, model, prediction))
+    prediction, model, times = prediction[order], model[order], times.where(order)
     new = (np.diff(prediction, prepend=-1) != 0) | (np.diff(model, prepend=-2) != 0)
-    reach = running_end(np.cumsum(new), end)
+    reach = running_end(np.cumsum(new), times.ends)
     inner = np.flatnonzero(~new)
-    return WorkGaps(prediction[inner], np.minimum(reach[inner - 1], start[inner]), start[inner])
+    start = times.starts[inner]
+    return WorkGaps(prediction[inner], np.minimum(reach[inner - 1], start), start)

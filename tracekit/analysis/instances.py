@@ -11,7 +11,7 @@ import pandas as pd
 
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import covered_ns
-from tracekit.intervals import union_length_by_group
+from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
 
@@ -179,8 +179,7 @@ def _instances(all_loads: pd.DataFrame, load_index: IntArray, predictions: pd.Da
 
 def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
     """Part of the busy time that is counted more than once if each instance's busy time is counted by itself."""
-    starts = predictions["start_ns"].to_numpy()
-    each = union_length_by_group(uses.group, starts, starts + predictions["duration_ns"].to_numpy(), len(uses.load))
+    each = Intervals.from_rows(predictions).covered_by_group(uses.group, len(uses.load))
     busy = covered_ns(predictions)
     return float(each.sum() - busy) / busy if busy else 0.0
 

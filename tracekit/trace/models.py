@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.frames import categorical, is_any
 
@@ -75,10 +76,10 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     codes, model = np.unique(cells.codes[named], return_inverse=True)
     names, count = [str(name) for name in cells.categories[codes]], len(codes)
     rows = events.iloc[named]
-    starts = rows["start_ns"].to_numpy()
+    times = Intervals.from_rows(rows)
     first_ns, last_ns = np.full(count, np.iinfo(np.int64).max), np.full(count, np.iinfo(np.int64).min)
-    np.minimum.at(first_ns, model, starts)
-    np.maximum.at(last_ns, model, starts + rows["duration_ns"].to_numpy())
+    np.minimum.at(first_ns, model, times.starts)
+    np.maximum.at(last_ns, model, times.ends)
     called = np.bincount(model[is_any(rows["level"], Level.TOP)], minlength=count) > 0
     recorded = np.bincount(model[~is_any(rows["attribution"], Attribution.INFERRED)], minlength=count) > 0
     instance = pd.factorize(rows["instance"])[0]

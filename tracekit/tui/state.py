@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from tracekit.analysis.comparison import Measure
+from tracekit.intervals import Intervals
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.trace.events import Kind
@@ -302,9 +303,8 @@ def bounds_of(trace: Trace) -> Bounds:
     for name in EVENT_FRAMES:
         frame: pd.DataFrame = getattr(trace, name)
         if len(frame):
-            starts = frame["start_ns"].to_numpy()
-            low = min(low, int(starts[0]))
-            high = max(high, int((starts + frame["duration_ns"].to_numpy()).max()))
+            times = Intervals.from_rows(frame)
+            low, high = min(low, int(times.starts[0])), max(high, int(times.ends.max()))
     return Bounds(low, max(high - low, 1))
 
 

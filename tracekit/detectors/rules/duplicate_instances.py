@@ -15,6 +15,7 @@ from tracekit.detectors import (
     Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Kind,
     Metric,
     ModelView,
@@ -149,7 +150,7 @@ def _unused(view: ModelView, options: Options) -> IntArray:
         return np.zeros(0, np.int64)
     usual = float(np.median(durations[used]))
     same = (durations <= usual * options.alike) & (durations * options.alike >= usual)
-    ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
+    ends = Intervals.from_rows(loads).ends
     starts = view.predictions["start_ns"].to_numpy()
     later = len(starts) - np.searchsorted(starts, ends)
     long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()

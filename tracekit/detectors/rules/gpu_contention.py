@@ -124,8 +124,7 @@ class _OwnWork(NamedTuple):
 
     prediction_index: IndexArray
     """Position of the prediction among those of the model."""
-    start_ns: IntArray
-    end_ns: IntArray
+    times: Intervals
 
 
 def _own_work(view: ModelView) -> _OwnWork:
@@ -133,13 +132,11 @@ def _own_work(view: ModelView) -> _OwnWork:
         (frame, is_any(frame["kind"], kind))
         for frame, kind in ((view.hardware, Kind.GPU_EXEC), (view.compute, Kind.GPU_REQUEST))
     ]
-    start, length = (
-        np.concatenate([frame[name].to_numpy()[rows] for frame, rows in parts]) for name in ("start_ns", "duration_ns")
-    )
+    times = Intervals.none().joined(*(Intervals.from_rows(frame).where(rows) for frame, rows in parts))
     called = [or_minus_one(frame["prediction"])[rows] for frame, rows in parts]
     prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
     known = prediction_index >= 0
-    return _OwnWork(prediction_index[known], start[known], (start + length)[known])
+    return _OwnWork(prediction_index[known], times.where(known))
 
 
 def _of_others(view: ModelView) -> BoolArray:
@@ -153,8 +150,8 @@ def _of_others(view: ModelView) -> BoolArray:
 def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray) -> Phases:
     count = len(view.predictions)
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    np.minimum.at(low, gpu_work.prediction_index, gpu_work.start_ns)
-    np.maximum.at(high, gpu_work.prediction_index, gpu_work.end_ns)
+    np.minimum.at(low, gpu_work.prediction_index, gpu_work.times.starts)
+    np.maximum.at(high, gpu_work.prediction_index, gpu_work.times.ends)
     predicted = Intervals.from_rows(view.predictions)
     comparable = (high > low) & predicted.alone() & (predicted.durations > 0) & view.warm
     times = Intervals(low[comparable], high[comparable])

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.analysis.device_states import states_at
 from tracekit.analysis.latency import GrowthRule
+from tracekit.analysis.load_waits import gaps_after
 from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
@@ -120,8 +121,7 @@ _REST_S = 20.0
 
 def _thirds(calls: Calls) -> tuple[float, float]:
     """Medians of the first and the last third: of all calls, or of those of each use, whichever differ more."""
-    rests = calls.starts[1:] - (calls.starts + calls.durations)[:-1] >= _REST_S * 1e9
-    uses = np.concatenate(([0], np.cumsum(rests)))
+    uses = np.concatenate(([0], np.cumsum(gaps_after(calls.rows)[:-1] >= _REST_S * 1e9)))
     median_pairs = []
     for use in (np.zeros_like(uses), uses):
         count = np.bincount(use)
@@ -202,7 +202,7 @@ def _coincidences(view: ModelView, calls: Calls, long: BoolArray) -> list[str]:
         sentences.append("The slow ones ran while the device was warmer.")
     performance = view.trace.context.get("gpu_performance")
     if performance is not None and not performance.empty:
-        slowest = states_at(performance, ("Minimum",), calls.starts + calls.durations // 2) == 0
+        slowest = states_at(performance, ("Minimum",), calls.times.starts + calls.durations // 2) == 0
         if _in_common(slowest, long):
             sentences.append("The slow ones ran while the GPU was at its minimum performance state.")
     busy = busy_times(view, calls).sum(axis=1)

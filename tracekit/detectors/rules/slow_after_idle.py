@@ -12,6 +12,7 @@ from tracekit.detectors import (
     Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
     ModelView,
     NotApplicable,
@@ -123,10 +124,10 @@ _IDLE_SHARE = 0.25
 def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> BoolArray:
     """Shape (predictions,): none of the model was in flight for so long before it, and it opens a burst, so that a
     model that is called that seldom has none."""
-    starts = predictions["start_ns"].to_numpy()
-    ends = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
-    after = np.zeros(len(starts), np.bool_)
-    after[1:] = (np.diff(bursts(predictions).burst) != 0) & (starts[1:] - ends[:-1] >= pause_s * 1e9)
+    times = Intervals.from_rows(predictions)
+    pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
+    after = np.zeros(len(times), np.bool_)
+    after[1:] = (np.diff(bursts(predictions).burst) != 0) & (pauses >= pause_s * 1e9)
     return after
 
 

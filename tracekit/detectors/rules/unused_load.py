@@ -137,8 +137,7 @@ def _used_models(trace: Trace) -> set[str]:
 
 def _last_end(trace: Trace) -> int:
     """End of the last row, where the run does not say how long it was."""
-    frames = (trace.activity, trace.hardware)
-    return max(int((frame["start_ns"] + frame["duration_ns"]).max()) for frame in frames if not frame.empty)
+    return int(Intervals.from_rows(trace.activity, trace.hardware).ends.max())
 
 
 def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], options: Options) -> Finding:

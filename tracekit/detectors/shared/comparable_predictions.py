@@ -75,9 +75,9 @@ class Calls:
     """The calls together with the unclear ones; None where there are none."""
 
     @property
-    def starts(self) -> IntArray:
-        """Shape (calls,): starts in ns."""
-        return self.rows["start_ns"].to_numpy()
+    def times(self) -> Intervals:
+        """Shape (calls,): when each was in flight."""
+        return Intervals.from_rows(self.rows)
 
     @property
     def durations(self) -> IntArray:
@@ -240,9 +240,9 @@ def _uneven(durations: IntArray) -> bool:
 
 def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) -> tuple[Intervals, Cost]:
     """Where calls went on beyond their usual time (shape (calls,)), and what that costs. `words` begin the basis."""
-    starts, ends = calls.starts, calls.starts + calls.durations
-    usual_end = starts + np.rint(usual_ns).astype(np.int64)
-    longer = ends > usual_end
-    affected = Intervals(usual_end[longer], ends[longer]).union()
+    times = calls.times
+    usual_end = times.starts + np.rint(usual_ns).astype(np.int64)
+    longer = times.ends > usual_end
+    affected = Intervals(usual_end[longer], times.ends[longer]).union()
     basis = f"{words}, as a share of the time with predictions of this model in flight."
     return affected, cost_of(affected.covered_ns, covered_ns(view.predictions), basis)

@@ -57,9 +57,9 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
 
     `windows` are its sequences of calls. O(n log n) in the rows of the trace.
     """
-    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
-    usual = float(np.quantile(durations, 0.1))
-    calls = _Calls(starts, durations, usual, durations - usual >= LONGER * usual)
+    predicted = Intervals.from_rows(rows)
+    usual = float(np.quantile(predicted.durations, 0.1))
+    calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
     times = _unit_times(view.breakdown.frame).sum(axis=0)
     units = _units(times)
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
@@ -121,8 +121,7 @@ def certainty_of_longer(longer: IntArray, shorter: IntArray) -> float:
 class _Calls:
     """Calls and the usual time of one: shape (calls,)."""
 
-    starts: IntArray
-    durations: IntArray
+    times: Intervals
     usual_ns: float
     longer: BoolArray
     """Takes so much longer than usual that the reason matters."""
@@ -130,7 +129,7 @@ class _Calls:
     @property
     def extra_ns(self) -> FloatArray:
         """What each takes beyond the usual time."""
-        extra: FloatArray = self.durations.astype(np.float64) - self.usual_ns
+        extra: FloatArray = self.times.durations.astype(np.float64) - self.usual_ns
         return extra
 
 
@@ -141,8 +140,8 @@ def _fill(work: Intervals, calls: _Calls, windows: Intervals, own_ns: int, max_s
     the middle between what they fill anyhow and all of it, and is `max_share` at most.
     """
     covered = work.covered_time()
-    busy = covered.within(calls.starts, calls.starts + calls.durations)
-    exposure = busy / calls.durations
+    busy = covered.within(calls.times.starts, calls.times.ends)
+    exposure = busy / calls.times.durations
     ordinary = exposure[~calls.longer]
     free = max(int(windows.durations.sum()) - own_ns, 1)
     anyhow = min(float(covered.within(windows.starts, windows.ends).sum()) / free, 1.0)

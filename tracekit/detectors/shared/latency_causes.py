@@ -102,7 +102,7 @@ def _cause_without_states(calls: Calls, measured: Growth) -> Cause:
     """What time alone shows: heat comes slowly, and goes slowly."""
     first = measured.first[measured.grows]
     last = first + measured.count[measured.grows] - 1
-    starts, ends = calls.starts[first], calls.starts[last] + calls.durations[last]
+    starts, ends = calls.times.starts[first], calls.times.ends[last]
     if not measured.starts_afresh:
         quick = float(ends[-1] - starts[0]) < HEATING_S * 1e9
     else:
@@ -117,7 +117,7 @@ def thermal_states(view: ModelView, calls: Calls) -> IntArray | None:
     frame = view.trace.context.get("thermal")
     if frame is None or frame.empty:
         return None
-    return states_at(frame, THERMAL_STATES, calls.starts + calls.durations // 2)
+    return states_at(frame, THERMAL_STATES, calls.times.starts + calls.durations // 2)
 
 
 def read_heat(view: ModelView, calls: Calls) -> ThermalComparison | None:

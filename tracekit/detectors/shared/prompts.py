@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.detectors import Kind, ModelView, is_any
-from tracekit.intervals import union_length_by_group
+from tracekit.detectors import Intervals, Kind, ModelView, is_any
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -42,10 +41,7 @@ def _busy_ns(view: ModelView) -> IntArray:
         frame[is_any(frame["kind"], *kinds) & frame["prediction"].notna().to_numpy()]
         for frame, kinds in ((view.hardware, (Kind.ANE_EXEC, Kind.GPU_EXEC)), (view.compute, (Kind.CPU_COMPUTE,)))
     ]
-    called, start, length = (
-        np.concatenate([part[name].to_numpy(dtype=np.int64) for part in parts])
-        for name in ("prediction", "start_ns", "duration_ns")
-    )
+    called = np.concatenate([part["prediction"].to_numpy(dtype=np.int64) for part in parts])
     index = view.predictions.index.get_indexer(pd.Index(called))
     known = index >= 0
-    return union_length_by_group(index[known], start[known], (start + length)[known], len(view.predictions))
+    return Intervals.from_rows(*parts).where(known).covered_by_group(index[known], len(view.predictions))

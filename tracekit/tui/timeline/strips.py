@@ -9,7 +9,7 @@ import numpy as np
 from rich.cells import cell_len
 
 from tracekit.characters import visible
-from tracekit.intervals import depth_profile
+from tracekit.intervals import Intervals, depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.frames import is_any
@@ -90,12 +90,11 @@ def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTim
     rows = np.flatnonzero(called)
     if not rows.size:
         return None
-    starts = activity["start_ns"].to_numpy()[rows]
-    durations = activity["duration_ns"].to_numpy()[rows]
+    predicted = Intervals.from_rows(activity).where(rows)
     inferred = bool(is_any(activity["attribution"].iloc[rows], Attribution.INFERRED).any())
-    in_flight = _steps(*depth_profile(starts, starts + durations))
-    times, place = np.unique(np.concatenate((starts, starts + durations)), return_inverse=True)
-    longest = _longest(place[: len(rows)], place[len(rows) :], durations, len(times))
+    in_flight = _steps(*depth_profile(predicted.starts, predicted.ends))
+    times, place = np.unique(np.concatenate((predicted.starts, predicted.ends)), return_inverse=True)
+    longest = _longest(place[: len(rows)], place[len(rows) :], predicted.durations, len(times))
     return PredictionsOverTime(in_flight, _steps(times, longest), inferred)
 
 
