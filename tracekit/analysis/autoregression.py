@@ -3,7 +3,7 @@ than the tokens that follow."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,9 @@ class OpeningRule:
     min_calls: int = 3
     """Shorter sequences do not show how they open."""
     share: float = 0.5
-    """Part of the sequences, and at least two, that must open alike."""
+    """Part of the sequences that must open alike."""
+    min_sequences: int = 2
+    """And so many of them at least."""
     max_opening: int | None = 8
     """Most long calls that open a sequence: a prompt of 4,096 tokens in pieces of 512 takes so many. More of them in a
     row are a phase of the device, such as clocks that come up (our judgment). None for no limit."""
@@ -35,6 +37,9 @@ ANY_OPENING = OpeningRule()
 SURE_OPENING = OpeningRule(ratio=3.0, min_calls=8, share=0.8, max_opening=None)
 """Where it is the only sign of a finding: a prompt takes so many times a token that follows. A gap before the call
 explains less (our judgment)."""
+
+ONLY_OPENING = replace(SURE_OPENING, min_calls=1, min_sequences=1)
+"""The same for a single sequence, which no other can confirm."""
 
 
 def opens_sequence(durations: IntArray, sequence: IntArray, rule: OpeningRule = ANY_OPENING) -> BoolArray:
@@ -52,6 +57,6 @@ def opens_sequence(durations: IntArray, sequence: IntArray, rule: OpeningRule = 
     judged = sizes.index[sizes >= rule.min_calls]
     opened = frame.loc[leading, "sequence"].unique()
     count = int(np.isin(judged, opened).sum())
-    if count < 2 or count < rule.share * len(judged):
+    if count < rule.min_sequences or count < rule.share * len(judged):
         return np.zeros(len(durations), np.bool_)
     return leading.to_numpy(dtype=bool)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.autoregression import opens_sequence
+from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code import work_between
 from tracekit.analysis.idle import CERTAINTY, CoreMLCalls, Idle, Pacing, core_ml_calls, idle_times, pacing, spread
 from tracekit.detectors import (
@@ -62,10 +62,6 @@ distance between their quartiles, as a share of the median). Work on inputs that
 
 SLEEP_SHORTEST_NS = 16_666_667
 """Nobody lets an app sleep for less than a frame at 60 fps between two predictions (heuristic)."""
-
-PROMPT_RATIO = 3.0
-"""The first call of a single sequence may be a prompt where it takes so many times the median: it holds several tokens,
-and each later call one (heuristic)."""
 
 MARKED_SHARE = 0.5
 """Part of the gaps that signposts of the app must cover to show that it works in them (heuristic)."""
@@ -232,15 +228,14 @@ def is_autoregressive(view: ModelView) -> bool:
 
 
 def may_be_one_answer(view: ModelView) -> bool:
-    """Whether the calls are a single sequence that looks like one prompt and one answer: its first call takes
-    `PROMPT_RATIO` times as long as usual, with as much more work, or follows a call of a model that hardly does else.
-    """
+    """Whether the calls are a single sequence that looks like one prompt and one answer: its first call is
+    long enough for one, with as much more work, or follows a call of a model that hardly does else."""
     rows = view.predictions
-    durations = rows["duration_ns"].to_numpy()
-    if sequences(rows)[-1]:
+    sequence = sequences(rows)
+    if sequence[-1]:
         return False
     first = np.zeros(1, np.int64)
-    long = durations[0] >= PROMPT_RATIO * float(np.median(durations))
+    long = opens_sequence(rows["duration_ns"].to_numpy(), sequence, ONLY_OPENING)[0]
     return bool(long and works_longer(view, first)[0]) or _opened_by_another(view, first)
 
 
