@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracekit.analysis import neural_engine_queue
-from tracekit.analysis.device_switches import gaps_between, turns
+from tracekit.analysis.device_switches import device_runs_of, gaps_between
 from tracekit.analysis.neural_engine_queue import engine_waits
 
 NANOSECOND = 1
@@ -94,7 +94,7 @@ def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(frame, drawn):
     assert len(between.prediction) == sum(max(sum(1 for row in rows if row[0] == call) - 1, 0) for call in range(3))
 
 
-def test_turns_join_rows_of_one_unit_and_leave_out_preparation(frame):
+def test_runs_join_rows_of_one_unit_and_leave_out_preparation(frame):
     hardware = frame((10, 20), (22, 30), kind="ane_exec", device="ane", prediction=0)
     compute = frame(
         (0, 5),
@@ -106,7 +106,7 @@ def test_turns_join_rows_of_one_unit_and_leave_out_preparation(frame):
         device=["cpu", "ane", "gpu", "gpu", "cpu"],
         prediction=0,
     )
-    runs = turns(compute, hardware, frame((0, 40)).index, min_cpu_ns=2)
+    runs = device_runs_of(compute, hardware, frame((0, 40)).index, min_cpu_ns=2)
     assert runs.unit.tolist() == [2, 0, 1]
     assert runs.start_ns.tolist() == [0, 10, 32]
     assert runs.end_ns.tolist() == [5, 30, 39]
@@ -125,8 +125,8 @@ def test_the_usual_order_is_that_of_most_predictions(frame):
         prediction=[call for call, _ in ran],
     )
     calls = frame((0, 15), (20, 35), (40, 55)).index
-    assert turns(frame(), hardware, calls, min_cpu_ns=0).usual_order() == ("ane", "gpu")
-    assert turns(frame(), frame(), calls, min_cpu_ns=0).usual_order() == ()
+    assert device_runs_of(frame(), hardware, calls, min_cpu_ns=0).usual_order() == ("ane", "gpu")
+    assert device_runs_of(frame(), frame(), calls, min_cpu_ns=0).usual_order() == ()
 
 
 def handover(behind, delay):

@@ -15,7 +15,7 @@ from tracekit.trace.frames import is_any, rows_where
 
 if TYPE_CHECKING:
     from tracekit.analysis.breakdown import DeviceRuns
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import IntArray
 
 
 SHORT_CPU_NS = 100_000
@@ -24,35 +24,23 @@ SHORT_CPU_NS = 100_000
 _EXECUTION = (Kind.ANE_EXEC, Kind.GPU_EXEC)
 
 
-def turns(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: pd.Index, min_cpu_ns: int) -> DeviceRuns:
+def device_runs_of(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: pd.Index, min_cpu_ns: int) -> DeviceRuns:
     """Runs of the compute units in some predictions, given by label, from the rows of their model.
 
-    A unit works while it executes; where no execution of it was recorded in a prediction, its requests stand for it,
-    without their preparation. `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
+    Preparation of requests and `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
     """
     executed = _linked(hardware[is_any(hardware["kind"], *_EXECUTION)], predictions)
     requests = _linked(compute[~is_any(compute["kind"], Kind.GPU_PREPARE)], predictions)
-    requests = requests[(requests["device"].notna()).to_numpy()]
     short = is_any(requests["device"], Device.CPU) & (requests["duration_ns"].to_numpy() < min_cpu_ns)
-    requests = requests[~short & ~_has_execution(requests, executed)]
-    rows = pd.concat([executed, requests])
+    rows = pd.concat([executed, requests[requests["device"].notna().to_numpy() & ~short]])
     unit = rows["device"].astype("object").map({device: number for number, device in enumerate(UNITS)})
     prediction = rows["prediction"].to_numpy(dtype=np.int64)
-    return device_runs(prediction, np.asarray(unit, np.int64), Intervals.from_rows(rows))
+    executes = np.arange(len(rows)) < len(executed)
+    return device_runs(prediction, np.asarray(unit, np.int64), executes, Intervals.from_rows(rows))
 
 
 def _linked(rows: pd.DataFrame, predictions: pd.Index) -> pd.DataFrame:
     return rows[rows["prediction"].isin(predictions).to_numpy(dtype=bool)]
-
-
-def _has_execution(requests: pd.DataFrame, executed: pd.DataFrame) -> BoolArray:
-    """Whether the unit that a row requests has execution rows in the same prediction."""
-    result = np.zeros(len(requests), np.bool_)
-    for device in (Device.ANE, Device.GPU):
-        ran = executed.loc[is_any(executed["device"], device), "prediction"]
-        requested = is_any(requests["device"], device)
-        result[requested] = requests["prediction"].isin(ran.unique()).to_numpy(dtype=bool)[requested]
-    return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)

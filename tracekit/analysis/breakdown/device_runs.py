@@ -13,7 +13,7 @@ from tracekit.intervals import running_end
 from tracekit.trace.events import Device
 
 if TYPE_CHECKING:
-    from tracekit.arrays import Int8Array, IntArray
+    from tracekit.arrays import BoolArray, Int8Array, IntArray
     from tracekit.intervals import Intervals
 
 
@@ -97,9 +97,15 @@ class DeviceRuns:
         return self.prediction[before][lasting], starts[lasting], ends[lasting]
 
 
-def device_runs(prediction: IntArray, unit: IntArray, times: Intervals) -> DeviceRuns:
+def device_runs(prediction: IntArray, unit: IntArray, executes: BoolArray, times: Intervals) -> DeviceRuns:
     """Runs of the units in rows of work, given by the number of the prediction (0 or more), the unit as index in
-    `UNITS`, and their times: shape (rows,) each, in any order. O(n log n)."""
+    `UNITS`, whether the row is execution, and their times: shape (rows,) each, in any order.
+
+    A unit works while it executes; where a prediction has no execution on it, the other rows stand for it. O(n log n).
+    """
+    key = prediction * len(UNITS) + unit
+    works = np.flatnonzero(executes | ~np.isin(key, key[executes]))
+    prediction, unit, times = prediction[works], unit[works], times.where(works)
     order = np.lexsort((-times.ends, times.starts, prediction))
     prediction, unit, times = prediction[order], unit[order], times.where(order)
     opens = np.flatnonzero((np.diff(prediction, prepend=-1) != 0) | (np.diff(unit, prepend=-1) != 0))

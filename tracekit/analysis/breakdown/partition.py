@@ -148,9 +148,7 @@ def breakdown(trace: Trace) -> Breakdown:
     }
     columns |= {part.column: pd.arrays.IntegerArray(parts[part], unknown[part] >= 0) for part in Part}
     columns |= _busy(steps, unknown)
-    work, handoffs = work_columns(
-        rows, predictions, seen.executed, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE)
-    )
+    work, handoffs = work_columns(rows, predictions, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE))
     columns |= work
     columns["other_models_ns"] = other_models(predictions)
     frame = pd.DataFrame(columns, index=predictions.index)

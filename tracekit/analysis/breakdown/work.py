@@ -10,11 +10,8 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import device_runs
 from tracekit.analysis.breakdown.rows import Layer
 from tracekit.intervals import Intervals, depth_profile, integrate, union_by_group
-from tracekit.trace.events import Device
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tracekit.analysis.breakdown.device_runs import DeviceRuns, Handoffs
     from tracekit.analysis.breakdown.rows import Rows
     from tracekit.arrays import BoolArray, IntArray
@@ -23,19 +20,16 @@ if TYPE_CHECKING:
 def work_columns(
     rows: Rows,
     predictions: pd.DataFrame,
-    executed: Mapping[Device, BoolArray],
     *,
     hidden: BoolArray,
     hidden_ane: BoolArray,
 ) -> tuple[dict[str, pd.arrays.IntegerArray], Handoffs]:
     """Columns `handoffs`, `handoff_gap_ns`, `lead_ns`, `tail_ns` and `segments`, as `Breakdown.frame` explains them.
 
-    With them the hand-offs one by one.
-
-    A unit works while it executes; where none of its execution is in the prediction (`executed`), its requests stand
-    for it. `hidden`: predictions in which a unit may have worked unseen; `hidden_ane`: the Neural Engine. O(n log n).
+    With them the hand-offs one by one. `hidden`: predictions in which a unit may have worked unseen; `hidden_ane`: the
+    Neural Engine. O(n log n).
     """
-    runs = _runs(rows, executed)
+    runs = _runs(rows)
     handoffs, gap_ns = runs.handoffs()
     count = len(predictions)
     gaps = np.zeros(count, np.int64)
@@ -59,13 +53,13 @@ def work_columns(
     return columns, handoffs
 
 
-def _runs(rows: Rows, executed: Mapping[Device, BoolArray]) -> DeviceRuns:
-    """Runs of the units in the rows in which they worked, by index of the prediction."""
-    chosen = np.isin(rows.layer, [Layer.ANE, Layer.GPU, Layer.CPU])
-    for device, requests in ((Device.ANE, Layer.ANE_REQUEST), (Device.GPU, Layer.GPU_REQUEST)):
-        chosen |= (rows.layer == requests) & ~rows.preparation & ~executed[device][rows.window]
-    times = Intervals(rows.start_ns[chosen], rows.end_ns[chosen])
-    return device_runs(rows.window[chosen], _UNIT_OF_LAYER[rows.layer[chosen]], times)
+def _runs(rows: Rows) -> DeviceRuns:
+    """Runs of the units, by index of the prediction."""
+    unit = _UNIT_OF_LAYER[rows.layer]
+    chosen = (unit >= 0) & ~rows.preparation
+    executes = (rows.layer == Layer.ANE) | (rows.layer == Layer.GPU)
+    times = Intervals(rows.start_ns, rows.end_ns).where(chosen)
+    return device_runs(rows.window[chosen], unit[chosen], executes[chosen], times)
 
 
 _UNIT_OF_LAYER = np.array(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
+from tracekit.analysis.device_switches import SHORT_CPU_NS, device_runs_of
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -83,7 +83,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     changes = handoffs
     # The quick count holds every change that the exact one does.
     if np.median(handoffs) >= options.changes:
-        runs = turns(view.compute, view.hardware, rows.index, round(options.min_cpu_us * 1e3))
+        runs = device_runs_of(view.compute, view.hardware, rows.index, round(options.min_cpu_us * 1e3))
         changes = runs.changes(rows.index)
     usual = float(np.median(changes))
     if runs is None or usual < options.changes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tracekit.analysis.code import sites_of
-from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
+from tracekit.analysis.device_switches import SHORT_CPU_NS, device_runs_of
 from tracekit.detectors import (
     Attribution,
     Detector,
@@ -136,7 +136,7 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
     cost_ns = round(min(elsewhere_ns, covered_ns(rows)) * (1 - 1 / options.speed_up))
-    usual_order = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
+    usual_order = device_runs_of(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
     order = f" The usual order is {order_words(usual_order)}." if len(usual_order) > 1 else ""
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
