@@ -13,6 +13,7 @@ from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.events import EVENT_DTYPES
 from tracekit.trace.frames import sorted_events
+from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Coverage, Trace
 
@@ -71,7 +72,10 @@ def trace_of() -> Callable[..., Trace]:
             hardware=frames.get("hardware", empty),
             models=model_frame(sorted_events(core_ml)),
             context={},
-            coverage=tuple(Coverage(name, TableState.ROWS, (), 1, "") for name in recorded),
+            coverage=tuple(
+                Coverage(entry.name, TableState.ROWS if entry.name in recorded else TableState.MISSING, (), None, "")
+                for entry in INSTRUMENTS
+            ),
         )
 
     return build

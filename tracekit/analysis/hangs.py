@@ -14,7 +14,7 @@ import pandas as pd
 
 from tracekit.analysis.load_waits import hangs_of_target, hung_share
 from tracekit.intervals import Intervals
-from tracekit.trace.events import LOAD_KINDS, Kind, Level
+from tracekit.trace.events import SETUP_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, FloatArray
     from tracekit.trace.trace import Trace
-
-
-_LOADS = (*LOAD_KINDS, Kind.COMPILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,7 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     hangs = every[(every["duration_ns"] >= rule.min_ns).to_numpy(dtype=bool)]
     hang_times = Intervals.from_rows(hangs)
     length = np.maximum(hang_times.durations, 1)
-    sorts = [app_calls(trace, kinds) for kinds in (_LOADS, [Kind.PREDICTION])] if len(hangs) else []
+    sorts = [app_calls(trace, kinds) for kinds in (SETUP_KINDS, [Kind.PREDICTION])] if len(hangs) else []
     inside = [calls[hung_share(calls, trace) >= rule.call_share] for calls in sorts]
     shares = [Intervals.from_rows(rows).covered_within(hang_times) / length for rows in inside]
     rarer = [
@@ -85,7 +82,7 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     return HangCalls(hangs, np.minimum(covered, 1.0), explained, pd.concat(chosen))
 
 
-def app_calls(trace: Trace, kinds: Sequence[Kind] = (*_LOADS, Kind.PREDICTION)) -> pd.DataFrame:
+def app_calls(trace: Trace, kinds: Sequence[Kind] = (*SETUP_KINDS, Kind.PREDICTION)) -> pd.DataFrame:
     """Rows of what the app called itself. O(rows)."""
     activity = trace.activity
     return activity[is_any(activity["kind"], *kinds) & is_any(activity["level"], Level.TOP)]

@@ -11,7 +11,7 @@ from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import medians_of_others
 from tracekit.intervals import Intervals
 from tracekit.trace.cache import cached_by_trace
-from tracekit.trace.events import LOAD_KINDS, Kind, Level
+from tracekit.trace.events import SETUP_KINDS, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def setup_work(trace: Trace) -> pd.DataFrame:
     """Start and duration of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
     activity = trace.activity
-    chosen = is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE) | first_after_load(activity)
+    chosen = is_any(activity["kind"], *SETUP_KINDS) | first_after_load(activity)
     chosen &= is_any(activity["level"], Level.TOP)
     return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in ("start_ns", "duration_ns")})
 

@@ -16,7 +16,6 @@ from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import row_statistics
 from tracekit.analysis.throughput import bursts, summarize_throughput
 from tracekit.intervals import Intervals
-from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import shown_models
 from tracekit.trace.frames import is_any
@@ -115,7 +114,7 @@ def _without_zeros(summary: ModelSummary) -> ModelSummary:
 
 def _working(trace: Trace) -> CoveredTime | None:
     """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
-    recorded = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
+    recorded = {entry.instrument for entry in trace.coverage if entry.recorded}
     return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= recorded else None
 
 

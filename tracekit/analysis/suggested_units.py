@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown import UNITS, breakdown
-from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, or_minus_one
@@ -70,7 +69,7 @@ def suggested_unit(trace: Trace, predictions: pd.Index) -> SuggestedUnit | None:
 def _suggestions(trace: Trace) -> IntArray:
     """Shape (top predictions,), in the order of the breakdown: index in `UNITS`, -1 for none."""
     frame = breakdown(trace).frame
-    recorded = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
+    recorded = {entry.instrument for entry in trace.coverage if entry.recorded}
     engine, gpu = NEURAL_ENGINE in recorded, GPU in recorded
 
     def count(rows: pd.DataFrame, chosen: BoolArray | None = None) -> IntArray:

@@ -8,7 +8,6 @@ import numpy as np
 
 from tracekit.detectors.outcomes import Cost, Evidence, EvidenceColumns, Finding, InsufficientData, NotApplicable
 from tracekit.intervals import Intervals
-from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.units import format_count
 
@@ -123,11 +122,7 @@ def units_not_recorded(
 ) -> InsufficientData | None:
     """The answer where the work of the Neural Engine or the GPU was not recorded or cannot be read, as coverage words
     it between `before` and `after`; None where both were recorded."""
-    entries = [
-        entry
-        for entry in map(trace.coverage_of, (NEURAL_ENGINE, GPU))
-        if entry.state not in (TableState.ROWS, TableState.EMPTY)
-    ]
+    entries = [entry for entry in map(trace.coverage_of, (NEURAL_ENGINE, GPU)) if not entry.recorded]
     if not entries:
         return None
     reason = f"{before}{' '.join(entry.conclusion for entry in entries)}{after}"

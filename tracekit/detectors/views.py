@@ -10,7 +10,7 @@ import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import categorical, fixed, is_any, or_minus_one, rows_at, rows_where, texts_in
 from tracekit.trace.pipelines import top_predictions
 
@@ -31,7 +31,7 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     """
     activity = trace.activity
     top = rows_where(activity, is_any(activity["level"], Level.TOP))
-    called = is_any(top["kind"], *LOAD_KINDS, Kind.COMPILE, Kind.PREDICTION)
+    called = is_any(top["kind"], *SETUP_KINDS, Kind.PREDICTION)
     names = sorted(texts_in(categorical(top["model"])[called]))
     owner = top_predictions(activity)
     of_prediction = _model_indices(activity["model"], names)

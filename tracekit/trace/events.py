@@ -98,6 +98,9 @@ class Kind(StrEnum):
 LOAD_KINDS = (Kind.LOAD, Kind.LOAD_CACHED, Kind.LOAD_UNCACHED)
 """Kinds that count as a load of a model."""
 
+SETUP_KINDS = (*LOAD_KINDS, Kind.COMPILE)
+"""Kinds of work that an app must finish before it can use a model."""
+
 COPY_KINDS = (Kind.INPUT_COPY, Kind.DATA_CAST, Kind.OUTPUT_TRANSFORMATION, Kind.ANE_DATA_COPY)
 """Kinds that move or convert inputs and outputs (catalogue entry A03)."""
 

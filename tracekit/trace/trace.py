@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
+from tracekit.recording.table import TableState
 from tracekit.trace.cache import TraceCache
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tracekit.model_files import ModelFile
     from tracekit.model_files.performance import PerformanceReport
     from tracekit.recording.contents import Contents, Run
-    from tracekit.recording.table import TableState
     from tracekit.trace.model_file import JoinedFile, JoinedReport
     from tracekit.trace.samples import Samples
 
@@ -43,6 +43,11 @@ class Coverage:
     shares: tuple[tuple[str, float], ...] = ()
     """Share of the instrument's rows in each attribution class, in the order of `Attribution`; only classes that
     occur. Empty for instruments without attribution."""
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the absence of a row means that nothing happened."""
+        return self.state in (TableState.ROWS, TableState.EMPTY)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

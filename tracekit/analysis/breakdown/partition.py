@@ -34,7 +34,6 @@ from tracekit.analysis.breakdown.rows import Layer, linked_rows
 from tracekit.analysis.breakdown.sweep_line import sweep
 from tracekit.analysis.breakdown.work import other_models, work_columns
 from tracekit.intervals import Intervals, sums_between
-from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Attribution, Device, Kind, Level
 from tracekit.trace.frames import is_any, rows_where
@@ -181,17 +180,14 @@ def _seen(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
     return _Seen(
         inferred=is_any(predictions["attribution"], Attribution.INFERRED),
-        recorded={Device.ANE: _recorded(trace, NEURAL_ENGINE), Device.GPU: _recorded(trace, GPU)},
+        recorded={
+            device: trace.coverage_of(instrument).recorded
+            for device, instrument in ((Device.ANE, NEURAL_ENGINE), (Device.GPU, GPU))
+        },
         executed={device: steps.of(steps.covered[layer]) > 0 for device, layer in _EXECUTION.items()},
         requested={device: steps.of(steps.covered[layer]) > 0 for device, layer in _REQUESTS.items()},
         shared={device: shared.time(models, windows, [layer]) > 0 for device, layer in _EXECUTION.items()},
     )
-
-
-def _recorded(trace: Trace, instrument: str) -> bool:
-    """Whether the absence of a row of this instrument means that nothing happened."""
-    states = [entry.state for entry in trace.coverage if entry.instrument == instrument]
-    return bool(states) and states[0] in (TableState.ROWS, TableState.EMPTY)
 
 
 def _unknown(seen: _Seen) -> dict[Part, Int8Array]:

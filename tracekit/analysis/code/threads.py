@@ -15,7 +15,7 @@ from tracekit.analysis.code.sites import between_sites, is_inferred
 from tracekit.analysis.code.stack_flags import app_frames, containing, innermost, named
 from tracekit.intervals import Intervals
 from tracekit.trace.cache import cached_by_trace
-from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.frames import is_any, or_minus_one
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 FRAME_NS: Final = 16_666_667
 """A main thread that is free for less than a frame at 60 fps draws nothing in between (heuristic)."""
-_LOADS: Final = (*LOAD_KINDS, Kind.COMPILE)
 
 
 @cached_by_trace
@@ -60,7 +59,7 @@ class Blocking:
 def main_thread_loads(trace: Trace, min_ns: int) -> Blocking | None:
     """Periods of at least this length in which the main thread loads or compiles models. None where no call stack shows
     who does. O(n log n)."""
-    return _blocking(trace, _LOADS, (Api.LOAD, Api.COMPILE), min_ns)
+    return _blocking(trace, SETUP_KINDS, (Api.LOAD, Api.COMPILE), min_ns)
 
 
 def main_thread_predictions(trace: Trace, min_ns: int) -> Blocking | None:
@@ -117,7 +116,7 @@ def evidence_rows(trace: Trace, calls: pd.DataFrame) -> pd.DataFrame:
 def core_ml_time(trace: Trace) -> int:
     """Time in ns that loads, compilations and predictions of the app cover; from samples where Core ML recorded
     none."""
-    kinds, apis = (*_LOADS, Kind.PREDICTION), (Api.LOAD, Api.COMPILE, Api.PREDICTION)
+    kinds, apis = (*SETUP_KINDS, Kind.PREDICTION), (Api.LOAD, Api.COMPILE, Api.PREDICTION)
     if not is_inferred(trace):
         activity = trace.activity
         return Intervals.from_rows(activity).where(is_any(activity["kind"], *kinds)).covered_ns

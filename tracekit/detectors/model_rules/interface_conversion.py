@@ -17,6 +17,7 @@ from tracekit.detectors.model_rules.shared import (
 )
 from tracekit.detectors.outcomes import Finding, Metric, Passed
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.references import CORE_ML_USAGE
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -175,9 +176,7 @@ DETECTOR = ModelFileDetector(
     references=(
         Reference("Core ML Tools: model input and output types", f"{DOCS}/model-input-and-output-types.html"),
         Reference("Core ML Tools: typed execution", f"{DOCS}/typed-execution.html"),
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        CORE_ML_USAGE,
     ),
     options=NoOptions,
     detect=detect,

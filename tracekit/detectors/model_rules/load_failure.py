@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector, Reference
+from tracekit.detectors.framework import ModelFileDetector
 from tracekit.detectors.model_rules.shared import NoOptions, code, listed
 from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.references import COMPILE_MODEL
 from tracekit.model_files import NEWEST, Form, WeightState
 from tracekit.units import format_bytes
 
@@ -97,12 +98,7 @@ DETECTOR = ModelFileDetector(
     description=DESCRIPTION,
     why="Core ML fails to load a model whose files are missing, damaged or too new.",
     fix=FIX,
-    references=(
-        Reference(
-            "MLModel.compileModel(at:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/compilemodel(at:)-45ao6",
-        ),
-    ),
+    references=(COMPILE_MODEL,),
     options=NoOptions,
     detect=detect,
 )

@@ -9,6 +9,7 @@ from tracekit.detectors.framework import ModelFileDetector, Reference
 from tracekit.detectors.model_rules.shared import DOCS, NoOptions, code, functions_of, listed, literal
 from tracekit.detectors.outcomes import Finding, Metric, Passed
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.references import DEPLOY_MODELS
 from tracekit.model_files import FeatureKind
 from tracekit.model_files.facts import BITS
 
@@ -140,10 +141,7 @@ DETECTOR = ModelFileDetector(
     fix=FIX,
     references=(
         Reference("Core ML Tools: stateful models", f"{DOCS}/stateful-models.html"),
-        Reference(
-            "WWDC24 10161: Deploy machine learning and AI models on-device with Core ML",
-            "https://developer.apple.com/videos/play/wwdc2024/10161/",
-        ),
+        DEPLOY_MODELS,
     ),
     options=NoOptions,
     detect=detect,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.code import conversions
 from tracekit.detectors import Outcome, Pattern, RecordingDetector, Reference, Trace, format_count, format_share
 from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work, min_samples_option, share_option
+from tracekit.detectors.shared.references import CORE_ML_USAGE
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import AppWork
@@ -103,9 +104,7 @@ DETECTOR = RecordingDetector(
         Reference(
             "Core ML Tools: image inputs", "https://apple.github.io/coremltools/docs-guides/source/image-inputs.html"
         ),
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        CORE_ML_USAGE,
     ),
     needs=("Call Stacks",),
     options=Options,

@@ -26,6 +26,7 @@ from tracekit.detectors import (
     is_any,
     no_prediction,
 )
+from tracekit.detectors.shared.references import XCTRACE
 from tracekit.detectors.shared.wording import listed
 from tracekit.trace.frames import categorical, rows_at, rows_where
 
@@ -182,7 +183,7 @@ DETECTOR = RecordingDetector(
     why="Whatever happened before, such as cold loads, reloads and first predictions, cannot be evaluated.",
     fix=FIX,
     references=(
-        Reference("xctrace(1)", "https://keith.github.io/xcode-man-pages/xctrace.1.html"),
+        XCTRACE,
         Reference("MLModel.load", "https://developer.apple.com/documentation/coreml/mlmodel"),
     ),
     needs=("Core ML",),

@@ -36,6 +36,7 @@ from tracekit.detectors.shared.load_options import (
     without_load,
 )
 from tracekit.detectors.shared.planned import of_load
+from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
 from tracekit.detectors.shared.snippets import load_early
 from tracekit.trace.frames import rows_where
 from tracekit.units import format_bytes
@@ -248,14 +249,8 @@ DETECTOR = Detector(
     why="Specializing a model can take seconds to minutes, while a load from the cache takes milliseconds.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC23 10049: Improve Core ML integration with async prediction",
-            "https://developer.apple.com/videos/play/wwdc2023/10049/",
-        ),
-        Reference(
-            "MLModel.load(contentsOf:configuration:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
-        ),
+        ASYNC_PREDICTION,
+        LOAD_MODEL,
         Reference("whisper-rs: first-time load at every run", "https://github.com/tazz4843/whisper-rs/issues/67"),
         Reference("coremltools: long start-up time", "https://github.com/apple/coremltools/issues/1369"),
     ),

@@ -29,6 +29,7 @@ from tracekit.detectors import (
     is_any,
     option,
 )
+from tracekit.detectors.shared.references import COMPILE_MODEL
 from tracekit.trace.frames import rows_where
 
 
@@ -218,10 +219,7 @@ DETECTOR = Detector(
     why="Compiling takes about a second or more, and its result can be shipped with the app or cached.",
     fix=FIX,
     references=(
-        Reference(
-            "MLModel.compileModel(at:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/compilemodel(at:)-45ao6",
-        ),
+        COMPILE_MODEL,
         Reference(
             "Downloading and compiling a model on the user's device",
             "https://developer.apple.com/documentation/coreml/downloading-and-compiling-a-model-on-the-user-s-device",

@@ -34,6 +34,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.shared.planned import of_hand_offs
+from tracekit.detectors.shared.references import COMPUTE_PLAN, CORE_ML_USAGE
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import RECORD_ALONE, order_words
@@ -222,14 +223,12 @@ DETECTOR = Detector(
     why="Each hand-off between compute units costs copies and synchronization while the main unit idles.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        CORE_ML_USAGE,
         Reference(
             "A model in 14 parts with the CPU between them (onnxruntime 28022)",
             "https://github.com/microsoft/onnxruntime/issues/28022",
         ),
-        Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),
+        COMPUTE_PLAN,
     ),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),

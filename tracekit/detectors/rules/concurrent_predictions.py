@@ -26,6 +26,7 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
+from tracekit.detectors.shared.references import ASYNC_PREDICTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +241,7 @@ DETECTOR = Detector(
     why="Each prediction in flight holds its buffers, and on a busy compute unit the others queue.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC23 10049: Improve Core ML integration with async prediction",
-            "https://developer.apple.com/videos/play/wwdc2023/10049/",
-        ),
+        ASYNC_PREDICTION,
         Reference(
             "MLModel.prediction(from:options:) async",
             "https://developer.apple.com/documentation/coreml/mlmodel/prediction(from:options:)",

@@ -100,7 +100,7 @@ def _other_frameworks(trace: Trace) -> str:
 
 def _known(trace: Trace, instrument: str, rows: pd.DataFrame) -> int | None:
     """Number of rows of an instrument; None where it was not recorded or cannot be read."""
-    return len(rows) if trace.coverage_of(instrument).state in (TableState.ROWS, TableState.EMPTY) else None
+    return len(rows) if trace.coverage_of(instrument).recorded else None
 
 
 def _calls(trace: Trace, sites: Sequence[CallSite]) -> int | None:

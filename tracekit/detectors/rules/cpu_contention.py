@@ -18,7 +18,6 @@ from tracekit.detectors import (
     Outcome,
     Passed,
     Pattern,
-    Reference,
     Trace,
     format_share,
     is_any,
@@ -34,6 +33,7 @@ from tracekit.detectors.shared.contention import (
     met_others,
     slowed_down,
 )
+from tracekit.detectors.shared.references import COMPUTE_UNITS, CORE_ML_USAGE
 from tracekit.detectors.shared.snippets import one_after_the_other
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.cache import cached_by_trace
@@ -264,13 +264,8 @@ DETECTOR = Detector(
     why="Models that share the CPU each take longer, so the result that the user waits for arrives later.",
     fix=FIX,
     references=(
-        Reference(
-            "MLModelConfiguration.computeUnits",
-            "https://developer.apple.com/documentation/coreml/mlmodelconfiguration/computeunits",
-        ),
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        COMPUTE_UNITS,
+        CORE_ML_USAGE,
     ),
     needs=("Core ML",),
     options=Options,

@@ -34,6 +34,7 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
+from tracekit.detectors.shared.references import CORE_ML_USAGE
 from tracekit.detectors.shared.reloads import beside_cold
 from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.trace.frames import or_minus_one
@@ -270,9 +271,7 @@ DETECTOR = Detector(
     why="Every extra instance costs a load and holds the model's memory again.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        CORE_ML_USAGE,
         Reference("swift-chat: model loads twice", "https://github.com/huggingface/swift-chat/issues/21"),
         Reference("wispr: model loading is not idempotent", "https://github.com/sebsto/wispr/issues/69"),
     ),

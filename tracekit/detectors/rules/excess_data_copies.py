@@ -26,6 +26,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
 from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
+from tracekit.detectors.shared.references import CORE_ML_USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +237,7 @@ DETECTOR = Detector(
     why="Copies and conversions can take a third of each prediction, and suitable buffers avoid most of it.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        CORE_ML_USAGE,
         Reference(
             "MLPredictionOptions.outputBackings",
             "https://developer.apple.com/documentation/coreml/mlpredictionoptions/outputbackings",

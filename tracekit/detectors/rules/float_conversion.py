@@ -26,6 +26,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed, of_unclear
 from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
+from tracekit.detectors.shared.references import CORE_ML_USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +185,7 @@ DETECTOR = Detector(
     why="Type conversion costs time in every prediction, and Float16 inputs and outputs make it unnecessary.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        CORE_ML_USAGE,
         Reference(
             "Core ML Tools: typed execution and Float16 inputs",
             "https://apple.github.io/coremltools/docs-guides/source/typed-execution.html",

@@ -34,6 +34,7 @@ from tracekit.detectors.shared.contention import (
     met_others,
     slowed_down,
 )
+from tracekit.detectors.shared.references import COMPUTE_UNITS, CORE_ML_USAGE
 from tracekit.trace.frames import or_minus_one
 
 if TYPE_CHECKING:
@@ -251,17 +252,12 @@ DETECTOR = Detector(
     why="When drawing and predictions compete for the GPU, frames drop and predictions take longer.",
     fix=FIX,
     references=(
-        Reference(
-            "MLModelConfiguration.computeUnits",
-            "https://developer.apple.com/documentation/coreml/mlmodelconfiguration/computeunits",
-        ),
+        COMPUTE_UNITS,
         Reference(
             "MTKView.preferredFramesPerSecond",
             "https://developer.apple.com/documentation/metalkit/mtkview/preferredframespersecond",
         ),
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        CORE_ML_USAGE,
     ),
     needs=("Core ML", "GPU"),
     options=Options,

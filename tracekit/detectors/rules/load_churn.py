@@ -27,6 +27,7 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
+from tracekit.detectors.shared.references import CORE_ML_USAGE
 from tracekit.detectors.shared.reloads import (
     FELT_MS,
     IN_TURNS_SHARE,
@@ -207,9 +208,7 @@ DETECTOR = Detector(
     why="Each reload takes up to half a second, and the next prediction waits for it.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
+        CORE_ML_USAGE,
         Reference(
             "ml-stable-diffusion: memory and loading of its stages",
             "https://github.com/apple/ml-stable-diffusion/issues/291",

@@ -15,9 +15,7 @@ from tracekit.analysis.code import (
     sites_of,
 )
 from tracekit.detectors import (
-    LOAD_KINDS,
     InsufficientData,
-    Kind,
     Metric,
     NotApplicable,
     Outcome,
@@ -35,7 +33,9 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.shared.call_stacks import nothing_to_ask
+from tracekit.detectors.shared.references import ANALYZE_HANGS
 from tracekit.detectors.shared.wording import of_models
+from tracekit.trace.events import SETUP_KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
 
 def _unknown(trace: Trace) -> Outcome:
     """The answer where no call stack shows who loads."""
-    loads = is_any(trace.activity["kind"], *LOAD_KINDS, Kind.COMPILE)
+    loads = is_any(trace.activity["kind"], *SETUP_KINDS)
     if not loads.any():
         return NotApplicable(None, "No load or compilation was recorded.")
     return InsufficientData(
@@ -172,9 +172,7 @@ DETECTOR = RecordingDetector(
             "Apple: MLModel.load(contentsOf:configuration:)",
             "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
         ),
-        Reference(
-            "WWDC23 10248: Analyze hangs with Instruments", "https://developer.apple.com/videos/play/wwdc2023/10248/"
-        ),
+        ANALYZE_HANGS,
     ),
     needs=("Call Stacks",),
     uses=("Core ML",),

@@ -19,7 +19,6 @@ from tracekit.detectors import (
     Passed,
     Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     cost_of,
@@ -31,6 +30,7 @@ from tracekit.detectors import (
     option,
     reached,
 )
+from tracekit.detectors.shared.references import ANALYZE_HANGS, ASYNC_PREDICTION
 from tracekit.detectors.shared.wording import of_models, what_ran
 
 
@@ -225,13 +225,8 @@ DETECTOR = RecordingDetector(
     why="While the main thread waits for a model, the app is unresponsive.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC23 10049: Improve Core ML integration with async prediction",
-            "https://developer.apple.com/videos/play/wwdc2023/10049/",
-        ),
-        Reference(
-            "WWDC23 10248: Analyze hangs with Instruments", "https://developer.apple.com/videos/play/wwdc2023/10248/"
-        ),
+        ASYNC_PREDICTION,
+        ANALYZE_HANGS,
     ),
     needs=("Core ML",),
     uses=("Call Stacks", "Hangs"),

@@ -19,7 +19,6 @@ from tracekit.detectors import (
     Outcome,
     Passed,
     Pattern,
-    Reference,
     above,
     cost_of,
     covered_ns,
@@ -35,6 +34,7 @@ from tracekit.detectors import (
 from tracekit.detectors.answers import all_reached
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
+from tracekit.detectors.shared.references import COMPUTE_UNITS, CORE_ML_USAGE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,13 +224,8 @@ DETECTOR = Detector(
     why="A feature that works frame by frame stutters with every prediction that is late.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
-        Reference(
-            "MLModelConfiguration.computeUnits",
-            "https://developer.apple.com/documentation/coreml/mlmodelconfiguration/computeunits",
-        ),
+        CORE_ML_USAGE,
+        COMPUTE_UNITS,
     ),
     needs=("Core ML",),
     on_inferred=True,

@@ -36,6 +36,7 @@ from tracekit.detectors import (
     too_few_predictions,
 )
 from tracekit.detectors.shared.competing_work import time_by_model
+from tracekit.detectors.shared.references import COMPUTE_UNITS
 from tracekit.detectors.shared.snippets import one_after_the_other
 from tracekit.detectors.shared.wording import listed
 from tracekit.trace.frames import or_minus_one
@@ -215,10 +216,7 @@ DETECTOR = Detector(
     why="A queued prediction takes longer than its own work, and how long depends on other models or processes.",
     fix=FIX,
     references=(
-        Reference(
-            "MLModelConfiguration.computeUnits",
-            "https://developer.apple.com/documentation/coreml/mlmodelconfiguration/computeunits",
-        ),
+        COMPUTE_UNITS,
         Reference(
             "Two processes on the Neural Engine (coremltools 1356)",
             "https://github.com/apple/coremltools/issues/1356",

@@ -38,6 +38,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.competing_work import waits_for_others
+from tracekit.detectors.shared.references import COMPUTE_PLAN
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.trace.frames import rows_where
 
@@ -205,7 +206,7 @@ DETECTOR = Detector(
     why="Each segment is dispatched separately, and the engine idles in between.",
     fix=FIX,
     references=(
-        Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),
+        COMPUTE_PLAN,
         Reference(
             "87 parts, 88.5 ms against 11 ms on the CPU",
             "https://github.com/sam-dumont/immich-video-memory-generator/pull/811",

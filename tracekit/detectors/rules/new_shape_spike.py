@@ -14,7 +14,6 @@ from tracekit.detectors import (
     Outcome,
     Passed,
     Pattern,
-    Reference,
     above,
     below,
     finding,
@@ -30,6 +29,7 @@ from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_o
 from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
 from tracekit.detectors.shared.latency_causes import judged_when_cool
+from tracekit.detectors.shared.references import FLEXIBLE_SHAPES, RESHAPE_FREQUENCY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,11 +244,8 @@ DETECTOR = Detector(
     why="The user waits when the input changes, for example when the device is turned.",
     fix=FIX,
     references=(
-        Reference(
-            "coremltools: Flexible Input Shapes",
-            "https://apple.github.io/coremltools/docs-guides/source/flexible-inputs.html",
-        ),
-        Reference("MLReshapeFrequencyHint", "https://developer.apple.com/documentation/coreml/mlreshapefrequencyhint"),
+        FLEXIBLE_SHAPES,
+        RESHAPE_FREQUENCY,
     ),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Thermal State"),

@@ -31,6 +31,7 @@ from tracekit.detectors.shared.idle_gaps import (
     paced_words,
     unclear,
 )
+from tracekit.detectors.shared.references import SIGNPOSTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ DETECTOR = Detector(
     why="The model waits for the app most of the time, so a faster model changes little.",
     fix=FIX,
     references=(
-        Reference("OSSignposter", "https://developer.apple.com/documentation/os/ossignposter"),
+        SIGNPOSTER,
         Reference(
             "coremltools: Image Input and Output",
             "https://apple.github.io/coremltools/docs-guides/source/image-inputs.html",

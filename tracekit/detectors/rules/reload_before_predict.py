@@ -15,7 +15,6 @@ from tracekit.detectors import (
     Outcome,
     Passed,
     Pattern,
-    Reference,
     cost_of,
     covered_ns,
     finding,
@@ -25,6 +24,7 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.answers import all_reached
+from tracekit.detectors.shared.references import CORE_ML_USAGE, LOAD_MODEL
 from tracekit.detectors.shared.reloads import (
     FELT_MS,
     LOADS_PER_PREDICTION,
@@ -173,13 +173,8 @@ DETECTOR = Detector(
     why="Every reload delays the next prediction, and only the first load is needed.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
-        Reference(
-            "MLModel.load(contentsOf:configuration:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
-        ),
+        CORE_ML_USAGE,
+        LOAD_MODEL,
     ),
     needs=("Core ML",),
     uses=("Call Stacks",),

@@ -12,11 +12,11 @@ from tracekit.detectors import (
     Passed,
     Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     format_count,
 )
+from tracekit.detectors.shared.references import XCTRACE
 
 HARMLESS = ("not visualized on the timeline until immediate mode recording is stopped",)
 """Parts of messages about the live display alone: after the end of the recording nothing is missing (seen in a sound
@@ -120,7 +120,7 @@ DETECTOR = RecordingDetector(
     description=DESCRIPTION,
     why="Data that was lost while recording looks like something that did not happen.",
     fix=FIX,
-    references=(Reference("xctrace(1)", "https://keith.github.io/xcode-man-pages/xctrace.1.html"),),
+    references=(XCTRACE,),
     options=Options,
     detect=detect,
 )

@@ -36,6 +36,7 @@ from tracekit.detectors.shared.idle_gaps import (
     paced_words,
     unclear,
 )
+from tracekit.detectors.shared.references import ASYNC_PREDICTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +185,7 @@ DETECTOR = Detector(
     why="The compute unit idles while the app works, and the app waits while the unit works.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC23 10049: Improve Core ML integration with async prediction",
-            "https://developer.apple.com/videos/play/wwdc2023/10049/",
-        ),
+        ASYNC_PREDICTION,
         Reference(
             "MLModel.predictions(fromBatch:)",
             "https://developer.apple.com/documentation/coreml/mlmodel/predictions(frombatch:)",

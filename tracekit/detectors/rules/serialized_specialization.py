@@ -17,7 +17,6 @@ from tracekit.detectors import (
     Kind,
     Level,
     Metric,
-    NotApplicable,
     Outcome,
     Passed,
     Pattern,
@@ -33,7 +32,8 @@ from tracekit.detectors import (
     is_any,
     option,
 )
-from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause_option
+from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, no_load, warm_up_pause_option
+from tracekit.detectors.shared.references import ASYNC_PREDICTION
 from tracekit.detectors.shared.wording import listed
 from tracekit.trace.frames import rows_where
 
@@ -62,7 +62,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for chains of cold loads, each of which waits for the one before, at whose end somebody waited."""
     loads = top_loads(trace, ColdRule())
     if loads.rows.empty:
-        return NotApplicable(None, "No model was loaded during the recording.")
+        return no_load()
     rule = (round(options.gap_ms * 1e6), options.min_models)
     calls = _calls(trace)
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
@@ -250,10 +250,7 @@ DETECTOR = RecordingDetector(
             "Apple developer forums: models are prepared one at a time",
             "https://developer.apple.com/forums/thread/857290",
         ),
-        Reference(
-            "WWDC23 10049: Improve Core ML integration with async prediction",
-            "https://developer.apple.com/videos/play/wwdc2023/10049/",
-        ),
+        ASYNC_PREDICTION,
     ),
     needs=("Core ML",),
     uses=("Neural Engine", "Hangs"),

@@ -34,6 +34,7 @@ from tracekit.detectors.shared.latency_causes import (
     no_switching,
     read_switching,
 )
+from tracekit.detectors.shared.references import FLEXIBLE_SHAPES, RESHAPE_FREQUENCY
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +217,8 @@ DETECTOR = Detector(
     why="Predictions that leave the fast path take several times as long, and the code does not show which ones do.",
     fix=FIX,
     references=(
-        Reference(
-            "coremltools: Flexible Input Shapes",
-            "https://apple.github.io/coremltools/docs-guides/source/flexible-inputs.html",
-        ),
-        Reference("MLReshapeFrequencyHint", "https://developer.apple.com/documentation/coreml/mlreshapefrequencyhint"),
+        FLEXIBLE_SHAPES,
+        RESHAPE_FREQUENCY,
         Reference("apple/coremltools#2370", "https://github.com/apple/coremltools/issues/2370"),
         Reference("apple/ml-stable-diffusion#306", "https://github.com/apple/ml-stable-diffusion/issues/306"),
     ),

@@ -15,7 +15,6 @@ from tracekit.detectors import (
     Outcome,
     Passed,
     Pattern,
-    Reference,
     above,
     cost_of,
     covered_ns,
@@ -26,6 +25,7 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause_option, without_load
+from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
 from tracekit.detectors.shared.reloads import again_and_again
 from tracekit.detectors.shared.snippets import load_early
 from tracekit.trace.frames import rows_where
@@ -170,14 +170,8 @@ DETECTOR = Detector(
     why="The first prediction after a launch is seconds late, at every launch.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC23 10049: Improve Core ML integration with async prediction",
-            "https://developer.apple.com/videos/play/wwdc2023/10049/",
-        ),
-        Reference(
-            "MLModel.load(contentsOf:configuration:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
-        ),
+        ASYNC_PREDICTION,
+        LOAD_MODEL,
     ),
     needs=("Core ML",),
     uses=("Neural Engine",),

@@ -36,6 +36,7 @@ from tracekit.detectors import (
     reached,
 )
 from tracekit.detectors.shared.comparable_predictions import sequences
+from tracekit.detectors.shared.references import DEPLOY_MODELS
 
 USUAL_CALLS = 0.9
 """Share of the calls that must pass something in and out. The first of a sequence may begin without it."""
@@ -236,10 +237,7 @@ DETECTOR = Detector(
     why="Copying a cache costs more with every token, and a stateful model copies nothing.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC24 10161: Deploy machine learning and AI models on-device with Core ML",
-            "https://developer.apple.com/videos/play/wwdc2024/10161/",
-        ),
+        DEPLOY_MODELS,
         Reference(
             "Core ML Tools: stateful models",
             "https://apple.github.io/coremltools/docs-guides/source/stateful-models.html",

@@ -20,7 +20,6 @@ from tracekit.detectors import (
     Passed,
     Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     covered_ns,
@@ -32,6 +31,7 @@ from tracekit.detectors import (
     reached,
     value_of,
 )
+from tracekit.detectors.shared.references import XCTRACE
 from tracekit.detectors.shared.wording import what_ran
 from tracekit.trace.frames import rows_where, texts_in
 
@@ -245,7 +245,7 @@ DETECTOR = RecordingDetector(
     description=DESCRIPTION,
     why="Events that were cut or lost make counts, totals and maximum latencies too small.",
     fix=FIX,
-    references=(Reference("xctrace(1)", "https://keith.github.io/xcode-man-pages/xctrace.1.html"),),
+    references=(XCTRACE,),
     options=Options,
     detect=detect,
 )

@@ -32,6 +32,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.shared.preconditions import too_short
+from tracekit.detectors.shared.references import COMPUTE_PLAN, SIGNPOSTER
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
@@ -226,8 +227,8 @@ DETECTOR = Detector(
     why="Unaccounted time is easily blamed on the wrong part, and other checks cannot see into it.",
     fix=FIX,
     references=(
-        Reference("OSSignposter", "https://developer.apple.com/documentation/os/ossignposter"),
-        Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),
+        SIGNPOSTER,
+        COMPUTE_PLAN,
         Reference("Measurements of a speech app on iPhone Air", "https://github.com/Ashtabula/Cosyvoice"),
     ),
     needs=("Core ML",),

@@ -36,6 +36,7 @@ from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.expectations import UNIT_NUMBERS
 from tracekit.detectors.shared.known_work import Work, known_work
 from tracekit.detectors.shared.planned import of_units
+from tracekit.detectors.shared.references import COMPUTE_PLAN, COMPUTE_UNITS, CORE_ML_USAGE
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import order_words
@@ -254,14 +255,9 @@ DETECTOR = Detector(
     why="The wrong unit can multiply latency and draw more power.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
-        Reference(
-            "MLModelConfiguration.computeUnits",
-            "https://developer.apple.com/documentation/coreml/mlmodelconfiguration/computeunits",
-        ),
-        Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),
+        CORE_ML_USAGE,
+        COMPUTE_UNITS,
+        COMPUTE_PLAN,
         Reference(
             "A layer that runs on the CPU only (coremltools 337)", "https://github.com/apple/coremltools/issues/337"
         ),

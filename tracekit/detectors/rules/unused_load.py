@@ -17,12 +17,10 @@ from tracekit.detectors import (
     Kind,
     Level,
     Metric,
-    NotApplicable,
     Outcome,
     Passed,
     Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     cost_of,
@@ -33,6 +31,8 @@ from tracekit.detectors import (
     is_any,
     option,
 )
+from tracekit.detectors.shared.load_options import no_load
+from tracekit.detectors.shared.references import CORE_ML_USAGE, LOAD_MODEL
 from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.detectors.shared.wording import listed
 from tracekit.detectors.views import unnamed_predictions
@@ -78,7 +78,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     top = is_any(activity["level"], Level.TOP)
     loads = rows_where(activity, top & is_any(activity["kind"], *LOAD_KINDS))
     if loads.empty:
-        return NotApplicable(None, "No model was loaded during the recording.")
+        return no_load()
     unnamed = unnamed_predictions(trace) + int(loads["model"].isna().sum())
     if unnamed:
         return InsufficientData(
@@ -220,13 +220,8 @@ DETECTOR = RecordingDetector(
     why="Loading takes time, mostly at launch, and the memory is held for nothing.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
-        ),
-        Reference(
-            "MLModel.load(contentsOf:configuration:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
-        ),
+        CORE_ML_USAGE,
+        LOAD_MODEL,
     ),
     needs=("Core ML",),
     options=Options,

@@ -35,6 +35,7 @@ from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.idle_gaps import Activity, read_gaps
 from tracekit.detectors.shared.load_options import without_load
 from tracekit.detectors.shared.prompts import works_longer
+from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
 from tracekit.detectors.shared.wording import KEEP_LOADED
 
 if TYPE_CHECKING:
@@ -300,14 +301,8 @@ DETECTOR = Detector(
     why="It is the prediction that the user waits for after opening the feature.",
     fix=FIX,
     references=(
-        Reference(
-            "WWDC23 10049: Improve Core ML integration with async prediction",
-            "https://developer.apple.com/videos/play/wwdc2023/10049/",
-        ),
-        Reference(
-            "MLModel.load(contentsOf:configuration:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
-        ),
+        ASYNC_PREDICTION,
+        LOAD_MODEL,
         Reference(
             "Deep-Live-Cam: a call to warm up after the load",
             "https://github.com/hacksider/Deep-Live-Cam/pull/1670",

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
-from tracekit.detectors import LOAD_KINDS, Attribution, Intervals, Kind, Lane, Level, ModelView, Trace, is_any
-from tracekit.recording.table import TableState
+from tracekit.detectors import Attribution, Intervals, Kind, Lane, Level, ModelView, Trace, is_any
 from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import SETUP_KINDS
 from tracekit.trace.frames import rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
@@ -249,7 +249,7 @@ def _work(trace: Trace) -> _Work:
     activity, hardware = trace.activity, trace.hardware
     top = is_any(activity["level"], Level.TOP)
     predictions = rows_where(activity, top & is_any(activity["kind"], Kind.PREDICTION))
-    loads = top & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)
+    loads = top & is_any(activity["kind"], *SETUP_KINDS)
     frame = breakdown(trace).frame
     known = frame.index[_unit_times(frame).sum(axis=1) > 0]
     return _Work(
@@ -260,7 +260,7 @@ def _work(trace: Trace) -> _Work:
         predicted=_rows(predictions, (), "kind"),
         known=np.asarray(predictions.index.isin(known)),
         loads=Intervals.from_rows(activity).where(loads),
-        recorded=(_recorded(trace, NEURAL_ENGINE), _recorded(trace, GPU), False),
+        recorded=(trace.coverage_of(NEURAL_ENGINE).recorded, trace.coverage_of(GPU).recorded, False),
         models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
     )
 
@@ -271,9 +271,3 @@ def _rows(frame: pd.DataFrame, values: tuple[Lane | Kind, ...], column: str) -> 
     for number, value in enumerate(values):
         unit[is_any(frame[column], value)] = number
     return _Rows(Intervals.from_rows(frame), unit, frame["model"].cat.codes.to_numpy().astype(np.int64))
-
-
-def _recorded(trace: Trace, instrument: str) -> bool:
-    """Whether the rows of this instrument show all that its unit did."""
-    states = [entry.state for entry in trace.coverage if entry.instrument == instrument]
-    return bool(states) and states[0] in (TableState.ROWS, TableState.EMPTY)

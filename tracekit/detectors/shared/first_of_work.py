@@ -14,9 +14,10 @@ import numpy as np
 from tracekit.analysis.latency import modes
 from tracekit.analysis.load_waits import gaps_after, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.detectors import LOAD_KINDS, Intervals, Kind, Level, ModelView, is_any
+from tracekit.detectors import Intervals, Level, ModelView, is_any
 from tracekit.detectors.shared.latency_causes import GROUP_SPREAD, KNOWN_SHARE
 from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import SETUP_KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +116,7 @@ def _is_long(without_waits_ns: IntArray, usual_ns: FloatArray, rule: FirstsRule)
 def _setup(trace: Trace) -> Intervals:
     """Loads and compilations of all models, which take the CPU from predictions."""
     activity = trace.activity
-    chosen = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)
+    chosen = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *SETUP_KINDS)
     return Intervals.from_rows(activity).where(chosen).union()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
-from tracekit.detectors import InsufficientData, ModelView, option
+from tracekit.detectors import InsufficientData, ModelView, NotApplicable, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +53,11 @@ def called(view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float)
     waited: BoolArray = call >= 0
     waited[waited] = ~stand_alone(view.predictions, call[waited], round(pause_s * 1e9))
     return waited
+
+
+def no_load() -> NotApplicable:
+    """The answer of a check of all models where none was loaded."""
+    return NotApplicable(None, "No model was loaded during the recording.")
 
 
 def without_load(view: ModelView, unknown: str) -> InsufficientData:
