@@ -55,11 +55,11 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
     rows = data_rows(data, CONVERSION_KINDS)
     group = positions_of_predictions(predictions, rows)
     ambiguous = is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0)
-    lost = (group == len(predictions)) & ~ambiguous
+    unlinked = (group == len(predictions)) & ~ambiguous
     is_cast = is_any(rows.kind, Kind.DATA_CAST)
-    long = is_cast & (rows.duration_ns >= min_ns) & ~lost
+    long = is_cast & (rows.duration_ns >= min_ns) & ~unlinked
     converting = np.unique(group[long])
-    counted = np.isin(group, converting) & ~lost
+    counted = np.isin(group, converting) & ~unlinked
     times = cut_to_predictions(predictions, rows, group)
 
     def covered(chosen: BoolArray) -> int:

@@ -97,18 +97,18 @@ def engine_waits(
     late = pieces.begin - pieces.ready > _usual_way(pieces, np.zeros(len(pieces.ready), np.int64), ways)
     queued = pieces.met & late & (np.abs(pieces.begin - pieces.reach) <= handover)
     low = np.maximum(pieces.ready, line.opened(handover)[pieces.timeline_row])[queued]
-    start, called = pieces.begin[queued], pieces.called[queued]
+    start, prediction = pieces.begin[queued], pieces.prediction[queued]
     waited = low < start
     low, start = low[waited], start[waited]
     executed = Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_EXEC))
-    return EngineWaits(called[waited], low, start, executed.covered_within(Intervals(low, start)))
+    return EngineWaits(prediction[waited], low, start, executed.covered_within(Intervals(low, start)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pieces:
     """Work on the engine that belongs to a prediction: shape (pieces,) each, by start."""
 
-    called: IntArray
+    prediction: IntArray
     """Label of the prediction."""
     timeline_row: IntArray
     """Row of the `_Timeline`."""
@@ -128,12 +128,12 @@ def _pieces(
 ) -> _Pieces | None:
     """The pieces of predictions, given by rows that are linked to them; None where none met other work."""
     executed = is_any(hardware["kind"], Kind.ANE_EXEC)
-    called, begin, _ = _calls_and_times(hardware, executed)
-    label, linked = hardware.index.to_numpy()[executed], called >= 0
-    owner = np.append(called, -1)[pd.Index(label).get_indexer(pd.Index(line.reaching))]
-    called, begin, timeline_row = called[linked], begin[linked], line.label.searchsorted(label[linked])
-    began = predictions["start_ns"].to_numpy()[predictions.index.get_indexer(pd.Index(called))]
-    met = (line.reach_before[timeline_row] > began) & (owner[timeline_row] != called)
+    prediction, begin, _ = _calls_and_times(hardware, executed)
+    label, linked = hardware.index.to_numpy()[executed], prediction >= 0
+    owner = np.append(prediction, -1)[pd.Index(label).get_indexer(pd.Index(line.reaching))]
+    prediction, begin, timeline_row = prediction[linked], begin[linked], line.label.searchsorted(label[linked])
+    began = predictions["start_ns"].to_numpy()[predictions.index.get_indexer(pd.Index(prediction))]
+    met = (line.reach_before[timeline_row] > began) & (owner[timeline_row] != prediction)
     if not met.any():
         return None
     did = [
@@ -141,8 +141,10 @@ def _pieces(
         _calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
         _calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
     ]
-    ready, reach = _last_end_before(did, called, begin, began), line.reach_before[timeline_row]
-    return _Pieces(called, timeline_row, ready, begin, reach, met & (reach > ready), ~pd.Index(called).duplicated())
+    ready, reach = _last_end_before(did, prediction, begin, began), line.reach_before[timeline_row]
+    return _Pieces(
+        prediction, timeline_row, ready, begin, reach, met & (reach > ready), ~pd.Index(prediction).duplicated()
+    )
 
 
 def _ways(pieces: _Pieces, model: IntArray) -> pd.Series:
@@ -178,7 +180,7 @@ def _usual(trace: Trace) -> tuple[int, pd.Series]:
     if pieces is None:
         return 0, pd.Series(dtype=np.float64)
     activity = trace.activity
-    model = activity["model"].cat.codes.to_numpy()[activity.index.get_indexer(pd.Index(pieces.called))]
+    model = activity["model"].cat.codes.to_numpy()[activity.index.get_indexer(pd.Index(pieces.prediction))]
     ways = _ways(pieces, np.zeros(len(model), np.int64))
     delay = pieces.begin - pieces.ready
     late = pieces.met & (delay > _usual_way(pieces, model.astype(np.int64), ways))
@@ -210,14 +212,14 @@ def _calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, I
 
 
 def _last_end_before(
-    rows: Sequence[tuple[IntArray, IntArray, IntArray]], called: IntArray, start: IntArray, began: IntArray
+    rows: Sequence[tuple[IntArray, IntArray, IntArray]], prediction: IntArray, start: IntArray, began: IntArray
 ) -> IntArray:
     """For each piece of work, given by prediction, start, and start of the prediction: the latest end of the rows of
     that prediction that started before it."""
-    count = len(called)
+    count = len(prediction)
     owner, row_start, row_end = (np.concatenate(part) for part in zip(*rows, strict=True))
-    ours = np.isin(owner, called)
-    group = np.concatenate((called, owner[ours]))
+    ours = np.isin(owner, prediction)
+    group = np.concatenate((prediction, owner[ours]))
     time = np.concatenate((start, row_start[ours]))
     end = np.concatenate((began, row_end[ours]))
     is_row = np.arange(len(group)) >= count

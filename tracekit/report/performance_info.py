@@ -57,8 +57,8 @@ def _timed(report: PerformanceReport, model: ModelSummary | None) -> str:
     recorded = model.prediction.p50_ns if model is not None and model.prediction is not None else None
     if recorded is None:
         return f"Prediction of the model alone: {format_duration(alone)} (median)."
-    least = "at least " if model is not None and is_inferred(model) else ""
-    in_app = f"{least}{format_duration(recorded)}"
+    lower_bound = "at least " if model is not None and is_inferred(model) else ""
+    in_app = f"{lower_bound}{format_duration(recorded)}"
     return f"Prediction of the model alone: {format_duration(alone)}; recorded: {in_app} (medians)."
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DROP = 0.67
 """A sequence also ends where the median of three calls falls below this share of that of the three before: the inverse
-of the growth of 1.5 that the reference asks for (catalogue A19)."""
+of 1.5, the least growth that counts (heuristic)."""
 
 STEADY = 0.4
 """Least rank correlation in each half of a sequence. A single jump gives a high one over the whole sequence, and none
@@ -89,12 +89,12 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
     ratio = end / np.maximum(start, 1)
     # Ranking is what takes time, and it cannot change the answer for the others.
     rises = ratio >= rule.ratio
-    chosen = rises[sequence]
-    number = (np.cumsum(rises) - 1)[sequence[chosen]]
+    in_rising = rises[sequence]
+    number = (np.cumsum(rises) - 1)[sequence[in_rising]]
     rising = int(rises.sum())
-    halves = rank_correlations(durations[chosen], 2 * number + (2 * position >= size)[chosen], 2 * rising)
+    halves = rank_correlations(durations[in_rising], 2 * number + (2 * position >= size)[in_rising], 2 * rising)
     correlation = np.full(len(first), np.nan)
-    correlation[rises] = rank_correlations(durations[chosen], number, rising)
+    correlation[rises] = rank_correlations(durations[in_rising], number, rising)
     steady = np.zeros(len(first))
     steady[rises] = halves.reshape(-1, 2).min(axis=1)
     return Growth(

@@ -1,4 +1,4 @@
-"""`compute-unit-ping-pong`: the work of a prediction goes back and forth between units (catalogue entry A06)."""
+"""`compute-unit-ping-pong`: the work of a prediction goes back and forth between units."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.predictions.empty:
         return no_prediction(view.name)
     frame = view.breakdown.frame
-    known = frame["handoffs"].notna().to_numpy() & (frame["duration_ns"].to_numpy() > 0)
-    rows = rows_where(view.predictions, known)
+    has_handoffs = frame["handoffs"].notna().to_numpy() & (frame["duration_ns"].to_numpy() > 0)
+    rows = rows_where(view.predictions, has_handoffs)
     if len(rows) < options.min_predictions:
         return _too_few(view, len(rows), options)
-    handoffs = frame["handoffs"].to_numpy(dtype=np.int64, na_value=0)[known]
+    handoffs = frame["handoffs"].to_numpy(dtype=np.int64, na_value=0)[has_handoffs]
     runs = None
     changes = handoffs
     # The quick count holds every change that the exact one does.
