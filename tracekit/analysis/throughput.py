@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracekit.intervals import CoveredTime
 
 BURST_FACTOR = 5.0
-"""A gap longer than this many median distances from start to start ends a burst (reference, catalogue A14)."""
+"""A distance from start to start of more than this many median ones ends a burst (heuristic)."""
 
 TOLERANCE = 0.02
 """Part of the period of a frame rate by which the median distance may differ from it (heuristic)."""

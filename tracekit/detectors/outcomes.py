@@ -203,7 +203,7 @@ SEVERITY_FLOORS: tuple[tuple[Severity, float], ...] = (
     (Severity.LOW, 0.0),
 )
 """Smallest cost share for each severity. Heuristic: half of a model's time lost outweighs everything else; a
-quarter is what the sources of the catalogue call strong (A03); below a tenth, other work usually comes first."""
+quarter is what public sources call strong; below a tenth, other work usually comes first."""
 
 
 def severity_of(cost: Cost | None) -> Severity:

@@ -1,8 +1,6 @@
 """Walks the diagnostic tree of Core ML with what a report knows, and asks for what a recording cannot show.
 
-The tree is the one of the project's diagnostic guide; which leaf a recording, a model file or neither can show is
-section 12 of the reference on the Core ML instrument. A leaf is never answered with "no" where a recording shows it in
-part only: what was not seen may still be there.
+A leaf is never answered with "no" where a recording shows it in part only: what was not seen may still be there.
 """
 
 from __future__ import annotations

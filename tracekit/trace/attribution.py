@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 GPU_OUTLIVES_NS = 1_000_000
-"""How long after the end of a prediction its GPU work may end (a heuristic of the reference)."""
+"""How long after the end of a prediction its GPU work may end (heuristic)."""
 
 _UNNAMED = "Unnamed_Model"
 """What Core ML calls a model without a display name (reported). Labels of the hardware may still name it."""

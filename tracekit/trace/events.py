@@ -102,7 +102,7 @@ SETUP_KINDS = (*LOAD_KINDS, Kind.COMPILE)
 """Kinds of work that an app must finish before it can use a model."""
 
 COPY_KINDS = (Kind.INPUT_COPY, Kind.DATA_CAST, Kind.OUTPUT_TRANSFORMATION, Kind.ANE_DATA_COPY)
-"""Kinds that move or convert inputs and outputs (catalogue entry A03)."""
+"""Kinds that move or convert inputs and outputs."""
 
 
 class Device(StrEnum):

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 MAX_OUTSIDE_SHARE = 0.05
-"""Share of execution outside all predictions above which others used the engine (a heuristic of the reference)."""
+"""Share of execution outside all predictions above which others used the engine (heuristic)."""
 
 PADDING_NS = 1_000_000
-"""How far around a prediction execution still counts as inside (a heuristic of the reference)."""
+"""How far around a prediction execution still counts as inside (heuristic)."""
 
 _NAMED = 3
 """Most models that the sentence names."""

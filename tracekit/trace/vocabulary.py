@@ -1,8 +1,8 @@
 """Event strings of the Core ML instrument: which lane, kind and compute unit they mean.
 
 Literal strings come first; what is not among them is judged by its beginning, and what even that does not settle stays
-`other` with its raw text. Source: the reference table of event strings (WWDC22 talk 10027 for the lanes; public
-evidence of Xcode 14 to 27.2 for the strings) and the view plan inside Core ML recordings for the `event-type` column.
+`other` with its raw text. Sources: WWDC22 talk 10027 for the lanes, public recordings of Xcode 14 to 27.2 for
+the strings, and the view plan inside Core ML recordings for the `event-type` column.
 """
 
 from __future__ import annotations

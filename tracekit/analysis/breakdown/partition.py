@@ -17,7 +17,7 @@ Each instant of a prediction belongs to the first of these that covers it:
 |   |                                     | another prediction in flight                                             |
 | 9 | `unaccounted`                       | nothing that was recorded                                                |
 
-The reference gives the reasons: a request and its preparation overlap each other and the execution (so unions, never
+The reasons for this order: a request and its preparation overlap each other and the execution (so unions, never
 sums), copies lie inside `CPU` rows, and current systems write no request row for the Neural Engine.
 """
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 MIN_SHARE = 0.1
-"""Smallest share of the values that makes a mode (reference, catalogue A07)."""
+"""Smallest share of the values that makes a mode (heuristic)."""
 
 MIN_RATIO = 1.5
-"""Smallest ratio between the medians of neighboring modes. Below the 2 that catalogue A07 asks for, so that what is
-found can be judged by any threshold above it."""
+"""Smallest ratio between the medians of neighboring modes. Detectors ask for 2; with less, what is found can be
+judged by any threshold above it."""
 
 WINDOW = 3
 """Values count as one crowd within the logarithm of the smallest ratio over this, to either side: two modes of that

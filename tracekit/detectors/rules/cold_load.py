@@ -1,4 +1,4 @@
-"""`cold-load`: somebody waits while a model is prepared for the device (catalogue entry A02)."""
+"""`cold-load`: somebody waits while a model is prepared for the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concurrent-predictions`: too many predictions of a model are in flight at once (catalogue entry A04)."""
+"""`concurrent-predictions`: too many predictions of a model are in flight at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`core-ml-not-instrumented`: models ran, and Core ML recorded nothing of them (reference, section on empty tables)."""
+"""`core-ml-not-instrumented`: models ran, and Core ML recorded nothing of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`duplicate-instances`: a model is loaded several times and one instance would do (catalogue entry A12)."""
+"""`duplicate-instances`: a model is loaded several times and one instance would do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`excess-data-copies`: inputs and outputs are copied and converted on every call (catalogue entry A03)."""
+"""`excess-data-copies`: inputs and outputs are copied and converted on every call."""
 
 from __future__ import annotations
 

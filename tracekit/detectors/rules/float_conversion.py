@@ -1,4 +1,4 @@
-"""`float-conversion`: inputs and outputs are converted to another number type on every call (catalogue entry A03)."""
+"""`float-conversion`: inputs and outputs are converted to another number type on every call."""
 
 from __future__ import annotations
 

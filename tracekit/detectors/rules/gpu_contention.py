@@ -1,4 +1,4 @@
-"""`gpu-contention`: predictions are slow while the GPU works for others, mostly drawing (catalogue entry A11)."""
+"""`gpu-contention`: predictions are slow while the GPU works for others, mostly drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`growing-latency`: each call of a sequence takes longer than the one before (catalogue entry A19)."""
+"""`growing-latency`: each call of a sequence takes longer than the one before."""
 
 from __future__ import annotations
 

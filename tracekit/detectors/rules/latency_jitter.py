@@ -1,4 +1,4 @@
-"""`latency-jitter`: some calls take much longer than the others, for no reason of their own (catalogue entry A10)."""
+"""`latency-jitter`: some calls take much longer than the others, for no reason of their own."""
 
 from __future__ import annotations
 

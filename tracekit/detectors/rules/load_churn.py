@@ -1,4 +1,4 @@
-"""`load-churn`: a model is released and loaded again while it is still in use (catalogue entry A15)."""
+"""`load-churn`: a model is released and loaded again while it is still in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`main-thread-work`: loads or predictions hold the main thread up (catalogue entry A13)."""
+"""`main-thread-work`: loads or predictions hold the main thread up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`missed-deadline`: predictions take longer than the time that the app gives them (catalogue entry A18)."""
+"""`missed-deadline`: predictions take longer than the time that the app gives them."""
 
 from __future__ import annotations
 

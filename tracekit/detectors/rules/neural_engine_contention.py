@@ -1,4 +1,4 @@
-"""`neural-engine-contention`: predictions queue for a Neural Engine that works for others (catalogue entry A08)."""
+"""`neural-engine-contention`: predictions queue for a Neural Engine that works for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`neural-engine-fragmentation`: a prediction is cut into pieces between which nothing runs (catalogue entry A06)."""
+"""`neural-engine-fragmentation`: a prediction is cut into pieces between which nothing runs."""
 
 from __future__ import annotations
 

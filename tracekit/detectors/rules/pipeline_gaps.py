@@ -1,4 +1,4 @@
-"""`pipeline-gaps`: the app's own work around the predictions takes longer than they do (catalogue entry A14)."""
+"""`pipeline-gaps`: the app's own work around the predictions takes longer than they do."""
 
 from __future__ import annotations
 

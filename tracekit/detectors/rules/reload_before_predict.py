@@ -1,4 +1,4 @@
-"""`reload-before-predict`: the model is loaded again for each prediction (catalogue entry A01)."""
+"""`reload-before-predict`: the model is loaded again for each prediction."""
 
 from __future__ import annotations
 

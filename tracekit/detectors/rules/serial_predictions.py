@@ -1,4 +1,4 @@
-"""`serial-predictions`: each call waits until the app has dealt with the last one (catalogue entry A17)."""
+"""`serial-predictions`: each call waits until the app has dealt with the last one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`shape-switching`: calls fall into fast and slow ones, as with inputs of several shapes (catalogue entry A07)."""
+"""`shape-switching`: calls fall into fast and slow ones, as with inputs of several shapes."""
 
 from __future__ import annotations
 

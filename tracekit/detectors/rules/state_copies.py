@@ -1,4 +1,4 @@
-"""`state-copies`: a cache is passed into and out of every call (catalogue entry A16)."""
+"""`state-copies`: a cache is passed into and out of every call."""
 
 from __future__ import annotations
 

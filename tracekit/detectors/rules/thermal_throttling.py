@@ -1,4 +1,4 @@
-"""`thermal-throttling`: predictions are slower while the device is hot (catalogue entry A10)."""
+"""`thermal-throttling`: predictions are slower while the device is hot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`unaccounted-time`: nothing that was recorded explains most of a model's predictions (catalogue entry A20)."""
+"""`unaccounted-time`: nothing that was recorded explains most of a model's predictions."""
 
 from __future__ import annotations
 

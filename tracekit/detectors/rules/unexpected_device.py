@@ -1,4 +1,4 @@
-"""`unexpected-device`: the model's work runs on another unit than its author expects (catalogue entry A05)."""
+"""`unexpected-device`: the model's work runs on another unit than its author expects."""
 
 from __future__ import annotations
 

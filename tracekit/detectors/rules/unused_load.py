@@ -1,4 +1,4 @@
-"""`unused-load`: models are loaded and never used (catalogue entry A12)."""
+"""`unused-load`: models are loaded and never used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`warm-up-spike`: the first prediction after a load is far slower than those that follow (catalogue entry A09)."""
+"""`warm-up-spike`: the first prediction after a load is far slower than those that follow."""
 
 from __future__ import annotations
 

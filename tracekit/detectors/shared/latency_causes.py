@@ -127,7 +127,7 @@ def read_heat(view: ModelView, calls: Calls) -> ThermalComparison | None:
 
 
 HEAT_RATIO = 1.2
-"""Least ratio of medians for heat to slow calls down (reference, catalogue A10)."""
+"""Least ratio of medians for heat to slow calls down (heuristic)."""
 
 
 def cool_calls(view: ModelView, calls: Calls) -> Calls:

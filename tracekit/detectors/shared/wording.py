@@ -22,7 +22,7 @@ _MAX_MODELS = 3
 """Models that a clause names before it only counts the rest."""
 
 _MAX_UNITS = 5
-"""Units of an order that are named: two hand-overs there and back show the pattern."""
+"""Units of an order that are named: two hand-offs there and back show the pattern."""
 
 
 def listed(names: Sequence[str], max_names: int) -> str:
@@ -38,7 +38,7 @@ def of_models(rows: pd.DataFrame) -> str:
 
 
 def order_words(devices: Sequence[Device]) -> str:
-    """The order of units with their hand-overs: `Neural Engine → CPU → Neural Engine`."""
+    """The order of units with their hand-offs: `Neural Engine → CPU → Neural Engine`."""
     words = [DEVICE_NAMES[device] for device in devices[:_MAX_UNITS]]
     return " → ".join([*words, "…"] if len(devices) > _MAX_UNITS else words)
 
