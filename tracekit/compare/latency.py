@@ -264,7 +264,7 @@ def _change(
 
 def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reason) -> LatencyChange:
     """No answer: a side has no, or too few, values."""
-    medians = [_median_of(side) for side in (before, after)]
+    medians = [median_of(*side) for side in (before, after)]
     counts = (sum(map(len, before)), sum(map(len, after)))
     ratio = medians[1] / medians[0] if medians[0] and medians[1] is not None else None
     return LatencyChange(
@@ -272,6 +272,7 @@ def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reas
     )
 
 
-def _median_of(side: Sequence[IntArray]) -> float | None:
-    filled = [values for values in side if len(values)]
+def median_of(*arrays: IntArray) -> float | None:
+    """Median of the values of all arrays together; None without any. O(n)."""
+    filled = [values for values in arrays if len(values)]
     return float(np.median(np.concatenate(filled))) if filled else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.compare.figures import MIN_COUNTS
-from tracekit.compare.latency import MIN_PREDICTIONS
+from tracekit.compare.latency import MIN_PREDICTIONS, median_of
 from tracekit.errors import UsageError, unknown
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
@@ -165,17 +165,13 @@ def _figures(model: ModelMeasurements, latencies: IntArray) -> Figures:
     return Figures(
         model=model.name,
         predictions=len(latencies) or None,
-        p50_ns=_median(latencies),
+        p50_ns=median_of(latencies),
         p95_ns=float(np.quantile(latencies, 0.95)) if len(latencies) >= MIN_COUNTS["p95"] else None,
-        load_ns=_median(np.concatenate([model.cached_loads_ns, model.other_loads_ns])),
-        cold_load_ns=_median(model.cold_loads_ns),
+        load_ns=median_of(model.cached_loads_ns, model.other_loads_ns),
+        cold_load_ns=median_of(model.cold_loads_ns),
         neural_engine=shares.get(str(Device.ANE)),
         units=tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
     )
-
-
-def _median(values: IntArray) -> float | None:
-    return float(np.median(values)) if len(values) else None
 
 
 def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str] = ()) -> Matrix:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, compare_latency, compare_p95
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, compare_latency, compare_p95, median_of
 from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
 
@@ -122,7 +122,7 @@ def compare_model(
         basis=basis,
         latency=compare_latency(*values, floor=floor, confidence=confidence),
         p95=compare_p95(*values, floor=floor),
-        first=pair(lambda entry: _median(entry.first_ns)),
+        first=pair(lambda entry: median_of(entry.first_ns)),
         parts=_parts(before, after, basis, floor),
         predictions=pair(lambda entry: entry.predictions),
         loads=pair(lambda entry: entry.loads),
@@ -195,10 +195,6 @@ def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns:
 def _width(sides: Sequence[Sequence[PartMean]], *degrees: float) -> float:
     """Half the width of the 95% interval of the difference of the means of two recordings."""
     return half_width([side[0].error_ns for side in sides], degrees, 0.95)
-
-
-def _median(values: IntArray) -> float | None:
-    return float(np.median(values)) if len(values) else None
 
 
 def _copies(entry: ModelMeasurements) -> float | None:
