@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
@@ -97,17 +97,9 @@ def _check_command(arguments: Sequence[str]) -> None:
     first = arguments[0]
     if first in names or (first.startswith("-") and first != "-"):
         return
-    if first == "-" or _exists(first):
+    if first == "-" or os.path.exists(first):  # noqa: PTH110 - also for what is no path
         raise UsageError(f"missing command; did you mean `tracekit analyze {first}`?")
     raise unknown("command", first, names)
-
-
-def _exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):
-        # For example a name that is too long for the system.
-        return False
 
 
 def _no_command() -> UsageError:

@@ -6,6 +6,7 @@ and the caller is informed before it takes its time.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,7 +59,10 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
     """
     if reader not in READERS:
         raise unknown("reader", reader, READERS)
-    if reader == "native" or (len(paths) == 1 and str(paths[0]) != STANDARD_INPUT and not _exists(paths[0])):
+    if reader == "native":
+        return None
+    missing = len(paths) == 1 and not os.path.exists(paths[0])  # noqa: PTH110 - also for what is no path
+    if missing and str(paths[0]) != STANDARD_INPUT:
         # What is wrong with a path is reported where it is opened.
         return None
     is_bundle = len(paths) == 1 and Path(paths[0]).suffix == BUNDLE_SUFFIX and Path(paths[0]).is_dir()
@@ -68,14 +72,6 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
     if reader == "xctrace" and tool is None:
         raise TracekitError("--reader xctrace needs a Mac with Xcode; omit --reader to read the bundle natively")
     return tool
-
-
-def _exists(path: str | Path) -> bool:
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):
-        # For example a name that is too long for the system.
-        return False
 
 
 def read_through(
