@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.floors import KEYS as FLOOR_KEYS
 from tracekit.compare.floors import Floors, parse_floor
-from tracekit.compare.limits import CheckSettings, parse_check
+from tracekit.compare.limits import CheckSettings, check_keys, parse_check
 from tracekit.config_file import settings_in
 from tracekit.detectors.budgets import with_budgets
 from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations
@@ -96,7 +96,7 @@ def load_config(path: Path | None, detectors: Sequence[AnyDetector]) -> Config:
 def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector]) -> Config:
     from tracekit.detectors.model_registry import MODEL_DETECTORS
 
-    _known_keys(table, _TOP, "")
+    check_keys(table, _TOP, "")
     of_recordings = {detector.id for detector in detectors}
     of_files = {detector.id for detector in MODEL_DETECTORS}
     ids = of_recordings | of_files
@@ -109,7 +109,7 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     floors = [("*", parse_floor(table, ""))]
     for pattern, overrides in _tables(table, "models", "").items():
         where = f'models."{pattern}".'
-        _known_keys(overrides, _OF_MODEL, where)
+        check_keys(overrides, _OF_MODEL, where)
         model_settings = {**model_settings, pattern: _options(overrides, where, without=of_files)}
         model_skip[pattern] = _of(_names(overrides, "skip", where, ids), of_recordings)
         floors.append((pattern, parse_floor(overrides, where)))
@@ -153,12 +153,6 @@ def _model_checks(table: dict[str, Any], detectors: Sequence[ListedDetector], id
     for settings in (checks.settings, *checks.model_settings.values()):
         configure(detectors, settings)
     return checks
-
-
-def _known_keys(table: dict[str, Any], keys: Collection[str], where: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise UsageError(f"'{where}{key}': {unknown('setting', key, keys)}")
 
 
 def _names(table: dict[str, Any], key: str, where: str, ids: Collection[str]) -> tuple[str, ...]:

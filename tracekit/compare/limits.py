@@ -28,7 +28,7 @@ from tracekit.report.totals import SEVERITIES
 from tracekit.units import parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 TIMES = ("p50", "p95", "load", "cold-load")
 """Limits that are times: the most that they may be."""
@@ -88,7 +88,7 @@ class CheckSettings:
 def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     """The table `check` of a file of settings; `checks` are the ids there are. Raises `UsageError` with the key."""
     settings = _table(table, "check")
-    _known(settings, _KEYS, "check.")
+    check_keys(settings, _KEYS, "check.")
     baseline = settings.get("baseline")
     if baseline is not None and not isinstance(baseline, str):
         raise UsageError("'check.baseline': must be the path of a file")
@@ -131,7 +131,7 @@ def _limit(pattern: str, name: str, value: object) -> Limit:
 
 
 def _findings(table: dict[str, Any]) -> dict[str, int]:
-    _known(table, SEVERITIES, "check.findings.")
+    check_keys(table, SEVERITIES, "check.findings.")
     for name, value in table.items():
         if type(value) is not int or value < 0:
             raise UsageError(f"'check.findings.{name}': must be a whole number from 0 on")
@@ -140,7 +140,7 @@ def _findings(table: dict[str, Any]) -> dict[str, int]:
 
 def _suppression(entry: object, checks: frozenset[str]) -> Suppression:
     settings = _table(entry, "check.suppress")
-    _known(settings, ("finding", "reason", "expires"), "check.suppress.")
+    check_keys(settings, ("finding", "reason", "expires"), "check.suppress.")
     finding, reason, expires = settings.get("finding"), settings.get("reason"), settings.get("expires")
     if not isinstance(finding, str) or not isinstance(reason, str) or not reason.strip():
         raise UsageError("'check.suppress': needs finding and reason, each a text")
@@ -157,7 +157,8 @@ def _table(value: object, where: str) -> dict[str, Any]:
     return value
 
 
-def _known(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
+def check_keys(table: Mapping[str, Any], keys: Collection[str], where: str) -> None:
+    """Raise `UsageError` for a key of a table of settings that is none of these; `where` stands before it."""
     for key in table:
         if key not in keys:
             raise UsageError(f"'{where}{key}': {unknown('setting', key, keys)}")
