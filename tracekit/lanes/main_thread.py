@@ -9,14 +9,13 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.samples import SAMPLE_NS
 
 if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
 
 FRAME = "main thread"
 """Its name, beside those of a trace."""
-SAMPLE_NS = 1_000_000
-"""What a sample stands for where its table does not state it: Instruments takes one of each running thread every ms."""
 _APART = 1.5
 """Samples no further apart than so many of what they stand for are one period: distances vary by some percent."""
 

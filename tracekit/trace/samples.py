@@ -29,6 +29,9 @@ SCHEMAS = ("time-profile", "time-sample")
 """Tables of samples, the better one first: in the second a caller may be missing."""
 APP, SYSTEM = "app", "system"
 """Owners of code."""
+SAMPLE_NS = 1_000_000
+"""Time between two samples of a running thread, and what a sample stands for where its table does not state it:
+Instruments takes one of each running thread every ms."""
 _MAIN = "Main Thread"
 _ENTRY = ("dyld", "start")
 """Image and function in which the stacks of main threads begin; those of others begin elsewhere."""

@@ -6,7 +6,7 @@ sampled: samples are never added up to elapsed time, and a gap between two of th
 
 from tracekit.analysis.code.app_work import AppWork, conversions, element_access
 from tracekit.analysis.code.call_sites import call_sites, of_model
-from tracekit.analysis.code.calls import SAMPLE_NS, sampled_calls, surrounding_calls
+from tracekit.analysis.code.calls import sampled_calls, surrounding_calls
 from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.code.sites import (
     Busy,
@@ -31,7 +31,6 @@ from tracekit.analysis.code.threads import (
 )
 
 __all__ = [
-    "SAMPLE_NS",
     "Api",
     "AppWork",
     "Between",

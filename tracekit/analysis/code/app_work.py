@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.code.calls import SAMPLE_NS, core_ml_stacks
+from tracekit.analysis.code.calls import core_ml_stacks
 from tracekit.analysis.code.patterns import CONVERSIONS, Api
 from tracekit.analysis.code.sites import between_sites
 from tracekit.analysis.code.stack_flags import callers, named, outermost
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.samples import SAMPLE_NS
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 
-SAMPLE_NS: Final = 1_000_000
-"""Time between two samples of a running thread: how far each end of a call can lie outside of it."""
 TOLERANCE_NS: Final = 1_500_000
 """How far a prediction that the GPU shows may reach beyond its call. All 42 of seven public recordings fit."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites
-from tracekit.analysis.code.calls import SAMPLE_NS, sampled_calls
+from tracekit.analysis.code.calls import sampled_calls
 from tracekit.analysis.code.patterns import INTERFACE, Api
 from tracekit.analysis.code.sites import between_sites, is_inferred
 from tracekit.analysis.code.stack_flags import app_frames, containing, innermost, named
@@ -17,6 +17,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.samples import SAMPLE_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
