@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-_NUMBERS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Those that may be meant to end the program."""
 
 
 class StopSignals:
@@ -60,7 +61,7 @@ def stop_signals(leave_within_s: float | None = None) -> Iterator[StopSignals]:
     if threading.current_thread() is not threading.main_thread():
         yield received
         return
-    handlers = {number: signal.getsignal(number) for number in _NUMBERS}
+    handlers = {number: signal.getsignal(number) for number in END_SIGNALS}
     handled = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
     for number in handled:
         signal.signal(number, received.take)

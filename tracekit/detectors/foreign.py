@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.errors import words_of
+from tracekit.signals import END_SIGNALS
 from tracekit.trace.model_file import JoinedFile, JoinedReport
 from tracekit.trace.samples import SampleSource
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
 
 Result = TypeVar("Result")
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that may be meant to end the program, and do so with an exception."""
 
 
 class ForeignCodeFailed(Exception):  # noqa: N818 - a failure of others, reported as one
@@ -54,7 +52,7 @@ def _signals_kept() -> Iterator[list[BaseException]]:
         yield raised
         return
     handlers: dict[int, Callable[[int, FrameType | None], object]] = {
-        number: handler for number in _SIGNALS if callable(handler := signal.getsignal(number))
+        number: handler for number in END_SIGNALS if callable(handler := signal.getsignal(number))
     }
 
     def note(number: int, frame: FrameType | None) -> None:
