@@ -17,4 +17,9 @@ def escape(text: str) -> str:
     """Text for content or a quoted attribute. What XML cannot hold becomes U+FFFD."""
     if _PLAIN.fullmatch(text):
         return text
-    return _FORBIDDEN.sub("\ufffd", text).translate(_SPECIAL)
+    return xml_text(text).translate(_SPECIAL)
+
+
+def xml_text(text: str) -> str:
+    """Text in which U+FFFD stands for what XML cannot hold, else unescaped."""
+    return _FORBIDDEN.sub("\ufffd", text)
