@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
+from tracekit.recording.sources import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-STANDARD_INPUT: Final = "-"
 _ADDED: Final = ".DS_Store"
 
 

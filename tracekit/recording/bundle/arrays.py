@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES: Final = 0x0010_0000
 """Arrays do not cross the end of a block."""
+LOW: Final = 0xFFFF_FFFF
+"""The lower half of a number that holds two of 32 bits."""
 _HEADER_BYTES: Final = 32
 _MAGIC: Final = (0x0123_4567, 0x000A_337E)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.arrays import LOW
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import cells_of, numbered, order_in_time, valid_numbers
 from tracekit.recording.bundle.images import read_images
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from tracekit.recording.bundle.values import RunValues
     from tracekit.recording.table import Cells
 
-_LOW: Final = np.uint64(0xFFFF_FFFF)
 _ADDRESS_BITS: Final = np.uint64((1 << 47) - 1)
 """What lies above is the authentication of a pointer."""
 _TYPES: Final = ("backtrace", "kperf-bt")
@@ -144,7 +144,7 @@ def _raw_frames(references: IntArray, kind: str, arrays: SharedArrays) -> _RawFr
     if kind == "backtrace":
         chunks, lengths = arrays.flat(references, limits.MAX_FRAMES)
         owner = np.repeat(np.arange(len(references)), lengths)
-        process, lists = (chunks >> np.uint64(32)).astype(np.int64), (chunks & _LOW).astype(np.int64)
+        process, lists = (chunks >> np.uint64(32)).astype(np.int64), (chunks & LOW).astype(np.int64)
         addresses, counts = arrays.flat(lists, limits.MAX_FRAMES)
         return _looked_up(
             np.repeat(owner, counts), np.repeat(process, counts), addresses, np.ones(len(addresses), np.int64)

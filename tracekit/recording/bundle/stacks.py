@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.recording.bundle.arrays import LOW
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.engineering_types import STACK_SEPARATOR
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from tracekit.recording.bundle.arrays import SharedArrays
 
 
-_LOW = np.uint64(0xFFFF_FFFF)
 _LONGEST = 21
 """Characters of an address in a stack at most."""
 
@@ -37,7 +37,7 @@ class Stacks:
         """Stacks in chunks."""
         result = [""] * len(references)
         for positions, chunks in self._arrays.of_one_length(references):
-            columns = [self._addresses(chunks[:, index] & _LOW) for index in range(chunks.shape[1])]
+            columns = [self._addresses(chunks[:, index] & np.uint64(LOW)) for index in range(chunks.shape[1])]
             self._fill(result, positions, columns)
         return result
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
-from tracekit.recording.bundle.arrays import read_arrays
+from tracekit.recording.bundle.arrays import LOW, read_arrays
 from tracekit.recording.bundle.budget import Part, TextBudget
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.labels import Labels
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _EPOCH: Final = (1 << 63) - 1
 """Zero of dates and fixed-point numbers."""
-_LOW: Final = 0xFFFF_FFFF
 _MAX_PID: Final = 1 << 31
 _THREAD_CHARS: Final = 32
 """Characters of a thread beside its names, about: the ids and what stands between them."""
@@ -166,7 +165,7 @@ class RunValues:
         tids_and_owners = self.arrays.fixed(references, 2)
         owners, index = np.unique(tids_and_owners[:, 1].astype(np.int64), return_inverse=True)
         processes: list[Process | None] = [None] * len(owners)
-        owned = np.flatnonzero(owners != _LOW)
+        owned = np.flatnonzero(owners != LOW)
         for owner, process in zip(owned.tolist(), self.processes(owners[owned]), strict=True):
             processes[owner] = process
         names = list(map(self._thread_name, references.tolist()))
@@ -184,7 +183,7 @@ class RunValues:
         return "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference, "")
 
     def _packed(self, mnemonic: str, numbers: UInt64Array) -> list[str]:
-        pairs = [(number >> 32, number & _LOW) for number in numbers.tolist()]
+        pairs = [(number >> 32, number & LOW) for number in numbers.tolist()]
         match mnemonic:
             case "thread-name":
                 return self.text_of_strings(numbers >> np.uint64(32))

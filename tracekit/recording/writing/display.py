@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.recording.engineering_types import Kind, kind_of
+from tracekit.recording.engineering_types import DURATIONS, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DURATIONS = frozenset({"duration", "weight"})
 _UNITS = ((60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
 
 def display_of(engineering_type: str) -> Callable[[int], str]:
     """Function that gives the display text of a number of that type."""
-    if engineering_type in _DURATIONS:
+    if engineering_type in DURATIONS:
         return _duration
     if kind_of(engineering_type) is Kind.TIME:
         return _time
