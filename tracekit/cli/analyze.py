@@ -12,8 +12,10 @@ from tracekit.cli.inputs import (
     add_jobs_argument,
     add_model_argument,
     add_model_file_arguments,
+    add_output_argument,
     add_process_argument,
     add_reader_arguments,
+    add_redaction_arguments,
     add_run_argument,
     xctrace_options,
 )
@@ -83,14 +85,10 @@ def _add_checks(group: _ArgumentGroup) -> None:
 
 def _add_output(group: _ArgumentGroup) -> None:
     add_format_arguments(group, FORMATS)
-    group.add_argument(
-        "-o",
-        "--output",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="write the report to FILE (.html, .md, .txt or .json) and print the summary; for several recordings, "
-        "a folder (repeatable)",
+    add_output_argument(
+        group,
+        "write the report to FILE (.html, .md, .txt or .json) and print the summary; for several recordings, a folder "
+        "(repeatable)",
     )
     group.add_argument(
         "--show", type=_parts, metavar="PARTS", help=f"print only these parts, in full: {','.join(PARTS)}"
@@ -98,10 +96,7 @@ def _add_output(group: _ArgumentGroup) -> None:
     group.add_argument(
         "--sort", default="sum", metavar="COLUMN", help=f"sort events by: {', '.join(COLUMNS)} (default: sum)"
     )
-    group.add_argument(
-        "--no-redact", action="store_true", help="include private data, such as device names and arguments"
-    )
-    group.add_argument("--no-functions", action="store_true", help="hide names of the app's functions and files")
+    add_redaction_arguments(group)
     loudness = group.add_mutually_exclusive_group()
     loudness.add_argument(
         "-q", "--quiet", action="store_true", help="print only the summary line; suppress progress and notes"

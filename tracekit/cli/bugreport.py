@@ -13,6 +13,7 @@ from tracekit.cli.inputs import (
     add_paths_argument,
     add_process_argument,
     add_reader_arguments,
+    add_redaction_arguments,
     add_run_argument,
     xctrace_options,
 )
@@ -42,10 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_config_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="the archive to write, for example findings.zip")
     parser.add_argument("--list", action="store_true", help="show what the archive would contain, and write nothing")
-    parser.add_argument(
-        "--no-redact", action="store_true", help="include private data, such as device names and arguments"
-    )
-    parser.add_argument("--no-functions", action="store_true", help="hide names of the app's functions and files")
+    add_redaction_arguments(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="suppress progress and notes")
 
 

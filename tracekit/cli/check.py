@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
-from tracekit.cli.inputs import add_reader_arguments, add_worker_arguments, renames_of
+from tracekit.cli.inputs import (
+    add_output_argument,
+    add_reader_arguments,
+    add_rename_argument,
+    add_worker_arguments,
+    renames_of,
+)
 from tracekit.cli.measuring import measure_all, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import TracekitError, words_of
@@ -31,13 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", metavar="FILE", help="compare with this baseline (default: the one in the config file)"
     )
-    parser.add_argument(
-        "--rename",
-        action="append",
-        default=[],
-        metavar="OLD=NEW",
-        help="compare model OLD of the baseline with model NEW (repeatable)",
-    )
+    add_rename_argument(parser, "compare model OLD of the baseline with model NEW (repeatable)")
     allowed = parser.add_argument_group("exceptions")
     allowed.add_argument(
         "--allow-environment-change", action="store_true", help="compare even if device, system or template differ"
@@ -62,13 +62,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FORMAT",
         help=f"what to print: {', '.join(FORMATS)} (default: text)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="also write .txt, .md, .json, JUnit .xml, .sarif, .benchmark.json or .bencher.json (repeatable)",
+    add_output_argument(
+        parser, "also write .txt, .md, .json, JUnit .xml, .sarif, .benchmark.json or .bencher.json (repeatable)"
     )
 
 

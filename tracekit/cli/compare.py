@@ -13,7 +13,9 @@ from tracekit.cli.inputs import (
     add_output_argument,
     add_part_arguments,
     add_reader_arguments,
+    add_rename_argument,
     add_worker_arguments,
+    by_ending,
     outputs_of,
     part_of,
     renames_of,
@@ -42,16 +44,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--before", nargs="+", default=[], metavar="PATH", help="recordings before the change")
     parser.add_argument("--after", nargs="+", default=[], metavar="PATH", help="recordings after the change")
-    parser.add_argument(
-        "--rename", action="append", default=[], metavar="OLD=NEW", help="compare model OLD with model NEW; repeatable"
-    )
+    add_rename_argument(parser, "compare model OLD with model NEW; repeatable")
     add_model_argument(parser)
     add_part_arguments(parser)
     add_reader_arguments(parser)
     add_worker_arguments(parser)
     add_config_arguments(parser)
     add_format_arguments(parser, FORMATS, default="text")
-    add_output_argument(parser, ENDINGS)
+    add_output_argument(parser, by_ending(ENDINGS))
 
 
 def run(arguments: Namespace) -> ExitStatus:

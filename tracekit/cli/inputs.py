@@ -122,16 +122,22 @@ def add_format_arguments(
     form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
 
 
-def add_output_argument(parser: ArgumentParser, endings: Mapping[str, str]) -> None:
-    """`-o`, for files with these endings."""
+def add_redaction_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--no-redact` and `--no-functions`."""
     parser.add_argument(
-        "-o",
-        "--output",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"also write a file, by its ending: {' '.join(endings)} (repeatable)",
+        "--no-redact", action="store_true", help="include private data, such as device names and arguments"
     )
+    parser.add_argument("--no-functions", action="store_true", help="hide names of the app's functions and files")
+
+
+def add_output_argument(parser: ArgumentParser | _ArgumentGroup, text: str) -> None:
+    """`-o`, for any number of files; text: its help."""
+    parser.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=text)
+
+
+def by_ending(endings: Mapping[str, str]) -> str:
+    """The help of `-o` where the ending of a file decides on its format."""
+    return f"also write a file, by its ending: {' '.join(endings)} (repeatable)"
 
 
 def outputs_of(names: Sequence[str], endings: Mapping[str, str], inputs: Sequence[str]) -> dict[Path, str]:
@@ -222,6 +228,11 @@ def seconds(text: str) -> float:
 
 # argparse names the type in its message: "invalid number of seconds value: 'x'".
 seconds.__name__ = "number of seconds"
+
+
+def add_rename_argument(parser: ArgumentParser, text: str) -> None:
+    """`--rename`; text: its help."""
+    parser.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help=text)
 
 
 def renames_of(arguments: Namespace) -> dict[str, str]:

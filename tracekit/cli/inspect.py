@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_format_arguments
+from tracekit.cli.inputs import add_format_arguments, add_output_argument
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
@@ -46,14 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_config_arguments(group)
     output = parser.add_argument_group("output")
     add_format_arguments(output, FORMATS)
-    output.add_argument(
-        "-o",
-        "--output",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="write the report to FILE (.md, .txt or .json) and print the summary (repeatable)",
-    )
+    add_output_argument(output, "write the report to FILE (.md, .txt or .json) and print the summary (repeatable)")
     output.add_argument(
         "--no-redact", action="store_true", help="keep paths, mail addresses and ids in the model's metadata"
     )

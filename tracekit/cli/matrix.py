@@ -12,6 +12,7 @@ from tracekit.cli.inputs import (
     add_output_argument,
     add_reader_arguments,
     add_worker_arguments,
+    by_ending,
     outputs_of,
 )
 from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
@@ -42,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_worker_arguments(parser)
     add_config_arguments(parser)
     add_format_arguments(parser, FORMATS, default="text")
-    add_output_argument(parser, ENDINGS)
+    add_output_argument(parser, by_ending(ENDINGS))
 
 
 def run(arguments: Namespace) -> ExitStatus:
