@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, auto
 
-from tracekit.trace.events import Device, Kind
+from tracekit.trace.events import DEVICE_NAMES, Device, Kind
 
 
 class Category(IntEnum):
@@ -57,9 +57,9 @@ LOOKS: dict[Category, Look] = {
     Category.CAST: Look("c", "data cast"),
     Category.OUTPUT: Look("t", "output transformation"),
     Category.ANE_COPY: Look("n", "Neural Engine data copy"),
-    Category.CPU: Look("C", "CPU"),
-    Category.GPU: Look("G", "GPU"),
-    Category.ANE: Look("N", "Neural Engine"),
+    Category.CPU: Look("C", DEVICE_NAMES[Device.CPU]),
+    Category.GPU: Look("G", DEVICE_NAMES[Device.GPU]),
+    Category.ANE: Look("N", DEVICE_NAMES[Device.ANE]),
     Category.MPS: Look("M", "MPS graph"),
     Category.APP: Look("a", "work not attributed to a model"),
     Category.FOREIGN: Look("x", "other processes"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown import Part, Unknown
 from tracekit.report import formatting
+from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_percent, format_share, format_time
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ AT_LEAST = "≥ "
 WORTH_SAYING = 0.1
 """Least share of a prediction's time that a headline names (heuristic)."""
 
+_ANE, _GPU, _CPU = (DEVICE_NAMES[device] for device in (Device.ANE, Device.GPU, Device.CPU))
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -37,9 +40,9 @@ class Group:
 
 
 GROUPS: tuple[Group, ...] = (
-    Group("Neural Engine", "N", (Part.ANE,)),
-    Group("GPU", "G", (Part.GPU,)),
-    Group("CPU", "C", (Part.CPU,)),
+    Group(_ANE, "N", (Part.ANE,)),
+    Group(_GPU, "G", (Part.GPU,)),
+    Group(_CPU, "C", (Part.CPU,)),
     Group("data", "d", (Part.DATA_BEFORE, Part.DATA_BETWEEN, Part.DATA_AFTER, Part.DATA_UNPLACED)),
     Group("queued", "q", (Part.ANE_QUEUE, Part.GPU_QUEUE)),
     Group("requested", "r", (Part.ANE_REQUESTED, Part.GPU_REQUESTED)),
@@ -159,10 +162,10 @@ def frames(rate: float | None) -> str:
 
 
 _UNITS: dict[str, str] = {
-    Part.ANE: "Neural Engine",
-    Part.ANE_QUEUE: "Neural Engine",
-    Part.GPU: "GPU",
-    Part.GPU_QUEUE: "GPU",
+    Part.ANE: _ANE,
+    Part.ANE_QUEUE: _ANE,
+    Part.GPU: _GPU,
+    Part.GPU_QUEUE: _GPU,
 }
 
 _REASONS: dict[str, str] = {

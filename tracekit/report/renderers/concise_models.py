@@ -11,6 +11,7 @@ from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
 from tracekit.report.model_file_words import TITLE, file_rows
 from tracekit.report.time_breakdown import MEANINGS, frames, parts_row
+from tracekit.trace.events import DEVICE_NAMES
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _meanings(model: ModelSummary) -> list[str]:
 
 _RANK = "█▓▒░"
 _LEGEND = "█▓ compute units, ▒ data, ░ rest"
-_COMPUTE = ("Neural Engine", "GPU", "CPU")
+_COMPUTE = frozenset(DEVICE_NAMES.values())
 
 
 def _sign(part: Slice, slices: Iterable[Slice]) -> str:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS
+from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, SORT_COLUMNS
 from tracekit.report.columns import event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
+from tracekit.trace.events import DEVICE_NAMES, Device, Kind
 from tracekit.tui.detail.columns import WIDEST
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import Field, Records, records_of
@@ -77,7 +78,11 @@ def short_event(line: Line, room: int) -> str:
     return shorten(event, room)
 
 
-_UNITS = {"Neural Engine execution": "Neural Engine", "GPU execution": "GPU"}
+_UNITS = {
+    HARDWARE_TITLES[Kind.ANE_EXEC]: DEVICE_NAMES[Device.ANE],
+    HARDWARE_TITLES[Kind.GPU_EXEC]: DEVICE_NAMES[Device.GPU],
+}
+"""What short titles of work on a unit begin with, by what the full ones do."""
 _MIN_EVENT, _MIN_PROCESS = 18, 6
 """Cells in which most names of events, and of processes, differ."""
 
