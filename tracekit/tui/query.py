@@ -56,10 +56,10 @@ def filter_hint(known: Known) -> str:
 def completed(text: str, known: Known, model: str | None) -> str:
     """A filter that is being typed with its last word completed: to the first value that holds it, or where it is one
     already, to the next. In place of nothing stands `model`, else the first one."""
-    found = _LAST_WORD.fullmatch(text)
-    if found is None:
+    last_word = _LAST_WORD.fullmatch(text)
+    if last_word is None:
         return text
-    name, colon, value = found[2].partition(":")
+    name, colon, value = last_word[2].partition(":")
     name, value = (name, value) if colon else ("model", name)
     values = {"model": known.models, "kind": known.kinds, "device": known.devices}.get(name, ())
     typed = value.strip("'").casefold()
@@ -71,7 +71,7 @@ def completed(text: str, known: Known, model: str | None) -> str:
         chosen = model if not typed and name == "model" and model in near else near[0]
     else:
         return text
-    return f"{found[1] or ''}{name}:{shlex.quote(chosen)} "
+    return f"{last_word[1] or ''}{name}:{shlex.quote(chosen)} "
 
 
 _LAST_WORD = re.compile(r"(.*\s)??((?:[^\s']|'[^']*'?)*)\s*", re.DOTALL)

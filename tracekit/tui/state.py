@@ -280,19 +280,19 @@ class State:
         """The same columns with another recording active; what is selected in the one before, is not in this one."""
         if index == self.active:
             return self
-        by = self.shift(index)
+        shift_ns = self.shift(index)
         return replace(
             self,
             active=index,
-            view=self.view.moved(by),
-            history=self.history.moved(by),
-            cursor_ns=self.cursor_ns + by,
+            view=self.view.moved(shift_ns),
+            history=self.history.moved(shift_ns),
+            cursor_ns=self.cursor_ns + shift_ns,
             selection=NOTHING,
             first=None,
-            mark=self.mark and self.mark.moved(by),
-            range=self.range and self.range.moved(by),
-            ends=self.ends and (self.ends[0].moved(by), self.ends[1].moved(by)),
-            bookmarks=tuple(replace(entry, time_ns=entry.time_ns + by) for entry in self.bookmarks),
+            mark=self.mark and self.mark.moved(shift_ns),
+            range=self.range and self.range.moved(shift_ns),
+            ends=self.ends and (self.ends[0].moved(shift_ns), self.ends[1].moved(shift_ns)),
+            bookmarks=tuple(replace(entry, time_ns=entry.time_ns + shift_ns) for entry in self.bookmarks),
             opened=None,
         )
 

@@ -142,8 +142,8 @@ def _breaks(text: str, room: int) -> Iterator[int]:
             yield first
 
 
-def _last_end(part: re.Pattern[str], word: str, most: int) -> int:
-    return max((end for match in part.finditer(word) if (end := match.end()) <= most), default=0)
+def _last_end(part: re.Pattern[str], word: str, max_end: int) -> int:
+    return max((end for match in part.finditer(word) if (end := match.end()) <= max_end), default=0)
 
 
 def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:

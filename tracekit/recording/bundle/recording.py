@@ -41,9 +41,9 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
     requirements = read_requirements(files)
     folders = find_runs(files, requirements)
     numbers = [folder.number for folder in folders]
-    chosen = numbers[-1] if run is None else run
-    if chosen not in numbers:
-        raise UsageError(f"'{files.name}' has no run {chosen} (runs: {', '.join(map(str, numbers))})")
+    run_number = numbers[-1] if run is None else run
+    if run_number not in numbers:
+        raise UsageError(f"'{files.name}' has no run {run_number} (runs: {', '.join(map(str, numbers))})")
     notes = [*files.notes, *requirement_notes(requirements)]
     information = _information(files, notes)
     runs = [BundleRun(files, folder, requirements, information.get(folder.number), notes) for folder in folders]
@@ -52,20 +52,23 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
             f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
             "the tables may lack its contents"
         )
-    if lost := left_out_runs(files, folders):
+    if unreadable_runs := left_out_runs(files, folders):
         notes.append(
-            f"the bundle has no readable list of tables for run {', '.join(map(str, lost))}, which was ignored"
+            f"the bundle has no readable list of tables for run {', '.join(map(str, unreadable_runs))}, which was "
+            "ignored"
         )
     if len(numbers) > 1:
-        notes.append(f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {chosen}")
+        notes.append(
+            f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {run_number}"
+        )
     described = [each.described for each in runs]
     notes += [
         f"the table {store.spec.schema} is incomplete: {store.left_out}"
-        for store in runs[numbers.index(chosen)].stores
+        for store in runs[numbers.index(run_number)].stores
         if store.left_out and not store.damage
     ]
     contents = Contents(files.name, FORM, has_table_of_contents=True, runs=tuple(described), notes=tuple(notes))
-    index = numbers.index(chosen)
+    index = numbers.index(run_number)
     meter = Meter(progress, sum(files.sizes.get(f"{store.path}/bulkstore", 0) for store in runs[index].stores))
     return BundleRecording(contents, described[index], runs[index], meter)
 

@@ -109,24 +109,24 @@ class BundleRun:
 
         `form.template` has no checksum; what the instruments' files state, which have one, overrides it.
         """
-        known = self._information.start_ns, self._information.run.duration_ns
+        start_ns, duration_ns = self._information.start_ns, self._information.run.duration_ns
         clock = self._wall_clock()
-        if _differ(known[0], instruments.start_ns, _ROUNDING_NS) or _differ(
-            known[1], instruments.duration_ns, _ROUNDING_NS
+        if _differ(start_ns, instruments.start_ns, _ROUNDING_NS) or _differ(
+            duration_ns, instruments.duration_ns, _ROUNDING_NS
         ):
             notes.append(
                 f"'form.template' and the files of the instruments give different times for run {self.number}, so one "
                 "of them is damaged; those of the instruments are shown"
             )
-            known = instruments.start_ns, instruments.duration_ns
+            start_ns, duration_ns = instruments.start_ns, instruments.duration_ns
         if _differ(clock, instruments.start_ns, _CLOCK_NS):
             notes.append(
                 f"the table time-info and the files of the instruments give different starts for run {self.number}, so "
                 "one of them is damaged; that of the instruments is shown"
             )
             clock = instruments.start_ns
-        start = next((each for each in (clock, known[0], instruments.start_ns) if each is not None), None)
-        return start, instruments.duration_ns if known[1] is None else known[1]
+        start = next((each for each in (clock, start_ns, instruments.start_ns) if each is not None), None)
+        return start, instruments.duration_ns if duration_ns is None else duration_ns
 
     def _target(self, configuration: Configuration, notes: list[str]) -> Target:
         """What was recorded. As with the span, the configuration holds against `form.template`."""

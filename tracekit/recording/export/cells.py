@@ -251,25 +251,25 @@ class Values:
         return self.intern(text)
 
     def _register(self, identity: str, code: int, payload: int) -> None:
-        known = len(self.id_codes)
-        if identity == str(known):
+        next_id = len(self.id_codes)
+        if identity == str(next_id):
             self.id_codes.append(code)
             self.id_payloads.append(payload)
             return
         number = _id_number(identity)
-        if number == known:
+        if number == next_id:
             self.id_codes.append(code)
             self.id_payloads.append(payload)
-        elif 0 < number < known:
+        elif 0 < number < next_id:
             if before := self.id_codes[number]:
                 # An id defined again has another value from here on.
                 self.known[before].clear()
             self.id_codes[number] = code
             self.id_payloads[number] = payload
-        elif known <= number and 2 * (self._gaps + number - known) <= number + _MAX_GAP:
-            self._gaps += number - known
-            self.id_codes.frombytes(bytes(2 * (number - known)))
-            self.id_payloads.frombytes(bytes(8 * (number - known)))
+        elif next_id <= number and 2 * (self._gaps + number - next_id) <= number + _MAX_GAP:
+            self._gaps += number - next_id
+            self.id_codes.frombytes(bytes(2 * (number - next_id)))
+            self.id_payloads.frombytes(bytes(8 * (number - next_id)))
             self.id_codes.append(code)
             self.id_payloads.append(payload)
         else:

@@ -220,11 +220,11 @@ def _coded(indexes: CodeArray, valid: BoolArray, make: Callable[[Int32Array, Int
         if not everywhere:
             codes[~valid] = -1
         return make(codes, np.array([lowest]))
-    found, order = _renumbered(used, lowest, highest)
+    new_codes, order = _renumbered(used, lowest, highest)
     if everywhere:
-        return make(found, order)
+        return make(new_codes, order)
     codes = np.full(len(indexes), -1, dtype=np.int32)
-    codes[valid] = found
+    codes[valid] = new_codes
     return make(codes, order)
 
 

@@ -157,8 +157,8 @@ def _stands_for(line: FindingChange | Difference | ModelComparison, state: State
         return Selection(model=line.name) if line.name in [model.name for model in report.models] else None
     numbers = (line.before, line.after)[state.active]
     refs = (RowRef(row, warm) for row in report.aggregation for warm in (False, True))
-    found = (ref for ref in refs if numbers is (ref.source.warm if ref.warm else ref.source.statistics))
-    return next((Selection(row=ref) for ref in found), None) if numbers is not None else None
+    matching_rows = (ref for ref in refs if numbers is (ref.source.warm if ref.warm else ref.source.statistics))
+    return next((Selection(row=ref) for ref in matching_rows), None) if numbers is not None else None
 
 
 def _is_about(line: FindingChange | Difference | ModelComparison, check: Check) -> bool:

@@ -52,9 +52,9 @@ def _lines(durations: IntArray) -> Iterator[str]:
     width = (high - low) / BINS / size
     decimals = next((digits for digits in range(4) if width >= 10.0**-digits), 3)
     texts = [f"{edge / size:,.{decimals}f}" for edge in edges]
-    room, most = max(map(len, texts)), int(counts.max())
+    room, max_count = max(map(len, texts)), int(counts.max())
     for (first, after), count in zip(pairwise(texts), counts.tolist(), strict=True):
-        yield f"{first:>{room}} – {after:>{room}} {unit} {_bar(count / most)} {count:,}".rstrip()
+        yield f"{first:>{room}} – {after:>{room}} {unit} {_bar(count / max_count)} {count:,}".rstrip()
 
 
 def _bar(share: float) -> str:

@@ -102,9 +102,9 @@ def of_level(level: IntArray, categories: IntArray, part: int, parts: int) -> Pi
 
     `level` and `categories` have the shape (columns,).
     """
-    here = np.clip(level - 8 * (parts - 1 - part), 0, 8)
-    codes = np.where(here > 0, categories, -1).tolist()
-    return Picture([LOWER_BLOCKS[height] for height in here.tolist()], codes, [Ink.BLOCK] * len(codes))
+    eighths = np.clip(level - 8 * (parts - 1 - part), 0, 8)
+    codes = np.where(eighths > 0, categories, -1).tolist()
+    return Picture([LOWER_BLOCKS[height] for height in eighths.tolist()], codes, [Ink.BLOCK] * len(codes))
 
 
 def faded(unfiltered: Picture, chosen: Picture) -> Picture:

@@ -109,7 +109,7 @@ def arrange(
     rest.
     """
     body = max(height - len(HEADER), 0)
-    count = min(next((count for least, count in _STRIPS if body >= least), 0), strips)
+    count = min(next((count for min_lines, count in _STRIPS if body >= min_lines), 0), strips)
     placed = _placed(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
     while count > 1 and not placed.complete:
         count -= 1

@@ -93,8 +93,8 @@ def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTim
     predicted = Intervals.from_rows(activity).where(rows)
     inferred = bool(is_any(activity["attribution"].iloc[rows], Attribution.INFERRED).any())
     in_flight = _steps(*depth_profile(predicted.starts, predicted.ends))
-    times, place = np.unique(np.concatenate((predicted.starts, predicted.ends)), return_inverse=True)
-    longest = _longest(place[: len(rows)], place[len(rows) :], predicted.durations, len(times))
+    times, time_index = np.unique(np.concatenate((predicted.starts, predicted.ends)), return_inverse=True)
+    longest = _longest(time_index[: len(rows)], time_index[len(rows) :], predicted.durations, len(times))
     return PredictionsOverTime(in_flight, _steps(times, longest), inferred)
 
 
@@ -113,9 +113,9 @@ def _longest(first: IntArray, after: IntArray, values: IntArray, size: int) -> I
     largest = np.zeros(size, np.int64)
     for level in range(int(power.max(initial=-1)), -1, -1):
         length = 1 << level
-        here = power == level
-        for begin in (first[here], after[here] - length):
-            np.maximum.at(largest, begin, values[here])
+        of_this_power = power == level
+        for begin in (first[of_this_power], after[of_this_power] - length):
+            np.maximum.at(largest, begin, values[of_this_power])
         if half := length // 2:
             largest[half:] = np.maximum(largest[half:], largest[:-half])
     return largest
@@ -138,7 +138,7 @@ def model_of(state: State) -> str | None:
 
 def blocks(values: IntArray, parts: int) -> tuple[Picture, ...]:
     """Values as `parts` lines, from the top. The largest is as high as all lines; only 0 shows nothing."""
-    most = max(int(values.max(initial=0)), 1)
-    level = np.maximum(np.rint(values / most * 8 * parts).astype(np.int64), values > 0)
+    max_value = max(int(values.max(initial=0)), 1)
+    level = np.maximum(np.rint(values / max_value * 8 * parts).astype(np.int64), values > 0)
     code = Category.PREDICTION.value
     return tuple(of_level(level, np.full(level.size, code), part, parts) for part in range(parts))
