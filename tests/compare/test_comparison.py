@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tracekit.compare.comparison import compare, typical
-from tracekit.compare.findings import Status
+from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
 from tracekit.errors import UsageError
@@ -17,7 +17,7 @@ from tracekit.errors import UsageError
 def test_reloads_are_fixed_and_predictions_unchanged(measured):
     comparison = compare([measured("style_transfer_reload")], [measured("style_transfer_fixed")])
     assert [(one.status, one.id, len(one.models)) for one in comparison.findings] == [
-        (Status.FIXED, "reload-before-predict", 5)
+        (FindingStatus.FIXED, "reload-before-predict", 5)
     ]
     assert sum(model.loads.before for model in comparison.models) == 373
     assert sum(model.loads.after for model in comparison.models) == 5
@@ -33,7 +33,7 @@ def test_float16_interfaces_improve_predictions_by_a_third_of_their_time(measure
     (model,) = comparison.models
     assert model.latency.answer is Answer.IMPROVED
     assert model.latency.low < 0.70 < model.latency.high
-    assert {one.status for one in comparison.findings} == {Status.FIXED}
+    assert {one.status for one in comparison.findings} == {FindingStatus.FIXED}
     parts = {part.part: part for part in model.parts}
     # The conversions and copies that the ground truth takes out of each prediction.
     assert parts["data"].differs
@@ -52,7 +52,7 @@ def test_a_recording_against_itself_says_so(measured):
     for name in ("sharpen_8bit", "style_transfer_fixed", "captions_concurrent"):
         comparison = compare([measured(name)], [measured(name)])
         assert not {model.latency.answer for model in comparison.models} & {Answer.IMPROVED, Answer.REGRESSED}
-        assert not {one.status for one in comparison.findings} & {Status.NEW, Status.FIXED}
+        assert not {one.status for one in comparison.findings} & {FindingStatus.NEW, FindingStatus.FIXED}
         assert "compared with itself" in comparison.notes[0]
 
 

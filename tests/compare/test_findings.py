@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.compare.findings import Status, finding_changes
+from tracekit.compare.findings import FindingStatus, finding_changes
 from tracekit.compare.measurements import CheckResult, Environment, Measurements
 
 NOWHERE = Environment(None, None, None, None, None, None)
@@ -22,18 +22,18 @@ def check(outcome, model="A", name="load-churn", savings=None):
 @pytest.mark.parametrize(
     ("before", "after", "status", "reason"),
     [
-        (check("finding"), check("finding"), Status.STILL_THERE, ""),
-        (check("passed"), check("finding"), Status.NEW, ""),
-        (check("not_applicable"), check("finding"), Status.NEW, ""),
-        (check("finding"), check("passed"), Status.FIXED, ""),
-        (check("finding"), check("not_applicable"), Status.FIXED, ""),
-        (check("finding"), check("insufficient_data"), Status.NOT_COMPARABLE, "not evaluated after"),
-        (check("finding"), check("error"), Status.NOT_COMPARABLE, "not evaluated after"),
-        (check("insufficient_data"), check("finding"), Status.NOT_COMPARABLE, "not evaluated before"),
-        (check("finding"), check("passed", "B"), Status.NOT_COMPARABLE, "no such model after"),
-        (check("passed", "B"), check("finding"), Status.NOT_COMPARABLE, "no such model before"),
-        (check("finding"), check("passed", name="cold-load"), Status.NOT_COMPARABLE, "not evaluated after"),
-        (check("finding", None), check("passed", None), Status.FIXED, ""),
+        (check("finding"), check("finding"), FindingStatus.STILL_THERE, ""),
+        (check("passed"), check("finding"), FindingStatus.NEW, ""),
+        (check("not_applicable"), check("finding"), FindingStatus.NEW, ""),
+        (check("finding"), check("passed"), FindingStatus.FIXED, ""),
+        (check("finding"), check("not_applicable"), FindingStatus.FIXED, ""),
+        (check("finding"), check("insufficient_data"), FindingStatus.NOT_COMPARABLE, "not evaluated after"),
+        (check("finding"), check("error"), FindingStatus.NOT_COMPARABLE, "not evaluated after"),
+        (check("insufficient_data"), check("finding"), FindingStatus.NOT_COMPARABLE, "not evaluated before"),
+        (check("finding"), check("passed", "B"), FindingStatus.NOT_COMPARABLE, "no such model after"),
+        (check("passed", "B"), check("finding"), FindingStatus.NOT_COMPARABLE, "no such model before"),
+        (check("finding"), check("passed", name="cold-load"), FindingStatus.NOT_COMPARABLE, "not evaluated after"),
+        (check("finding", None), check("passed", None), FindingStatus.FIXED, ""),
     ],
 )
 def test_a_finding_is_new_or_fixed_only_where_both_sides_evaluated_it(before, after, status, reason):
@@ -44,13 +44,13 @@ def test_a_finding_is_new_or_fixed_only_where_both_sides_evaluated_it(before, af
 def test_an_answer_for_the_recording_stands_for_its_models():
     after = recording(check("passed", None), check("passed", "A", "cold-load"))
     (change,) = finding_changes([recording(check("finding"))], [after], {})
-    assert change.status is Status.FIXED
+    assert change.status is FindingStatus.FIXED
 
 
 def test_a_finding_is_fixed_only_if_no_recording_has_it():
     before, clean, dirty = recording(check("finding")), recording(check("passed")), recording(check("finding"))
-    assert finding_changes([before], [clean, clean], {})[0].status is Status.FIXED
-    assert finding_changes([before], [clean, dirty], {})[0].status is Status.STILL_THERE
+    assert finding_changes([before], [clean, clean], {})[0].status is FindingStatus.FIXED
+    assert finding_changes([before], [clean, dirty], {})[0].status is FindingStatus.STILL_THERE
 
 
 def test_models_of_one_check_stand_together_with_their_savings():
@@ -64,4 +64,4 @@ def test_a_renamed_model_keeps_its_findings():
     (change,) = finding_changes(
         [recording(check("finding", "Old"))], [recording(check("passed", "New"))], {"Old": "New"}
     )
-    assert (change.status, change.models) == (Status.FIXED, ("New",))
+    assert (change.status, change.models) == (FindingStatus.FIXED, ("New",))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.compare.comparison import EACH_BY_ITSELF, compare
-from tracekit.compare.findings import Status
+from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
 from tracekit.compare.models import Presence, compare_model
 from tracekit.compare.verdict import Item, Verdict
@@ -182,7 +182,7 @@ def new_finding_items(comparison: Comparison, baseline: Baseline, settings: Chec
     return [
         _new_finding(change, model, baseline)
         for change in comparison.findings
-        if change.status is Status.NEW or change.reason.endswith("before")
+        if change.status is FindingStatus.NEW or change.reason.endswith("before")
         for model in change.models
         if not settings.suppresses(change.id, model, today)
     ]
@@ -193,7 +193,7 @@ def _new_finding(change: FindingChange, model: str | None, baseline: Baseline) -
     if change.id not in baseline.checks:
         text = f"{name} is new, as is its check: save a new baseline"
         return _item(Verdict.NOT_COUNTED, "findings", model, text, name)
-    if change.status is not Status.NEW:
+    if change.status is not FindingStatus.NEW:
         return _item(Verdict.NOT_COUNTED, "findings", model, f"{name} cannot be compared: {change.reason}", name)
     text = f"{name} is new since the baseline"
     if baseline.tracekit != __version__:

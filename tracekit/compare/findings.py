@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tracekit.compare.measurements import CheckResult, Measurements
 
 
-class Status(StrEnum):
+class FindingStatus(StrEnum):
     """What became of a finding. In the order in which a reader cares."""
 
     NEW = "new"
@@ -30,7 +30,7 @@ class Status(StrEnum):
 class FindingChange:
     """One check, for the models with one status."""
 
-    status: Status
+    status: FindingStatus
     id: str
     title: str
     severity: str
@@ -53,7 +53,7 @@ def finding_changes(
     O(checks).
     """
     sides = (_outcomes(before, renamed), _outcomes(after, {}))
-    groups: dict[tuple[Status, str, str], list[str | None]] = {}
+    groups: dict[tuple[FindingStatus, str, str], list[str | None]] = {}
     for key in dict.fromkeys((*sides[0], *sides[1])):
         check, model = key
         outcomes = tuple(_outcome(side, check, model) for side in sides)
@@ -61,7 +61,7 @@ def finding_changes(
             status, reason = _status(*outcomes, has_model=tuple(_has_model(side, model) for side in sides))
             groups.setdefault((status, check, reason), []).append(model)
     changes = [_change(key, models, sides) for key, models in groups.items()]
-    order = list(Status)
+    order = list(FindingStatus)
     return tuple(
         sorted(changes, key=lambda one: (order.index(one.status), SEVERITIES.index(one.severity), one.id, one.reason))
     )
@@ -93,19 +93,19 @@ def _has_model(side: Outcomes, model: str | None) -> bool:
     return model is None or any(name == model for _, name in side)
 
 
-def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[Status, str]:
+def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[FindingStatus, str]:
     if before == after:
-        return Status.STILL_THERE, ""
+        return FindingStatus.STILL_THERE, ""
     side, words = (0, "before") if after == "finding" else (1, "after")
     if not has_model[side]:
-        return Status.NOT_COMPARABLE, f"no such model {words}"
+        return FindingStatus.NOT_COMPARABLE, f"no such model {words}"
     if (before, after)[side] == "unknown":
-        return Status.NOT_COMPARABLE, f"not evaluated {words}"
-    return (Status.NEW, "") if side == 0 else (Status.FIXED, "")
+        return FindingStatus.NOT_COMPARABLE, f"not evaluated {words}"
+    return (FindingStatus.NEW, "") if side == 0 else (FindingStatus.FIXED, "")
 
 
 def _change(
-    key: tuple[Status, str, str], models: Sequence[str | None], sides: tuple[Outcomes, Outcomes]
+    key: tuple[FindingStatus, str, str], models: Sequence[str | None], sides: tuple[Outcomes, Outcomes]
 ) -> FindingChange:
     status, check, reason = key
     results = [

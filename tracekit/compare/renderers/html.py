@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.characters import visible
-from tracekit.compare.findings import Status
+from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.matrix import FIGURES
 from tracekit.compare.models import Basis, Presence
@@ -108,10 +108,10 @@ KINDS: dict[str, str] = {
     Answer.IMPROVED: "clean",
     Answer.UNCHANGED: "clean",
     Answer.NOT_ENOUGH_DATA: "inconclusive",
-    Status.NEW: "critical",
-    Status.STILL_THERE: "inconclusive",
-    Status.FIXED: "clean",
-    Status.NOT_COMPARABLE: "inconclusive",
+    FindingStatus.NEW: "critical",
+    FindingStatus.STILL_THERE: "inconclusive",
+    FindingStatus.FIXED: "clean",
+    FindingStatus.NOT_COMPARABLE: "inconclusive",
 }
 """Looks of answers and statuses, as the style has them."""
 

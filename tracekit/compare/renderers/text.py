@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.characters import visible
-from tracekit.compare.findings import Status
+from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
 from tracekit.compare.renderers import words
@@ -25,10 +25,10 @@ STYLES: dict[str, str] = {
     Answer.IMPROVED: "bold green",
     Answer.UNCHANGED: "green",
     Answer.NOT_ENOUGH_DATA: "yellow",
-    Status.NEW: "bold red",
-    Status.STILL_THERE: "yellow",
-    Status.FIXED: "bold green",
-    Status.NOT_COMPARABLE: "yellow",
+    FindingStatus.NEW: "bold red",
+    FindingStatus.STILL_THERE: "yellow",
+    FindingStatus.FIXED: "bold green",
+    FindingStatus.NOT_COMPARABLE: "yellow",
 }
 STATUS_CELLS = 14
 ROW_CELLS = 7
@@ -134,8 +134,8 @@ def _notes(comparison: Comparison, layout: Layout) -> list[Text]:
 def _summary_style(comparison: Comparison) -> str:
     answers = words.answers(comparison.models)
     statuses = {change.status for change in comparison.findings}
-    if Answer.REGRESSED in answers or Status.NEW in statuses:
+    if Answer.REGRESSED in answers or FindingStatus.NEW in statuses:
         return "bold red"
-    if Answer.IMPROVED in answers or Status.FIXED in statuses:
+    if Answer.IMPROVED in answers or FindingStatus.FIXED in statuses:
         return "bold green"
     return "bold yellow" if Answer.NOT_ENOUGH_DATA in answers or not answers else "bold"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.compare.findings import Status
+from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Reason
 from tracekit.compare.models import Pair, Presence
 from tracekit.report.formatting import ABSENT, listed
@@ -222,7 +222,7 @@ def finding_models(change: FindingChange) -> str:
 def savings(change: FindingChange) -> str:
     """What a finding could save, on the side that has it."""
     known = [value for value in (change.savings_after_ns, change.savings_before_ns) if value]
-    if change.status is Status.FIXED:
+    if change.status is FindingStatus.FIXED:
         known = [value for value in (change.savings_before_ns,) if value]
     return f"est. savings {format_estimate(known[0])}" if known else ""
 
@@ -244,7 +244,7 @@ def summary(comparison: Comparison) -> str:
     loads = _total([model.loads for model in compared])
     if _differs(loads):
         words.append(f"loads {pair_words(loads, number)}")
-    for status in (Status.NEW, Status.STILL_THERE, Status.FIXED, Status.NOT_COMPARABLE):
+    for status in (FindingStatus.NEW, FindingStatus.STILL_THERE, FindingStatus.FIXED, FindingStatus.NOT_COMPARABLE):
         count = len({change.id for change in comparison.findings if change.status is status})
         if count:
             words.append(f"{format_count(count, 'finding')} {status}")

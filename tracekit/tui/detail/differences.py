@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.comparison import Difference, Measure, Presence
-from tracekit.compare.findings import FindingChange, Status
+from tracekit.compare.findings import FindingChange, FindingStatus
 from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.trace.events import Level
@@ -24,7 +24,7 @@ def _savings(change: FindingChange, *, after: bool) -> str:
     ns = change.savings_after_ns if after else change.savings_before_ns
     if ns is not None:
         return format_estimate(ns)
-    statuses = (Status.STILL_THERE, Status.NEW) if after else (Status.STILL_THERE, Status.FIXED)
+    statuses = (FindingStatus.STILL_THERE, FindingStatus.NEW if after else FindingStatus.FIXED)
     return change.severity if change.status in statuses else ABSENT
 
 
@@ -34,13 +34,13 @@ def _models(change: FindingChange) -> str:
 
 
 def _status_color(change: FindingChange, palette: Palette) -> str | None:
-    return {Status.NEW: palette.worse, Status.FIXED: palette.better}.get(change.status)
+    return {FindingStatus.NEW: palette.worse, FindingStatus.FIXED: palette.better}.get(change.status)
 
 
 FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
     Field(
         "status",
-        lambda change: list(Status).index(change.status),
+        lambda change: list(FindingStatus).index(change.status),
         lambda change: change.status,
         right=False,
         color=_status_color,
