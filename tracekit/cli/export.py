@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "jsonl", "parquet", "xml")
 """Of tables, as `tracekit.recording.writing.FORMATS` has them."""
 VIEWERS = ("perfetto", "chrome")
-"""Of timelines, as `tracekit.report.viewers.formats.VIEWERS` has them."""
+"""Of timelines, as `tracekit.report.viewers.registry.VIEWERS` has them."""
 MAX_NAMED = 3
 """Tables that are named beside the reason for which they were left out; more of them are counted."""
 
@@ -82,7 +82,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.progress import showing_progress
     from tracekit.recording.open import open_reading
     from tracekit.recording.writing.files import check_folder, make_folder
-    from tracekit.recording.writing.formats import writer_for
+    from tracekit.recording.writing.forms import writer_for
 
     # What can be seen to be wrong at once is not first found out after a long read.
     writer_for(arguments.format)

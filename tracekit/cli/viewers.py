@@ -20,7 +20,7 @@ def export_timeline(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import narrate
     from tracekit.cli.reports import check_output, size_words
     from tracekit.recording.writing.files import complete_file
-    from tracekit.report.viewers.formats import VIEWERS
+    from tracekit.report.viewers.registry import VIEWERS
     from tracekit.units import format_count
 
     if arguments.schema:

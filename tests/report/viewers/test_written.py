@@ -17,7 +17,7 @@ import pytest
 from support.trace_processor import LOSSES, ask, engine
 from tracekit.api import Analysis, analysis_of
 from tracekit.report.timeline import DrawnLane, Timeline
-from tracekit.report.viewers.formats import VIEWERS
+from tracekit.report.viewers.registry import VIEWERS
 from tracekit.report.viewers.tracks import CounterTrack, tracks_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tracekit.recording.writing.folder import WrittenFolder, write_folder
-from tracekit.recording.writing.formats import FORMATS
+from tracekit.recording.writing.forms import FORMATS
 
 __all__ = ["FORMATS", "WrittenFolder", "write_folder"]

@@ -13,7 +13,7 @@ from tracekit.errors import TracekitError
 from tracekit.recording.table import TableState
 from tracekit.recording.writing.errors import UnwritableTable
 from tracekit.recording.writing.files import FileNames, complete_file
-from tracekit.recording.writing.formats import FORMATS, XML, writer_for
+from tracekit.recording.writing.forms import FORMATS, XML, writer_for
 from tracekit.recording.writing.toc import toc_document
 
 if TYPE_CHECKING:
