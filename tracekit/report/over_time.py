@@ -69,7 +69,7 @@ class TimeRow:
 
     @property
     def sentence(self) -> str:
-        """Both."""
+        """Pace and trend in one line."""
         return "; ".join(part for part in (self.pace, self.trend) if part)
 
 

@@ -75,7 +75,7 @@ def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_models(hardware: pd.DataFrame) -> IndexArray:
-    """IndexArray of the rows whose label says that they executed a model that may be the target's."""
+    """Positions of the rows whose label says that they executed a model that may be the target's."""
     executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
     may_be_target = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
     return np.flatnonzero(executed & may_be_target & np.asarray(hardware["operation"].notna()))

@@ -62,7 +62,7 @@ class KeysFooter(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
+        """As many of the keys as fit, in one line."""
         del y
         base = self.rich_style
         strong = base + Style(bold=True, color=self.app.theme_variables["accent"])

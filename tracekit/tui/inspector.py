@@ -68,7 +68,7 @@ class Inspector(VerticalScroll, can_focus=True):
         self._made_from: object = None
 
     def compose(self) -> ComposeResult:
-        """Text that scrolls."""
+        """The one text that all is written into."""
         yield Static()
 
     def show(self, state: State, *, events: bool) -> None:

@@ -61,7 +61,7 @@ class Palette:
     other_inks: Mapping[Category, str] = field(default_factory=dict)
 
     def ink_on(self, category: Category) -> str:
-        """Text on a bar."""
+        """The color of text on a bar of a category."""
         return self.other_inks.get(category, self.ink)
 
     def text_on(self, ground: str, color: str | None) -> str:
@@ -217,7 +217,7 @@ DARK_16, LIGHT_16 = f"{DARK}-16", f"{LIGHT}-16"
 
 
 def theme_named(*, dark: bool, sixteen_colors: bool) -> str:
-    """Name of a theme."""
+    """Name of the dark or light theme, of those for 16 colors where the terminal has no more."""
     return (DARK_16 if dark else LIGHT_16) if sixteen_colors else (DARK if dark else LIGHT)
 
 
@@ -279,7 +279,7 @@ def style(
     dim: bool = False,
     reverse: bool = False,
 ) -> Style:
-    """A style, made once."""
+    """A style of Rich; each combination is made once."""
     return Style(
         color=color,
         bgcolor=background,

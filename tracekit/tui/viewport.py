@@ -32,7 +32,7 @@ class Span:
         return self.start_ns + self.span_ns
 
     def moved(self, by_ns: int) -> Span:
-        """The same length elsewhere."""
+        """A span of the same length, `by_ns` later."""
         return replace(self, start_ns=self.start_ns + by_ns)
 
 

@@ -100,7 +100,7 @@ def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame | None)
 
 
 def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, IndexArray]:
-    """IndexArray of the beginnings and of their ends. An end closes the latest open beginning of its kind (a stack for
+    """Positions of the beginnings and of their ends. An end closes the latest open beginning of its kind (a stack for
     each process, log, name and identifier), in order of time. O(n log n)."""
     index = np.flatnonzero(begins | ends)
     group = group_ids([optional_values(rows.table, name).codes[index] for name in _PAIR_COLUMNS], len(index))

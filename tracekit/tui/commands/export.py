@@ -178,7 +178,7 @@ class NameCheck:
         """The name of a file that may be replaced."""
 
     def __call__(self, name: str) -> str:
-        """A sentence, or nothing."""
+        """What is wrong with the name, in a sentence; empty where nothing is."""
         path = Path(name.strip()).expanduser()
         try:
             renderer_for(path)

@@ -123,7 +123,7 @@ class AggregationPane(ListPane[Records[Line]]):
         return aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT), empty)
 
     def heading(self, state: State, rows: Records[Line], room: int) -> str:
-        """What is counted."""
+        """How many rows, and which events they count."""
         count = format_count(len(rows), "row")
         words = counted_ways(state.range, state.filter)
         return longest_that_fits([*(f"{count} · {way}" for way in words), *words], room)
@@ -134,11 +134,11 @@ class AggregationPane(ListPane[Records[Line]]):
         return next((at for at, line in enumerate(rows.records) if chosen is not None and line.ref == chosen), None)
 
     def chosen(self, rows: Records[Line], row: int) -> Message | None:
-        """Look at a row."""
+        """The message that selects a row."""
         return RowSelected(rows.records[row].ref)
 
     def selection_of(self, rows: Records[Line], row: int) -> Selection:
-        """A row."""
+        """The row of the report's aggregation that a row shows."""
         return Selection(row=rows.records[row].ref)
 
     def enter_words(self) -> str:

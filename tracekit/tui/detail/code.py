@@ -58,7 +58,7 @@ def chosen_span(state: State) -> tuple[int, int] | None:
 
 
 class CodePane(DetailPane):
-    """The call tree."""
+    """What ran, as a tree of calls: in the range, else in the selected event, else in the whole recording."""
 
     PANE = "code"
     TITLE = "Code"
@@ -68,12 +68,12 @@ class CodePane(DetailPane):
         self._made_from: object = None
 
     def compose(self) -> ComposeResult:
-        """Text that scrolls."""
+        """The tree as one text, which can have the focus to be scrolled."""
         with VerticalScroll(can_focus=True):
             yield Static(WAITING)
 
     def focus_target(self) -> Widget:
-        """The text."""
+        """The container that scrolls the tree."""
         return self.query_one(VerticalScroll)
 
     def show(self, state: State) -> None:

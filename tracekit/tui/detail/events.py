@@ -60,7 +60,7 @@ class EventRows:
 
     @cached_property
     def columns(self) -> Sequence[Column]:
-        """Columns."""
+        """From left to right."""
         return _columns(self.trace)
 
     def __len__(self) -> int:
@@ -83,7 +83,7 @@ class EventRows:
         return int(rows[0]) if rows.size else None
 
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """One event."""
+        """The cells of an event, one for each column."""
         ref = self.ref(row)
         frame = getattr(self.trace, ref.frame)
         values = {name: frame[name].iloc[ref.index] for name in ("start_ns", "duration_ns", *_TEXTS)}
@@ -151,7 +151,7 @@ class EventsPane(ListPane[EventRows]):
         return (state.session.trace, state.filter, state.range, state.sorts.get(self.PANE, FIRST_SORT))
 
     def make(self, state: State) -> EventRows:
-        """The list."""
+        """The rows of all events that pass range and filter, sorted."""
         sort = state.sorts.get(self.PANE, FIRST_SORT)
         return event_rows(state.session.trace, state.filter, state.range, sort)
 
@@ -171,11 +171,11 @@ class EventsPane(ListPane[EventRows]):
         return here if here < len(rows) and rows.ref(here) == event else rows.row(event)
 
     def chosen(self, rows: EventRows, row: int) -> Message | None:
-        """Select an event."""
+        """The message that selects the event of a row."""
         return EventSelected(rows.ref(row))
 
     def selection_of(self, rows: EventRows, row: int) -> Selection:
-        """An event."""
+        """The event of a row."""
         return Selection(event=rows.ref(row))
 
     def enter_words(self) -> str:

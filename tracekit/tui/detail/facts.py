@@ -41,7 +41,7 @@ def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
 
 
 def facts_text(report: Report) -> Text:
-    """The pane's text."""
+    """Verdict, facts and notes of a recording, then the coverage of each instrument."""
     text = Text()
     text.append(f"{visible(report.summary.verdict)}\n\n", "bold")
     for name, value in facts(report.recording):
@@ -59,7 +59,7 @@ def facts_text(report: Report) -> Text:
 
 
 class FactsPane(DetailPane):
-    """Facts and coverage."""
+    """How a recording was made, and what each instrument recorded."""
 
     PANE = "facts"
     TITLE = "Recording"
@@ -70,12 +70,12 @@ class FactsPane(DetailPane):
         self._report: Report | None = None
 
     def compose(self) -> ComposeResult:
-        """Text that scrolls."""
+        """The facts as one text, which can have the focus to be scrolled."""
         with VerticalScroll(can_focus=True):
             yield Static("Running checks…")
 
     def focus_target(self) -> Widget:
-        """The text."""
+        """The container that scrolls the facts."""
         return self.query_one(VerticalScroll)
 
     def show(self, state: State) -> None:

@@ -82,7 +82,7 @@ class ListPane(DetailPane, Generic[Made]):
         yield RowList()
 
     def focus_target(self) -> RowList:
-        """The list."""
+        """The list, without the line above it."""
         return self.query_one(RowList)
 
     def show(self, state: State) -> None:
@@ -156,7 +156,7 @@ class ListPane(DetailPane, Generic[Made]):
             self._sort_by(column.title)
 
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
-        """Post what was chosen."""
+        """Post what `chosen` says of the row that the cursor came to."""
         message.stop()
         if self._rows is not None and self._is_current(message):
             what = self.chosen(self._rows, message.row)
@@ -165,7 +165,7 @@ class ListPane(DetailPane, Generic[Made]):
             self._post(what)
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """Post what was opened."""
+        """Post what `opened` says of the row."""
         message.stop()
         if self._rows is not None and self._is_current(message):
             if self._state is None or self.row_of(self._rows, self._state) != message.row:

@@ -105,11 +105,11 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         return names.index(state.selection.model) if state.selection.model in names else None
 
     def chosen(self, rows: Records[ModelSummary], row: int) -> Message | None:
-        """Look at a model."""
+        """The message that selects the model of a row."""
         return ModelSelected(rows.records[row].name)
 
     def selection_of(self, rows: Records[ModelSummary], row: int) -> Selection:
-        """A model."""
+        """The model of a row."""
         return Selection(model=rows.records[row].name)
 
     def enter_words(self) -> str:

@@ -65,7 +65,7 @@ class CallRows:
         return len(self.order)
 
     def index(self, row: int) -> int:
-        """The row of `Trace.activity`."""
+        """The row of `Trace.activity` that a row of the list shows."""
         return int(self.calls.index[self.order[row]])
 
     def row(self, index: int) -> int | None:
@@ -75,7 +75,7 @@ class CallRows:
         return int(rows[0]) if rows.size else None
 
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """One prediction."""
+        """The cells of a prediction, one for each column."""
         position = int(self.order[row])
         index = self.index(row)
         parts = self.calls.parts(position)

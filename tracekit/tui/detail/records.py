@@ -61,7 +61,7 @@ class Records(Generic[Record]):
         return len(self.records)
 
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """One record."""
+        """The cells of a record, one for each column."""
         record = self.records[row]
         return [
             Cell(

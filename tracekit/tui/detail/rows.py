@@ -64,6 +64,6 @@ class NoRows:
         return 0
 
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """There are none."""
+        """Raises `IndexError`, as there are no rows."""
         del palette
         raise IndexError(row)

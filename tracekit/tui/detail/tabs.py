@@ -63,7 +63,7 @@ class TabLine(Widget):
         self._focused = False
 
     def show(self, tabs: Sequence[Tab], current: str) -> None:
-        """Draw tabs."""
+        """Draw these tabs, with that of the pane `current` marked."""
         if (tabs, current) != (self._tabs, self._current):
             self._tabs, self._current = tabs, current
             self.refresh()
@@ -75,7 +75,7 @@ class TabLine(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
+        """The titles of all tabs in one line, as wide as the screen."""
         del y
         palette = palette_of(self.app.current_theme)
         segments = []
@@ -96,7 +96,7 @@ class TabLine(Widget):
         return Strip(line).adjust_cell_length(self.size.width)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose a pane."""
+        """Choose the pane whose tab is under the mouse."""
         left = 0
         for tab, text in zip(self._tabs, tab_texts(self._tabs, self.size.width), strict=True):
             left += cell_len(text)

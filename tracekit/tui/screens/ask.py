@@ -98,7 +98,7 @@ class TickList(SelectionList[str], ChoiceList):
 
 
 class ChooseScreen(Modal[int]):
-    """One of several lines."""
+    """Asks for one of several lines; gives its index."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
 
@@ -107,7 +107,7 @@ class ChooseScreen(Modal[int]):
         self._title, self._lines = title, lines
 
     def compose(self) -> ComposeResult:
-        """The lines."""
+        """The lines in a box, as a list with a cursor."""
         with Vertical(classes="ask") as box:
             box.border_title = self._title
             box.border_subtitle = "enter jumps there, esc cancels"
@@ -135,7 +135,7 @@ class TickScreen(Modal[frozenset[str]]):
         self._title, self._names, self._ticked, self._note = title, names, ticked, note
 
     def compose(self) -> ComposeResult:
-        """The names."""
+        """The names in a box, each with a tick."""
         with Vertical(classes="ask") as box:
             box.border_title = self._title
             box.border_subtitle = "space or enter toggles, esc closes"

@@ -63,7 +63,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         """Whether the inspector is wanted where it has."""
 
     def compose(self) -> ComposeResult:
-        """All areas."""
+        """From the top: title, timelines, detail with inspector, status line and keys."""
         yield Static(id="title", markup=False)
         with Vertical(id="timelines", classes="several" if len(self._timelines) > 1 else ""):
             yield from self._timelines

@@ -114,7 +114,7 @@ class HelpScreen(Modal[None]):
         box.call_after_refresh(box.scroll_to, y=self._first_line, animate=False)
 
     def compose(self) -> ComposeResult:
-        """Text that scrolls."""
+        """The keys as one text in a box that scrolls."""
         with VerticalScroll(id="help") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"

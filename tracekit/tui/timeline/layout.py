@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Line(Enum):
-    """What a line shows."""
+    """What one line of the screen shows."""
 
     MINIMAP = auto()
     RULER = auto()

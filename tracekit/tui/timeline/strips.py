@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """What a strip shows."""
+    """A strip as it is drawn, and the value that its full height stands for."""
 
     pictures: tuple[Picture, ...]
     """Its lines, from the top."""
