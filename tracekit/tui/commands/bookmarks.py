@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tracekit.tui.action import ActionHost
     from tracekit.tui.state import State
 
+_NONE = "No bookmarks; b adds one at the cursor."
+
 
 @action("bookmark")
 def toggle_bookmark(app: ActionHost) -> None:
@@ -34,7 +36,7 @@ def list_bookmarks(app: ActionHost) -> None:
     """List the bookmarks and go to one."""
     marks = app.state.bookmarks
     if not marks:
-        app.say("No bookmarks; b adds one at the cursor.")
+        app.say(_NONE)
         return
 
     def take(index: int | None) -> None:
@@ -50,7 +52,7 @@ def next_bookmark(app: ActionHost) -> None:
     """Go to the next bookmark; after the last one, to the first."""
     marks = app.state.bookmarks
     if not marks:
-        app.say("No bookmarks; b adds one at the cursor.")
+        app.say(_NONE)
         return
     _go(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 

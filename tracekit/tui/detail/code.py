@@ -8,24 +8,19 @@ import numpy as np
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
-from textual.containers import VerticalScroll
-from textual.widgets import Static
 
 from tracekit.analysis.code.tree import call_tree
 from tracekit.report.call_tree import branches
 from tracekit.report.formatting import moment
-from tracekit.tui.detail.pane import DetailPane
+from tracekit.tui.detail.pane import TextPane
 from tracekit.tui.text import Broken, Drawn
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from textual.app import ComposeResult
-    from textual.widget import Widget
 
     from tracekit.tui.state import Session, State
 
-WAITING = "Running checks…"
 NOT_RECORDED = "Call Stacks were not recorded. Record with --instrument 'Time Profiler'."
 
 
@@ -57,7 +52,7 @@ def chosen_span(state: State) -> tuple[int, int] | None:
     return None
 
 
-class CodePane(DetailPane):
+class CodePane(TextPane):
     """What ran, as a tree of calls: in the range, else in the selected event, else in the whole recording."""
 
     PANE = "code"
@@ -67,15 +62,6 @@ class CodePane(DetailPane):
         super().__init__()
         self._made_from: object = None
 
-    def compose(self) -> ComposeResult:
-        """The tree as one text, which can have the focus to be scrolled."""
-        with VerticalScroll(can_focus=True):
-            yield Static(WAITING)
-
-    def focus_target(self) -> Widget:
-        """The container that scrolls the tree."""
-        return self.query_one(VerticalScroll)
-
     def show(self, state: State) -> None:
         """Write the tree of the range or the selection."""
         session = state.session
@@ -84,5 +70,5 @@ class CodePane(DetailPane):
         made_from = (session.judged, chosen_span(state))
         if made_from != self._made_from:
             self._made_from = made_from
-            self.query_one(Static).update(Drawn(code_text(session, made_from[1])))
-            self.query_one(VerticalScroll).scroll_home(animate=False)
+            self.write(Drawn(code_text(session, made_from[1])))
+            self.focus_target().scroll_home(animate=False)

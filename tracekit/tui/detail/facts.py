@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.text import Text
-from textual.containers import VerticalScroll
-from textual.widgets import Static
 
 from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, started_at, visible
-from tracekit.tui.detail.pane import DetailPane
+from tracekit.tui.detail.pane import TextPane
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from textual.app import ComposeResult
-    from textual.widget import Widget
 
     from tracekit.report.report import RecordingInfo, Report
     from tracekit.tui.state import State
@@ -58,7 +53,7 @@ def facts_text(report: Report) -> Text:
     return text
 
 
-class FactsPane(DetailPane):
+class FactsPane(TextPane):
     """How a recording was made, and what each instrument recorded."""
 
     PANE = "facts"
@@ -69,18 +64,9 @@ class FactsPane(DetailPane):
         super().__init__()
         self._report: Report | None = None
 
-    def compose(self) -> ComposeResult:
-        """The facts as one text, which can have the focus to be scrolled."""
-        with VerticalScroll(can_focus=True):
-            yield Static("Running checks…")
-
-    def focus_target(self) -> Widget:
-        """The container that scrolls the facts."""
-        return self.query_one(VerticalScroll)
-
     def show(self, state: State) -> None:
         """Write the facts of the active recording."""
         report = state.session.report
         if report is not None and report is not self._report:
             self._report = report
-            self.query_one(Static).update(facts_text(report))
+            self.write(facts_text(report))

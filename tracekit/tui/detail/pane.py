@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
 
 if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.visual import VisualType
     from textual.widget import Widget
 
     from tracekit.tui.state import State
@@ -50,3 +53,23 @@ class DetailPane(Vertical):
         """A few characters behind the title, for example a count."""
         del state
         return ""
+
+
+class TextPane(DetailPane):
+    """A pane that is one text, which can have the focus to be scrolled."""
+
+    WAITING: ClassVar[str] = "Running checks…"
+    """What stands there before the first text."""
+
+    def compose(self) -> ComposeResult:
+        """The text in a container that scrolls."""
+        with VerticalScroll(can_focus=True):
+            yield Static(self.WAITING)
+
+    def focus_target(self) -> Widget:
+        """The container that scrolls."""
+        return self.query_one(VerticalScroll)
+
+    def write(self, text: VisualType) -> None:
+        """Replace the text."""
+        self.query_one(Static).update(text)
