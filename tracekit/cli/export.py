@@ -125,14 +125,10 @@ def _written(recording: Recording, folder: Path, arguments: Namespace) -> Writte
 
 def _check_destination(folder: Path, paths: list[str]) -> None:
     """Raise `UsageError` for a folder inside a trace bundle, or one that holds the input or is it."""
+    from tracekit.cli.reports import holds
     from tracekit.recording.places import would_be_replaced
 
-    try:
-        refused = would_be_replaced(folder, paths)
-    except (OSError, ValueError):
-        # What is wrong with an input is reported where it is read.
-        refused = False
-    if refused:
+    if holds(would_be_replaced, folder, paths):
         raise UsageError(f"cannot write into {folder}: it is or contains the recording; choose another folder")
 
 

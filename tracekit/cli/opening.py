@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = "https://ui.perfetto.dev"
+_BY_HAND = f"open {PAGE} and drag the file into the page"
 HOST, PORT = "127.0.0.1", 9001
 """The only address without https that the page may fetch from."""
 WAIT_SECONDS = 120
@@ -76,7 +77,7 @@ def open_in_perfetto(file: Path) -> None:
     except OSError as error:
         raise TracekitError(
             f"cannot serve {file} at {HOST}:{PORT}, the only address that the Perfetto UI accepts: "
-            f"{error.strerror or error}; open {PAGE} and drag the file into the page"
+            f"{error.strerror or error}; {_BY_HAND}"
         ) from error
     with server:
         address = f"{PAGE}/#!/?url=http://{HOST}:{PORT}{server.path}"
@@ -90,8 +91,5 @@ def open_in_perfetto(file: Path) -> None:
         give_up = monotonic() + WAIT_SECONDS
         while not server.is_done:
             if monotonic() > give_up:
-                raise TracekitError(
-                    f"the Perfetto UI did not load {file} within {WAIT_SECONDS} s; open {PAGE} and drag the file into "
-                    "the page"
-                )
+                raise TracekitError(f"the Perfetto UI did not load {file} within {WAIT_SECONDS} s; {_BY_HAND}")
             server.handle_request()

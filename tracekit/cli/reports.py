@@ -9,7 +9,7 @@ from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tracekit.report.report import Check, Report
@@ -58,13 +58,17 @@ def check_output(path: Path, inputs: Sequence[str]) -> None:
         raise UsageError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
         raise UsageError(f"cannot write {path}: no such folder: {path.parent}")
+    if holds(is_part_of_recording, path, inputs):
+        raise UsageError(f"cannot write {path}: it is part of the recording; choose another file")
+
+
+def holds(rule: Callable[[Path, Sequence[str]], bool], path: Path, inputs: Sequence[str]) -> bool:
+    """Whether a rule of `tracekit.recording.places` holds for a path to write and the inputs."""
     try:
-        refused = is_part_of_recording(path, inputs)
+        return rule(path, inputs)
     except (OSError, ValueError):
         # What is wrong with an input is reported where it is read.
-        refused = False
-    if refused:
-        raise UsageError(f"cannot write {path}: it is part of the recording; choose another file")
+        return False
 
 
 def write_report(path: Path, text: str) -> int:

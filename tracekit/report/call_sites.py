@@ -39,6 +39,7 @@ LABELS: Final = {
 }
 """What a call site is for."""
 NOTE: Final = "call stacks are sampled every 1 ms; waiting threads are not sampled, and a shorter call can be missing"
+NO_CALLS: Final = "No sample is in a call of Core ML."
 ELEMENTS: Final = "MLMultiArray, element by element"
 LEAST_SHARE, MAIN_SHARE = 0.005, 0.05
 """Phases and units of fewer samples of a call are not worth a word, or not one in the short report."""

@@ -18,7 +18,7 @@ from tracekit.report import formatting
 from tracekit.report.formatting import ABSENT
 from tracekit.report.renderers.html.document import asset, document
 from tracekit.report.renderers.html.markup import Html, code, joined, listed, tag
-from tracekit.report.renderers.html.page import empty_lanes, lanes_data, place_of_lanes
+from tracekit.report.renderers.html.page import NO_REQUESTS, empty_lanes, lanes_data, place_of_lanes
 from tracekit.report.renderers.html.prose import sentence
 from tracekit.report.renderers.html.tables import Cell, table
 from tracekit.report.strings import map_strings
@@ -47,7 +47,7 @@ def render_matrix(matrix: Matrix) -> str:
 
 def foot() -> Html:
     """What stands below every page."""
-    return tag("footer", f"{GENERATOR} · this file makes no network request")
+    return tag("footer", f"{GENERATOR} · {NO_REQUESTS}")
 
 
 def _grid(matrix: Matrix) -> Html:

@@ -170,9 +170,7 @@ def _folder(path: Path) -> BundleFiles:
 def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
     """Add the files below a folder to `sizes`; returns the number of links and special files met."""
     if depth > limits.MAX_FOLDER_DEPTH:
-        raise UnreadableRecording(
-            f"{quoted(top.name)} contains folders nested too deep for a trace bundle; check the path"
-        )
+        raise _too_deep(top)
     links = 0
     try:
         with os.scandir(top / folder) as entries:
@@ -216,9 +214,7 @@ def _archive(path: Path) -> BundleFiles | None:
             )
         root = roots.pop()
         if any(name.count("/") - root.count("/") > limits.MAX_FOLDER_DEPTH for name in members):
-            raise UnreadableRecording(
-                f"{quoted(path.name)} contains folders nested too deep for a trace bundle; check the path"
-            )
+            raise _too_deep(path)
         sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
     except BaseException:
         resources.close()
@@ -294,3 +290,9 @@ def _short(path: str) -> str:
 def _sentence(error: Exception) -> str:
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(text.split())[:120].rstrip(".") or type(error).__name__
+
+
+def _too_deep(path: Path) -> UnreadableRecording:
+    return UnreadableRecording(
+        f"{quoted(path.name)} contains folders nested too deep for a trace bundle; check the path"
+    )

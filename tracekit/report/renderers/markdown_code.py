@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.code import Api
 from tracekit.report.call_sites import (
     LABELS,
+    NO_CALLS,
     NOTE,
     THREADS,
     busy_words,
@@ -46,7 +47,7 @@ def call_sites(info: CodeInfo | None) -> str:
     if info is None:
         return ""
     return paragraphs(
-        _table(info.call_sites[:ALL_SHOWN]) if info.call_sites else "No sample is in a call of Core ML.",
+        _table(info.call_sites[:ALL_SHOWN]) if info.call_sites else NO_CALLS,
         left_out(len(info.call_sites) - ALL_SHOWN),
         "\n".join(f"- {escape(note)}" for note in (symbols_sentence(info), NOTE, *info.notes)),
     )

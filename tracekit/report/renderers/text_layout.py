@@ -47,7 +47,8 @@ report itself cannot hold one, because private characters are replaced like cont
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")
 
-_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+LIST_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+"""How an item of a list begins in the text of a fix."""
 
 _INLINE_CODE = re.compile(r"`([^`\n]+)`")
 
@@ -179,7 +180,7 @@ def markdown(source: str, indent: int, code: str = "cyan") -> list[RenderableTyp
             continue
         in_list = False
         for block in _paragraphs(part):
-            item = _ITEM.match(block)
+            item = LIST_ITEM.match(block)
             # Items stand together; anything else is set apart.
             blocks += [Text()] if blocks and not (item and in_list) else []
             prose = _prose(block[item.end() :] if item else block, code)

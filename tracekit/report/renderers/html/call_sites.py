@@ -11,6 +11,7 @@ from tracekit.analysis.code.tree import in_functions
 from tracekit.detectors.patterns import Pattern
 from tracekit.report.call_sites import (
     LABELS,
+    NO_CALLS,
     NOTE,
     THREADS,
     busy_words,
@@ -80,7 +81,7 @@ def _calls(info: CodeInfo) -> Html:
         [
             table(titles, rows, words=6, name="Calls of Core ML by place", stacked=True)
             if rows
-            else tag("p", "No sample is in a call of Core ML."),
+            else tag("p", NO_CALLS),
             tag("p", " ".join(f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in notes), class_="dim"),
         ]
     )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX = 22, 6, 16, 36, 26
 """Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
 ROWS, TALLEST_PX = 4, 620
+NO_REQUESTS = "this file makes no network request"
 
 
 def render_html(report: Report, timeline: Timeline | None = None) -> str:
@@ -122,8 +123,7 @@ def empty_lanes(timeline: Timeline) -> Html | None:
 def _foot(report: Report) -> Html:
     return tag(
         "footer",
-        f"{report.tool.name} {report.tool.version} · report version {report.schema_version} · "
-        "this file makes no network request",
+        f"{report.tool.name} {report.tool.version} · report version {report.schema_version} · {NO_REQUESTS}",
     )
 
 

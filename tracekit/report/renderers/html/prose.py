@@ -6,14 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from tracekit.report.renderers.html.markup import Html, code, joined, tag
-from tracekit.report.renderers.text_layout import GLUE, glued
+from tracekit.report.renderers.text_layout import GLUE, LIST_ITEM, glued
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*")
 _FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```[^\n]*$\n?", re.MULTILINE | re.DOTALL)
-_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 
 
 def unbroken(text: str) -> str:
@@ -51,8 +50,8 @@ def _prose(source: str) -> Iterator[Html]:
     for paragraph in re.split(r"\n\s*\n", source.strip()):
         lines = re.sub(r"\n(?!\s*(?:[-*]|\d+\.) )\s*", " ", paragraph.strip()).split("\n")
         items = [line.strip() for line in lines if line.strip()]
-        if items and all(_ITEM.match(item) for item in items):
+        if items and all(LIST_ITEM.match(item) for item in items):
             kind = "ol" if items[0][0].isdigit() else "ul"
-            yield tag(kind, *(tag("li", sentence(_ITEM.sub("", item, count=1))) for item in items))
+            yield tag(kind, *(tag("li", sentence(LIST_ITEM.sub("", item, count=1))) for item in items))
         else:
             yield from (tag("p", sentence(item)) for item in items)
