@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.errors import words_of
-from tracekit.signals import END_SIGNALS
 from tracekit.trace.model_file import JoinedFile, JoinedReport
 from tracekit.trace.samples import SampleSource
 
@@ -47,6 +46,9 @@ def run_foreign(code: Callable[[], Result]) -> Result:
 @contextmanager
 def _signals_kept() -> Iterator[list[BaseException]]:
     """The exceptions that handlers of signals raise meanwhile. Only the main thread is ever interrupted by them."""
+    # Commands that only list checks load this module, and run no code of others.
+    from tracekit.signals import END_SIGNALS
+
     raised: list[BaseException] = []
     if threading.current_thread() is not threading.main_thread():
         yield raised
