@@ -52,7 +52,7 @@ def busy_of(*lists):
 EVERY_100 = [(number * 100, 20) for number in range(20)]
 
 
-def test_a_model_that_runs_between_most_calls_takes_turns():
+def test_a_model_that_runs_between_most_calls_alternates():
     busy, following = busy_of(EVERY_100, [(start + 30, 10) for start, _ in EVERY_100[::2]])
     assert busy == [30, 20] * 9 + [30]
     assert following == [1, 0, 0] * 9 + [1, 0]

@@ -63,7 +63,7 @@ class Idle:
     end_ns: IntArray
     next_model: IndexArray
     """Shape (gaps,): code of the model whose row ends the gap, in the categories of `Trace.activity`; that of the
-    next row of the model or of one that takes turns with it, where a model that works by itself ends the gap."""
+    next row of the model or of one that alternates with it, where a model that works on its own ends the gap."""
     distance_ns: IntArray
     """Shape (steps,): time from the start of each call to that of the next in its sequence."""
     idle_ns: IntArray
@@ -116,7 +116,7 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     span = slice(*np.searchsorted(work.begin_ns, (first[0], last[-1] + 1))) if len(first) else slice(0)
     begin, stop, model = work.begin_ns[span], work.stop_ns[span], work.model[span]
     ours = model == model_code
-    ours |= _takes_turns(begin, stop, ours, model, first, last)
+    ours |= _alternates(begin, stop, ours, model, first, last)
     return Idle(
         start_ns=start,
         end_ns=end,
@@ -127,7 +127,7 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     )
 
 
-def _takes_turns(
+def _alternates(
     begin: IntArray, stop: IntArray, ours: BoolArray, model: IndexArray, first: IntArray, last: IntArray
 ) -> BoolArray:
     """Shape (rows,): whether the row, given by times and code of its model, is one of a model that takes turns with the
