@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,50 @@ def test_styles_of_ours_stay_and_nothing_else() -> None:
     assert printable("\x1b[1;31mred\x1b[0m", styled=True) == "\x1b[1;31mred\x1b[0m"
     assert steering(printable("\x1b[1mred\x1b[0m")) == set()
     assert printable("\x1b[2J\x1b]8;;x\x07", styled=True) == "\ufffd[2J\ufffd]8;;x\ufffd"
+
+
+WRITTEN = (
+    "analyze {path} {private} -o {out}/r.md -o {out}/r.txt -o {out}/r.html -o {out}/r.json",
+    "analyze {path} {private} --format markdown",
+    "analyze {path} {private} -v",
+    "compare {path} {path} -o {out}/c.md -o {out}/c.txt -o {out}/c.html -o {out}/c.json",
+    "matrix {path} -o {out}/m.md -o {out}/m.txt -o {out}/m.html -o {out}/m.csv -o {out}/m.json",
+    "matrix {path} --label {label} --format csv",
+    "check {path} --config {config} -o {out}/k.xml -o {out}/k.md -o {out}/k.txt -o {out}/k.sarif -o {out}/k.json "
+    "-o {out}/k.benchmark.json -o {out}/k.bencher.json",
+    "check {path} --no-config --format github",
+    "bugreport {path} {private} -o {out}/b.zip",
+    "diagnose {path} {private}",
+    "tables {path}",
+    "export {path} {private} --format chrome -o {out}/t.json",
+)
+
+
+@pytest.mark.parametrize("command", WRITTEN)
+def test_no_format_keeps_controls_bidirectional_characters_or_tabs(tracekit, tmp_path: Path, command: str) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    name = f"{HOSTILE}a\tb"
+    scenario = Scenario(Process(f"App{name}", 412), duration_ns=2_000 * MS)
+    for model in (name, f"Other{name}"):
+        for k in range(30):
+            scenario.load(Model(model), (30 + 40 * k) * MS, 20 * MS)
+            scenario.predict(Model(model), (52 + 40 * k) * MS, 5 * MS)
+    path = tmp_path / f"evil\t{HOSTILE}"
+    write_export(scenario, path)
+    config = tmp_path / "tracekit.toml"
+    config.write_text("")
+    names = {"path": path, "out": out, "config": config, "private": "--no-redact", "label": f"one\t{HOSTILE}"}
+    result = tracekit(*(word.format(**names) for word in command.split(" ")))
+    texts = {"stdout": result.out, "stderr": result.err}
+    for file in out.iterdir():
+        if file.suffix == ".zip":
+            with zipfile.ZipFile(file) as archive:
+                texts |= {member: archive.read(member).decode() for member in archive.namelist()}
+        else:
+            texts[file.name] = file.read_text("utf-8")
+    assert result.out or len(texts) > 2
+    for where, text in texts.items():
+        # Lines of CSV end in CR LF.
+        assert steering(text.replace("\r\n", "\n")) == set(), where
+        assert "\t" not in text, where

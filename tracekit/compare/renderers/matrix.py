@@ -160,13 +160,13 @@ def render_markdown(matrix: Matrix) -> str:
 
 def render_csv(matrix: Matrix) -> str:
     """A line for each model and column, values in ns, predictions per second and shares; empty: not measured."""
-    text = io.StringIO()
+    text, safe = io.StringIO(), safe_matrix(matrix)
     writer = csv.writer(text, lineterminator="\n")
     names = (f"{figure}_share" if figure in SHARES else figure for figure in FIGURES)
     writer.writerow(["model", "label", "device", "system", "compute_units", "recordings", *names, "best"])
-    for name, rows in by_model(matrix):
+    for name, rows in by_model(safe):
         values = {row.figure: row for row in rows}
-        for position, column in enumerate(matrix.columns):
+        for position, column in enumerate(safe.columns):
             known = [None if figure not in values else values[figure].values[position] for figure in FIGURES]
             if all(value is None for value in known):
                 continue

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tracekit.characters import visible
 from tracekit.report import formatting
 from tracekit.report.groups import findings
 from tracekit.report.renderers import markdown
@@ -48,7 +49,7 @@ class _Part:
 
 def render_bug_report(report: Report, reproduction: Reproduction, limit: int = LIMIT) -> str:
     """The report as Markdown of less than `limit` bytes, with a line break at the end. It says what it left out."""
-    safe = markdown.legible(report)
+    safe, reproduction = markdown.legible(report), map_strings(reproduction, lambda _, text: visible(text))
     groups = sorted(findings(safe.checks), key=lambda group: SEVERITIES.index(group.severity))
     parts: list[_Part] = []
     for index, group in enumerate(groups):
