@@ -53,6 +53,11 @@ def dispatch(arguments: Sequence[str]) -> int:
     except SystemExit:
         # The parser printed what was asked for, such as `--help`.
         raise
+    except OSError as error:
+        # A path that no command looks at for its own sake, such as one too long for the file system.
+        _show_traceback(debug)
+        narrate(f"tracekit: cannot use {error.filename or 'a file'}: {error.strerror or error}")
+        return ExitStatus.UNUSABLE
     except BaseException as error:  # the last line of defense: a user never sees a bare traceback, nor status 1 for it
         _show_traceback(debug)
         message = words_of(error).splitlines()[0]

@@ -12,7 +12,7 @@ from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.output import narrate
 from tracekit.cli.progress import RUNNING, showing_progress, tell_done
-from tracekit.cli.reports import print_report, status_of, write_report
+from tracekit.cli.reports import holds, print_report, status_of, write_report
 from tracekit.cli.workers import PROCESS_DIED, in_processes
 from tracekit.errors import TracekitError, UsageError
 
@@ -170,11 +170,12 @@ def _status(entry: Analyzed, fail_on: str | None) -> ExitStatus:
 
 def _folder(path: Path, inputs: Sequence[Input]) -> Path:
     """A folder for the reports of several recordings, made where it is missing. Raises `UsageError`."""
-    from tracekit.recording.places import is_part_of_recording
+    from tracekit.recording.places import check_usable, is_part_of_recording
 
+    check_usable(path)
     if path.exists() and not path.is_dir():
         raise UsageError(f"cannot write {path}: several recordings need a folder, not a file")
-    if any(is_part_of_recording(path, [each]) for entry in inputs for each in entry.paths if each != "-"):
+    if any(holds(is_part_of_recording, path, [each]) for entry in inputs for each in entry.paths if each != "-"):
         raise UsageError(f"cannot write into {path}: it is a recording; choose another folder")
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -1,15 +1,29 @@
-"""Whether a file that is to be written is part of a recording."""
+"""Where a file can be written, and whether it would be part of a recording."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.errors import UsageError
 from tracekit.recording import archives
 from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, is_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+def check_usable(path: Path) -> None:
+    """Raise `UsageError` for a path to write that nothing can be at: a name that is too long, a link that leads back to
+    itself."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise UsageError(f"cannot write {path}: {error}") from None
 
 
 def is_part_of_recording(target: Path, paths: Sequence[str | Path]) -> bool:

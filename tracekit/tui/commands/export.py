@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.errors import UsageError
-from tracekit.recording.places import is_part_of_recording
+from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import action
@@ -182,6 +182,7 @@ class NameCheck:
         path = Path(name.strip()).expanduser()
         try:
             renderer_for(path)
+            check_usable(path)
         except UsageError as error:
             return f"{error}."
         if not path.parent.is_dir():
