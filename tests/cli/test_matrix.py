@@ -39,7 +39,7 @@ def test_one_bad_recording_does_not_stop_the_rest(tracekit, samples, tmp_path):
             ("a.trace", "b.trace", "--label", "a", "--label", "b", "--label", "c"),
             "given 3 times for 2 paths",
         ),
-        (("a.trace", "b.trace"), "1 more recording"),
+        (("a.trace",), "a.trace: no such file"),
     ],
 )
 def test_wrong_usage_is_one_sentence(tracekit, arguments, words):

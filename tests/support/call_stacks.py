@@ -103,7 +103,7 @@ class Held:
 
     def call_stacks(self, schema: str, **_: str) -> list[CallStacks]:
         if schema == self.unreadable:
-            raise UnreadableRecording(f"call stacks of the table {schema}: its rows are cut off")
+            raise UnreadableRecording("its rows are cut off")
         return self.tables_by_schema.get(schema, [])
 
 

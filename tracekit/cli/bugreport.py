@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> ExitStatus:
     """Write the archive, or list it."""
     from tracekit.cli.output import emit, narrate
-    from tracekit.cli.reports import check_output, status_of
+    from tracekit.cli.reports import check_output, status_of, tell_unreadable
     from tracekit.recording.writing.files import complete_file
     from tracekit.report.bug_report import packed
 
@@ -64,7 +64,8 @@ def run(arguments: Namespace) -> ExitStatus:
     analysis, timeline, files = _made(arguments)
     if arguments.list:
         emit(_listing(path, analysis, timeline, files))
-        return ExitStatus.DONE
+        unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
+        return ExitStatus.UNUSABLE if unread else ExitStatus.DONE
     data = packed(files)
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:

@@ -14,7 +14,7 @@ from tracekit.cli.inputs import (
     add_worker_arguments,
     renames_of,
 )
-from tracekit.cli.measuring import measure_all, recordings_in
+from tracekit.cli.measuring import measure_all, problems_of, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import TracekitError, words_of
 
@@ -121,7 +121,7 @@ def _measured(arguments: Namespace, config: Path | None) -> tuple[list[Measureme
     except TracekitError as error:
         return [], [_problem("input", str(error))]
     recordings = [entry.measurements for entry in everything if entry.measurements is not None]
-    return recordings, [_problem("input", entry.error) for entry in everything if entry.measurements is None]
+    return recordings, [_problem("input", problem) for entry in everything for problem in problems_of(entry)]
 
 
 def _problem(subject: str, text: str) -> Item:

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import (
     add_format_arguments,
     add_model_argument,
@@ -20,7 +19,7 @@ from tracekit.cli.inputs import (
     part_of,
     renames_of,
 )
-from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
+from tracekit.cli.measuring import measure_all, not_read, readable, recordings_in, status_of_all
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.cli.several import REPORT
 from tracekit.errors import UsageError
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Sequence
 
+    from tracekit.cli.exits import ExitStatus
     from tracekit.cli.measuring import Measured
     from tracekit.compare.comparison import Comparison
     from tracekit.compare.renderers.html import Drawing
@@ -75,13 +75,13 @@ def run(arguments: Namespace) -> ExitStatus:
     halves = (measured[: len(before)], measured[len(before) :])
     sides = [readable(half) for half in halves]
     notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
-    comparison = compare(*sides, renames=renames, floors=config.floors, notes=[*notes, *left_out(measured)])
+    comparison = compare(*sides, renames=renames, floors=config.floors, notes=[*notes, *not_read(measured)])
     drawings = _drawings(halves, partial(measuring, lanes=True)) if draws else []
     for output, each in outputs.items():
         write_report(output, _rendered(comparison, each, drawings))
     styled = form == "text" and has_color()
     emit(_rendered(comparison, form, drawings, color=styled), styled=styled, utf8=form in ("json", "html"))
-    return ExitStatus.DONE if sum(map(len, sides)) == len(measured) else ExitStatus.UNUSABLE
+    return status_of_all(measured)
 
 
 def _drawings(

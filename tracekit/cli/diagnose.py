@@ -35,6 +35,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.api import analysis_of
     from tracekit.cli.output import emit, has_color, width
     from tracekit.cli.progress import RUNNING, showing_progress
+    from tracekit.cli.reports import tell_unreadable
     from tracekit.report.diagnosis import diagnose
     from tracekit.report.renderers.serialize import to_json
     from tracekit.report.renderers.text_diagnosis import render_diagnosis
@@ -57,7 +58,8 @@ def run(arguments: Namespace) -> ExitStatus:
         emit(to_json(diagnosis), utf8=True)
     else:
         emit(render_diagnosis(diagnosis, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
-    return ExitStatus.DONE
+    unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
+    return ExitStatus.UNUSABLE if unread else ExitStatus.DONE
 
 
 COMMAND = Command(

@@ -72,7 +72,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Write the tables or the timeline. Status 2 where a table that was asked of xctrace did not come."""
+    """Write the tables or the timeline. Status 2 where a table could not be read."""
     if arguments.format in VIEWERS:
         from tracekit.cli.viewers import export_timeline
 
@@ -80,6 +80,7 @@ def run(arguments: Namespace) -> ExitStatus:
     if arguments.open:
         raise UsageError(f"--open needs a format that the Perfetto UI reads: --format {' or '.join(VIEWERS)}")
     from tracekit.cli.progress import showing_progress
+    from tracekit.cli.reports import tell_unreadable
     from tracekit.recording.open import open_reading
     from tracekit.recording.writing.files import check_folder, make_folder
     from tracekit.recording.writing.forms import writer_for
@@ -107,7 +108,10 @@ def run(arguments: Namespace) -> ExitStatus:
     written.left_out = [(schema, reasons.get(schema, reason)) for schema, reason in written.left_out]
     if not arguments.quiet or reasons:
         _tell(written, folder)
-    return ExitStatus.UNUSABLE if reasons else ExitStatus.DONE
+    run_ = reading.recording.run
+    wanted = arguments.schema or {entry.schema for entry in run_.tables}
+    unread = tell_unreadable(reading.recording.contents.source, run_.tables, wanted)
+    return ExitStatus.UNUSABLE if reasons or unread else ExitStatus.DONE
 
 
 def _written(recording: Recording, folder: Path, arguments: Namespace) -> WrittenFolder:
@@ -126,8 +130,9 @@ def _written(recording: Recording, folder: Path, arguments: Namespace) -> Writte
 def _check_destination(folder: Path, paths: list[str]) -> None:
     """Raise `UsageError` for a folder inside a trace bundle, or one that holds the input or is it."""
     from tracekit.cli.reports import holds
-    from tracekit.recording.places import would_be_replaced
+    from tracekit.recording.places import check_usable, would_be_replaced
 
+    check_usable(folder)
     if holds(would_be_replaced, folder, paths):
         raise UsageError(f"cannot write into {folder}: it is or contains the recording; choose another folder")
 

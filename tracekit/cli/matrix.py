@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import (
     add_format_arguments,
     add_model_argument,
@@ -15,12 +14,13 @@ from tracekit.cli.inputs import (
     by_ending,
     outputs_of,
 )
-from tracekit.cli.measuring import left_out, measure_all, readable, recordings_in
+from tracekit.cli.measuring import measure_all, not_read, readable, recordings_in, status_of_all
 from tracekit.cli.project import add_config_arguments, config_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from tracekit.cli.exits import ExitStatus
     from tracekit.compare.matrix import Matrix
 
 FORMATS = ("text", "markdown", "csv", "json", "html")
@@ -65,13 +65,13 @@ def run(arguments: Namespace) -> ExitStatus:
         if not entry.failed
     ]
     labels = [label for label, entry in zip(requested_labels, measured, strict=True) if not entry.failed]
-    table = matrix(sources, labels_of(sources, labels), left_out(measured))
+    table = matrix(sources, labels_of(sources, labels), not_read(measured))
     for path, form in outputs.items():
         write_report(path, _rendered(table, form))
     form = "markdown" if arguments.format == "md" else arguments.format
     styled = form == "text" and has_color()
     emit(_rendered(table, form, color=styled), styled=styled, utf8=form in ("json", "html"))
-    return ExitStatus.DONE if len(labels) == len(measured) else ExitStatus.UNUSABLE
+    return status_of_all(measured)
 
 
 def _rendered(table: Matrix, form: str, *, color: bool = False) -> str:

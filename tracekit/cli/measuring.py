@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.progress import RUNNING, showing_progress, tell_done
 from tracekit.cli.several import REPORT, bundles_in, reports_in
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
-from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -128,6 +128,8 @@ def measure_one(
         text = str(error).replace(where, path)
         # Of many recordings, which one is meant.
         return Measured(path, None, text if name in text else f"{name}: {text}")
+    except OSError as error:
+        return Measured(path, None, f"cannot read {path}: {error.strerror or error}")
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it")
 
@@ -147,7 +149,7 @@ def _of_recording(
     progress: Callable[[Progress], None] | None,
 ) -> Measured:
     from tracekit.api import judge
-    from tracekit.compare.measurements import measure
+    from tracekit.compare.measurements import check_models_known, measure
     from tracekit.compare.renderers.html import Drawing
     from tracekit.recording import XctraceOptions
     from tracekit.report.choice import shown_of
@@ -160,6 +162,7 @@ def _of_recording(
     if request.part is not None and shown is not None and not shown.rows["activity"].any():
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
     report = judge(trace, shown=shown, config=request.config)
+    check_models_known(report.tables)
     drawing = None
     if request.lanes:
         drawing = Drawing(report, timeline_of(trace, report.checks, shown=shown, functions=False))
@@ -204,32 +207,58 @@ def _of_report(path: str, request: Request) -> Measurements:
 
 
 def readable(measured: Sequence[Measured]) -> list[Measurements]:
-    """What could be measured; standard error names the rest. Raises `TracekitError` where nothing could."""
+    """What could be measured; standard error names what could not be read. Raises `TracekitError` where nothing could
+    be measured."""
     from tracekit.cli.output import narrate
 
-    measurements = [entry.measurements for entry in measured if entry.measurements is not None]
     if all(entry.failed for entry in measured):
-        raise _unreadable(measured)
-    for note in left_out(measured):
+        raise _unusable([entry.error for entry in measured])
+    for note in not_read(measured):
         narrate(f"tracekit: {note}")
-    return measurements
-
-
-def left_out(measured: Sequence[Measured]) -> list[str]:
-    """A note on each recording that could not be measured, fit to leave the machine."""
-    from tracekit.report.choice import plain
-
-    return [f"left out: {plain(entry.error)}" for entry in measured if entry.failed]
-
-
-def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:
-    """All measurements. Raises `TracekitError` where one recording could not be measured."""
-    failed = [entry for entry in measured if entry.measurements is None]
-    if failed:
-        raise _unreadable(failed)
     return [entry.measurements for entry in measured if entry.measurements is not None]
 
 
-def _unreadable(failed: Sequence[Measured]) -> TracekitError:
-    more = f" (and {format_count(len(failed) - 1, 'more recording')})" if len(failed) > 1 else ""
-    return TracekitError(f"{failed[0].error}{more}")
+def not_read(measured: Sequence[Measured]) -> list[str]:
+    """A note on each recording that could not be measured, and on each table that could not be read of the others, fit
+    to leave the machine."""
+    from tracekit.report.choice import plain
+
+    return [
+        plain(note)
+        for entry in measured
+        for note in ([f"left out: {entry.error}"] if entry.failed else _incomplete(entry))
+    ]
+
+
+def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:
+    """All measurements. Raises `TracekitError` where one recording could not be read whole; those before the last one
+    are named on standard error."""
+    problems = [problem for entry in measured for problem in problems_of(entry)]
+    if problems:
+        raise _unusable(problems)
+    return [entry.measurements for entry in measured if entry.measurements is not None]
+
+
+def problems_of(entry: Measured) -> list[str]:
+    """What could not be read of a recording, a sentence each. A performance report is none."""
+    return [entry.error] if entry.measurements is None else _incomplete(entry)
+
+
+def status_of_all(measured: Sequence[Measured]) -> ExitStatus:
+    """Whether everything could be read."""
+    return ExitStatus.UNUSABLE if not_read(measured) else ExitStatus.DONE
+
+
+def _incomplete(entry: Measured) -> list[str]:
+    unread = () if entry.measurements is None else entry.measurements.unreadable
+    return [f"{Path(entry.path).name}: {clause}" for clause in unread]
+
+
+def _unusable(problems: Sequence[str]) -> TracekitError:
+    """The last problem; standard error names the others, one a line."""
+    from tracekit.cli.output import narrate
+
+    *others, last = problems
+    for problem in others:
+        narrate(f"tracekit: {problem}")
+    return TracekitError(last)

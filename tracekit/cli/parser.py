@@ -62,7 +62,7 @@ EPILOG = """\
 exit status:
   0    done; no finding at or above --fail-on
   1    a finding reached --fail-on, or 'tracekit check' failed
-  2    unusable input, bad usage, or an error in a check
+  2    unusable input, a table that cannot be read, bad usage, or an error in a check
   3    inconclusive: no check could be evaluated
 """
 

@@ -9,11 +9,12 @@ from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from tracekit.report.report import Check, Report
     from tracekit.report.timeline import Timeline
+    from tracekit.trace.unreadable import Listed
 
 
 LARGE_BYTES = 20_000_000
@@ -52,8 +53,9 @@ def _text(report: Report, arguments: Namespace, summary_only: bool) -> str:
 
 def check_output(path: Path, inputs: Sequence[str]) -> None:
     """Raise `UsageError` for a file that cannot be written, or that is part of the recording."""
-    from tracekit.recording.places import is_part_of_recording
+    from tracekit.recording.places import check_usable, is_part_of_recording
 
+    check_usable(path)
     if path.is_dir():
         raise UsageError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
@@ -66,7 +68,7 @@ def holds(rule: Callable[[Path, Sequence[str]], bool], path: Path, inputs: Seque
     """Whether a rule of `tracekit.recording.places` holds for a path to write and the inputs."""
     try:
         return rule(path, inputs)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):
         # What is wrong with an input is reported where it is read.
         return False
 
@@ -97,6 +99,8 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
             "see NOT EVALUATED in the report"
         )
         return ExitStatus.UNUSABLE
+    if tell_unreadable(report.recording.source, report.tables):
+        return ExitStatus.UNUSABLE
     if not report.summary.evaluated:
         return ExitStatus.INCONCLUSIVE
     reached = reached_checks(report, fail_on)
@@ -105,6 +109,18 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
             narrate(f"tracekit: {_gate_words(reached, fail_on)}")
         return ExitStatus.GATE_FAILED
     return ExitStatus.DONE
+
+
+def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> bool:
+    """Name the tables of a recording that could not be read on standard error; whether there are any. Those of an
+    instrument count, or of the given schemas."""
+    from tracekit.cli.output import narrate
+    from tracekit.trace.unreadable import INSTRUMENT_SCHEMAS, unreadable
+
+    clauses = unreadable(tables, INSTRUMENT_SCHEMAS if schemas is None else schemas)
+    for clause in clauses:
+        narrate(f"tracekit: {source}: {clause}")
+    return bool(clauses)
 
 
 def reached_checks(report: Report, fail_on: str | None) -> list[Check]:

@@ -49,9 +49,11 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.analysis.code.tree import call_tree
     from tracekit.cli.output import emit, narrate
     from tracekit.cli.progress import showing_progress
+    from tracekit.cli.reports import tell_unreadable
     from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
     from tracekit.report.flame import fit_to_leave
     from tracekit.trace.open import open_trace
+    from tracekit.trace.unreadable import tables_of
 
     with showing_progress(arguments.quiet) as progress:
         options = xctrace_options(arguments, quiet=arguments.quiet)
@@ -73,7 +75,7 @@ def run(arguments: Namespace) -> ExitStatus:
             emit(as_speedscope(tree, trace.contents.source), utf8=True)
         case _:
             emit(as_text(tree, _title(tree.total, int(chosen.sum()))))
-    return ExitStatus.DONE
+    return ExitStatus.UNUSABLE if tell_unreadable(trace.contents.source, tables_of(trace)) else ExitStatus.DONE
 
 
 def _title(in_tree: int, chosen: int) -> str:

@@ -40,6 +40,7 @@ def run(arguments: Namespace) -> ExitStatus:
     """Print the tables of every run."""
     from tracekit.cli.output import emit, width
     from tracekit.cli.progress import showing_progress
+    from tracekit.cli.reports import tell_unreadable
     from tracekit.recording import open_contents
 
     with showing_progress() as progress:
@@ -52,7 +53,8 @@ def run(arguments: Namespace) -> ExitStatus:
         emit(json.dumps(objects, indent=2, ensure_ascii=False) + "\n", utf8=True)
     else:
         emit(_aligned(rows, width(ANY_WIDTH)) + _reasons(rows))
-    return ExitStatus.DONE
+    unread = [tell_unreadable(contents.source, each.tables) for each in contents.runs]
+    return ExitStatus.UNUSABLE if any(unread) else ExitStatus.DONE
 
 
 def _rows(contents: Contents) -> Iterator[tuple[object, ...]]:

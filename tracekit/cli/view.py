@@ -72,11 +72,10 @@ def run(arguments: Namespace) -> ExitStatus:
         (arguments.perf_report, project.perf_reports),
         arguments.theme,
     )
-    failure = run_app(request)
-    if failure is None:
-        return ExitStatus.DONE
-    narrate(f"tracekit: {failure}")
-    return ExitStatus.UNUSABLE
+    problems = run_app(request)
+    for problem in problems:
+        narrate(f"tracekit: {problem}")
+    return ExitStatus.UNUSABLE if problems else ExitStatus.DONE
 
 
 def _project(path: Path | None) -> Config:

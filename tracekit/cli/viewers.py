@@ -12,15 +12,16 @@ from tracekit.errors import UsageError
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from tracekit.report.viewers.tracks import Tracks
+    from tracekit.api import Analysis
 
 
 def export_timeline(arguments: Namespace) -> ExitStatus:
     """Write the file, and open it where that is wanted."""
     from tracekit.cli.output import narrate
-    from tracekit.cli.reports import check_output, size_words
+    from tracekit.cli.reports import check_output, size_words, tell_unreadable
     from tracekit.recording.writing.files import complete_file
     from tracekit.report.viewers.registry import VIEWERS
+    from tracekit.report.viewers.tracks import tracks_of
     from tracekit.units import format_count
 
     if arguments.schema:
@@ -28,7 +29,8 @@ def export_timeline(arguments: Namespace) -> ExitStatus:
     write = VIEWERS[arguments.format]()
     path = Path(arguments.output)
     check_output(path, arguments.path)
-    tracks = _tracks(arguments)
+    analysis = _analysis(arguments)
+    tracks = tracks_of(analysis.report, analysis.timeline())
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:
         write(tracks, stream)
@@ -39,18 +41,18 @@ def export_timeline(arguments: Namespace) -> ExitStatus:
         from tracekit.cli.opening import open_in_perfetto
 
         open_in_perfetto(path)
-    return ExitStatus.DONE
+    unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
+    return ExitStatus.UNUSABLE if unread else ExitStatus.DONE
 
 
-def _tracks(arguments: Namespace) -> Tracks:
+def _analysis(arguments: Namespace) -> Analysis:
     """What the file shows: findings by the config file that applies here, as `tracekit analyze` has them."""
     from tracekit.api import analysis_of
     from tracekit.cli.progress import RUNNING, showing_progress
     from tracekit.config_file import find_config
-    from tracekit.report.viewers.tracks import tracks_of
 
     with showing_progress(arguments.quiet, then=RUNNING) as progress:
-        analysis = analysis_of(
+        return analysis_of(
             arguments.path,
             run=arguments.run,
             config=find_config(Path.cwd()),
@@ -61,4 +63,3 @@ def _tracks(arguments: Namespace) -> Tracks:
             xctrace=xctrace_options(arguments, quiet=arguments.quiet),
             progress=progress,
         )
-        return tracks_of(analysis.report, analysis.timeline())

@@ -17,11 +17,13 @@ from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.latency import warm_mask
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
-from tracekit.errors import unknown
+from tracekit.errors import UnreadableRecording, unknown
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import matching
 from tracekit.trace.frames import is_any
+from tracekit.trace.instruments import coreml
+from tracekit.trace.unreadable import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.breakdown import Breakdown
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Check, Report, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -144,6 +146,8 @@ class Measurements:
     models: tuple[ModelMeasurements, ...]
     """Models that the app calls or loads, in the order of the report."""
     checks: tuple[CheckResult, ...]
+    unreadable: tuple[str, ...] = ()
+    """Which tables could not be read and why, a clause for each reason. What they held is not in here."""
 
     def model(self, name: str) -> ModelMeasurements | None:
         """One model by name; None where the recording does not hold it."""
@@ -168,7 +172,15 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
             if entry.level == Level.TOP and (entry.predictions or entry.loads)
         ),
         checks=tuple(map(_check, report.checks)),
+        unreadable=unreadable(report.tables),
     )
+
+
+def check_models_known(tables: Sequence[TableInfo]) -> None:
+    """Raise `UnreadableRecording` where the tables of Core ML could not be read: a model that is not measured may have
+    run all the same, and what is measured of another is not all of it."""
+    if lost := unreadable(tables, coreml.SCHEMAS):
+        raise UnreadableRecording("; ".join(lost))
 
 
 def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurements:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.latency import METHOD_VERSION
+from tracekit.compare.measurements import check_models_known
 from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
 from tracekit.errors import UnreadableRecording
-from tracekit.report.report import SCHEMA_VERSION
+from tracekit.report.report import SCHEMA_VERSION, TableInfo
+from tracekit.trace.unreadable import unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +56,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     """Of the whole report, with the names that `from_plain` knows."""
     facts, measured = report["recording"], report["measurements"]
     system = " ".join(part for part in (facts["platform"], facts["os_version"]) if part) or None
-    return from_plain(
+    recording = from_plain(
         {
             "source": facts["source"],
             "environment": {
@@ -73,3 +76,6 @@ def _measurements(report: dict[str, Any]) -> Measurements:
             ],
         }
     )
+    tables = [TableInfo(**table) for table in report["tables"]]
+    check_models_known(tables)
+    return replace(recording, unreadable=unreadable(tables))

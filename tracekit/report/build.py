@@ -28,6 +28,7 @@ from tracekit.report.report import (
 )
 from tracekit.report.verdict import summarize
 from tracekit.trace.instruments.catalogue import CALL_STACKS
+from tracekit.trace.unreadable import tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -73,7 +74,7 @@ def build_report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
         recording=_recording(trace, all_notes),
-        tables=tuple(_table(entry) for entry in trace.run.tables),
+        tables=tuple(map(_table, tables_of(trace))),
         coverage=tuple(_coverage(entry, code) for entry in trace.coverage),
         models=models,
         aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),

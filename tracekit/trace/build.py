@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,6 +38,7 @@ from tracekit.trace.reconstruction import reconstructed
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace
+from tracekit.trace.unreadable import marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,6 +84,8 @@ def build_trace(recording: Recording) -> Trace:
         hardware = attributed(hardware, events, graphs)
     context = _context(binding)
     shared = sharing(hardware, events)
+    # Last: a table that looked sound from outside may have turned out to be damaged by now.
+    run = replace(recording.run, tables=marked(recording.run.tables, binding.failures))
     return Trace(
         contents=recording.contents,
         activity=_lane(events, Lane.ACTIVITY) if inferred.empty else inferred,
@@ -91,12 +95,11 @@ def build_trace(recording: Recording) -> Trace:
         hardware=hardware,
         models=model_frame(events if inferred.empty else inferred),
         context=context,
-        coverage=coverage(recording, hardware, binding.failures, shared),
+        coverage=coverage(recording.contents, run, hardware, shared),
         notes=(*binding.notes, *doubts(recording, events, hardware, inferred)),
         sharing=shared,
         sample_source=SampleSource(recording),
-        # Last: a table that looked sound from outside may have turned out to be damaged by now.
-        run=recording.run,
+        run=run,
     )
 
 

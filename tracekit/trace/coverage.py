@@ -17,12 +17,12 @@ from tracekit.trace.trace import Coverage
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
 
     from tracekit.arrays import BoolArray
-    from tracekit.recording.contents import Recording, Run
+    from tracekit.recording.contents import Contents, Run
     from tracekit.trace.instruments.catalogue import Instrument
     from tracekit.trace.sharing import Sharing
 
@@ -42,18 +42,13 @@ _REMEDY = (
 _RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 
 
-def coverage(
-    recording: Recording, hardware: pd.DataFrame, failures: Mapping[str, str], shared: Sharing
-) -> tuple[Coverage, ...]:
+def coverage(contents: Contents, run: Run, hardware: pd.DataFrame, shared: Sharing) -> tuple[Coverage, ...]:
     """Coverage of every instrument, in the order of `INSTRUMENTS`.
 
-    To be asked for once the tables have been read: what can be had of each is taken from the recording's list of
-    tables, which counts as damage from then on. `hardware` is the finished frame. `failures` gives, by schema, why a
-    table that holds rows could not be understood. `shared` says whether the Neural Engine's rows are the target's
-    alone.
+    `run` says of each table whether it could be read and understood. `hardware` is the finished frame. `shared` says
+    whether the Neural Engine's rows are the target's alone.
     """
-    run = recording.run
-    entries = {entry.name: _covered(recording, run, entry, failures) for entry in INSTRUMENTS}
+    entries = {entry.name: _covered(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
         entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from)
@@ -66,32 +61,31 @@ def coverage(
     return tuple(entries.values())
 
 
-def _covered(recording: Recording, run: Run, instrument: Instrument, failures: Mapping[str, str]) -> Coverage:
+def _covered(contents: Contents, run: Run, instrument: Instrument) -> Coverage:
     mentioned = [entry for schema in instrument.schemas for entry in run.tables if entry.schema == schema]
     tables = [entry for entry in mentioned if entry.state is not TableState.MISSING]
     if not tables:
-        conclusion, advice = _missing(recording, instrument)
+        conclusion, advice = _missing(contents, run, instrument)
         return _entry(instrument, TableState.MISSING, instrument.schemas, None, conclusion, advice)
-    usable = [table.state is not TableState.UNREADABLE and table.schema not in failures for table in tables]
-    readable = [table for table, good in zip(tables, usable, strict=True) if good]
-    unreadable = [table for table, good in zip(tables, usable, strict=True) if not good]
+    readable = [table for table in tables if table.state is not TableState.UNREADABLE]
+    unreadable = [table for table in tables if table.state is TableState.UNREADABLE]
     rows = sum(table.rows or 0 for table in readable)
     # Nothing is known to be empty as long as a part of it cannot be had.
     state = TableState.ROWS if rows else TableState.UNREADABLE if unreadable else TableState.EMPTY
     conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""
     if unreadable:
-        reasons = dict.fromkeys(_what(failures.get(table.schema, table.reason)) for table in unreadable)
+        reasons = dict.fromkeys(_what(table.reason) for table in unreadable)
         why = "; ".join(reason for reason in reasons if reason) or "reason unknown"
         part = f"{len(unreadable)} of {len(tables)} tables"
         if rows:
             conclusion += f"; {part} cannot be read: {why}"
         elif readable:
             conclusion = f"{part} of {instrument.name} cannot be read, the others have no rows: {why}"
-        elif all(table.state is TableState.UNREADABLE and NOT_EXPORTED in table.reason for table in unreadable):
+        elif all(NOT_EXPORTED in table.reason for table in unreadable):
             conclusion = f"{_were(instrument.name)} recorded but not exported"
         else:
             conclusion = f"{_were(instrument.name)} recorded, but cannot be read: {why}"
-        advice = f"export them: {_export_command(recording, dict.fromkeys(table.schema for table in unreadable))}"
+        advice = f"export them: {_export_command(run, dict.fromkeys(table.schema for table in unreadable))}"
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     return _entry(instrument, state, schemas, None if state is TableState.UNREADABLE else rows, conclusion, advice)
 
@@ -107,8 +101,8 @@ def _what(reason: str) -> str:
     return reason.partition("; ")[0].rstrip(".")
 
 
-def _missing(recording: Recording, instrument: Instrument) -> tuple[str, str]:
-    if recording.contents.has_table_of_contents:
+def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str, str]:
+    if contents.has_table_of_contents:
         return (
             f"{_were(instrument.name)} not recorded",
             instrument.record_with,
@@ -118,7 +112,7 @@ def _missing(recording: Recording, instrument: Instrument) -> tuple[str, str]:
         "contents"
     )
     return conclusion, (
-        f"if it was recorded, export it: {_export_command(recording, instrument.schemas)}; also export the table of "
+        f"if it was recorded, export it: {_export_command(run, instrument.schemas)}; also export the table of "
         "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`"
     )
 
@@ -131,9 +125,9 @@ def _were(name: str) -> str:
 _PLURAL = ("Hangs", "Signposts", "Points of Interest", "Processes", "Call Stacks")
 
 
-def _export_command(recording: Recording, schemas: Iterable[str]) -> str:
+def _export_command(run: Run, schemas: Iterable[str]) -> str:
     wanted = " or ".join(f'@schema="{schema}"' for schema in schemas)
-    path = f'/trace-toc/run[@number="{recording.run.number}"]/data/table[{wanted}]'
+    path = f'/trace-toc/run[@number="{run.number}"]/data/table[{wanted}]'
     return f"`xcrun xctrace export --input run.trace --xpath '{path}' --output tables.xml`"
 
 

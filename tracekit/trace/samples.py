@@ -8,7 +8,7 @@ stacks    one row for each frame of each distinct stack, innermost first; `sampl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,6 +54,8 @@ class Samples:
     """Shape (stacks + 1,): row of `stacks` at which each stack begins, and their number."""
     notes: tuple[str, ...] = ()
     """What could not be read and what it cost, one sentence each."""
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """Why the call stacks of a table could not be read, by schema."""
 
 
 class SampleSource:
@@ -69,26 +71,26 @@ class SampleSource:
         recording = self._recording
         if recording is None:
             return None
-        notes: list[str] = []
+        failures: dict[str, str] = {}
         for schema in SCHEMAS:
             try:
                 tables = recording.call_stacks(schema)
             except UnreadableRecording as error:
-                notes.append(str(error))
+                failures[schema] = str(error)
                 continue
             if tables:
                 # Several tables of one schema show the same samples, of one process or of all.
-                largest = max(tables, key=lambda table: len(table.time_ns))
-                return _frames(largest, (*notes, *largest.notes))
-        return _frames(None, tuple(notes)) if notes else None
+                return _frames(max(tables, key=lambda table: len(table.time_ns)), failures)
+        return _frames(None, failures) if failures else None
 
     def __reduce__(self) -> tuple[type[SampleSource], tuple[()]]:
         return SampleSource, ()
 
 
-def _frames(table: CallStacks | None, notes: tuple[str, ...]) -> Samples:
+def _frames(table: CallStacks | None, failures: Mapping[str, str]) -> Samples:
+    notes = tuple(f"call stacks of the table {schema}: {why}" for schema, why in failures.items())
     if table is None:
-        return Samples(_empty(_SAMPLE_TYPES), _empty(_STACK_TYPES), np.zeros(1, np.int64), notes)
+        return Samples(_empty(_SAMPLE_TYPES), _empty(_STACK_TYPES), np.zeros(1, np.int64), notes, failures)
     thread, process = table.thread, table.process
     tids = [each.tid if isinstance(each, Thread) else None for each in thread.values]
     owners = [each if isinstance(each, Process) else None for each in process.values]
@@ -108,7 +110,7 @@ def _frames(table: CallStacks | None, notes: tuple[str, ...]) -> Samples:
         },
         copy=False,
     )
-    return Samples(samples, _stack_frame(table), table.starts, notes)
+    return Samples(samples, _stack_frame(table), table.starts, (*notes, *table.notes), failures)
 
 
 _SAMPLE_TYPES = {

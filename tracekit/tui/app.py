@@ -12,6 +12,7 @@ from textual._compositor import CompositorUpdate
 from textual.worker import WorkerFailed, get_current_worker
 
 from tracekit.signals import stop_signals
+from tracekit.trace.unreadable import unreadable
 from tracekit.tui import opening
 from tracekit.tui.actions import ACTIONS, action_named
 from tracekit.tui.changes import TerminalCells
@@ -205,6 +206,16 @@ class ViewApp(StateApp, inherit_bindings=False):
             error = error.error
         return error if error is not None or self.return_code == 0 else RuntimeError("the terminal UI ended by itself")
 
+    def not_read(self) -> list[str]:
+        """Why nothing could be opened, or which tables of what is open could not be read."""
+        if self.failure is not None:
+            return [self.failure]
+        return [
+            f"{session.name}: {clause}"
+            for session in (self.state.sessions if self.is_open else ())
+            for clause in unreadable(session.judged.run.tables if session.report is None else session.report.tables)
+        ]
+
     # Opening
 
     def on_mount(self) -> None:
@@ -285,8 +296,8 @@ class ViewApp(StateApp, inherit_bindings=False):
             self.redraw()
 
 
-def run(request: Request) -> str | None:
-    """Run until the user leaves. Why nothing could be opened; None where it could.
+def run(request: Request) -> list[str]:
+    """Run until the user leaves. What could not be read of the recordings, a sentence each.
 
     Raises what went wrong where an internal error ends it; the terminal is in order by then.
     """
@@ -305,7 +316,7 @@ def run(request: Request) -> str | None:
         fault = app.fault()
         if fault is not None and signals.ending is None:
             raise fault
-    return app.failure
+    return app.not_read()
 
 
 def _look_for_garbage_briefly() -> None:

@@ -191,4 +191,5 @@ def compared(before: Session, after: Session) -> Comparison:
         if session.report is None:
             raise RuntimeError("a recording that was not judged cannot be compared")
         sides.append([measure(session.judged, session.report, session.shown)])
-    return compare(*sides, floors=load_config(before.config, all_detectors()).floors)
+    notes = [f"{each.source}: {clause}." for side in sides for each in side for clause in each.unreadable]
+    return compare(*sides, floors=load_config(before.config, all_detectors()).floors, notes=notes)

@@ -176,7 +176,7 @@ def test_a_run_that_tells_no_images_has_frames_without_names(made_bundle: Any, m
 def test_a_reference_to_nothing_costs_the_stacks(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
     tables = [made_table("time-profile", "time:event-time thread stack:backtrace", [(1, THREAD, 900)])]
     path = made_bundle(tables, arrays=[[77, 0], [5, 0]]).write(tmp_path / "run.trace")
-    with pytest.raises(UnreadableRecording, match=r"call stacks of the table time-profile: .*shared array 900"):
+    with pytest.raises(UnreadableRecording, match="shared array 900"):
         open_recording(path).call_stacks("time-profile")
 
 

@@ -127,9 +127,7 @@ class BundleRecording:
             try:
                 result.append(self._stacks.read(store))
             except DamageError as damage:
-                raise UnreadableRecording(
-                    f"call stacks of the table {schema}: {self._source.reason(store, str(damage))}"
-                ) from damage
+                raise UnreadableRecording(self._source.reason(store, str(damage))) from damage
         return result
 
     @cached_property

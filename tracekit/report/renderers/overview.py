@@ -12,6 +12,7 @@ from rich.text import Text
 from tracekit.report import formatting
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, printed
 from tracekit.report.totals import count_checks
+from tracekit.trace.unreadable import unreadable
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def _verdict(entry: Analyzed, room: int) -> Text:
     if entry.report is None:
         return _line("not readable", "bold red", formatting.visible(entry.error))
     totals, summary = count_checks(entry.report.checks), entry.report.summary
+    if unread := _unread(entry):
+        return _line("not readable", "bold red", "; ".join(unread))
     if not summary.evaluated:
         return _line("inconclusive", "yellow", f"{totals.not_evaluated} checks could not be evaluated")
     if not totals.findings:
@@ -64,6 +67,13 @@ def _verdict(entry: Analyzed, room: int) -> Text:
     ids = list(dict.fromkeys(check.id for check in entry.report.checks if check.outcome == "finding"))
     what = _listed(ids, room - VERDICT_CELLS - len(savings))
     return _line(f"{format_count(totals.findings, 'finding')} ({totals.worst})", _STYLES[totals.worst], what + savings)
+
+
+def _unread(entry: Analyzed) -> tuple[str, ...]:
+    """Why nothing is known of a recording that was opened: tables that could not be read."""
+    if entry.report is None or entry.report.summary.evaluated:
+        return ()
+    return unreadable(entry.report.tables)
 
 
 def _line(verdict: str, style: str, rest: str) -> Text:
@@ -90,7 +100,7 @@ def _summary(entries: Sequence[Analyzed]) -> Text:
 
 
 def _kind(entry: Analyzed) -> str:
-    if entry.report is None:
+    if entry.report is None or _unread(entry):
         return "not readable"
     if not entry.report.summary.evaluated:
         return "inconclusive"

@@ -10,6 +10,7 @@ from tracekit.report import formatting
 from tracekit.report.renderers.text_layout import glued
 from tracekit.report.totals import Totals, count_checks
 from tracekit.report.verdict import STACKS_ALONE
+from tracekit.trace.unreadable import unreadable
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
@@ -37,14 +38,15 @@ def context_line(recording: RecordingInfo, config: str | None) -> str:
 
 def summary_line(report: Report) -> Text:
     """Counts by check and the estimated savings of all fixes together, in one line."""
-    totals, summary = count_checks(report.checks), report.summary
+    totals, summary, unread = count_checks(report.checks), report.summary, unreadable(report.tables)
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
         beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
-        return Text(f"Inconclusive: {count} could not be evaluated{beside} · exit status 3", style="bold yellow")
-    parts = [totals.findings_in_words, _savings(report), _rest(totals)]
-    clean = "yellow" if totals.failed else "green"
+        status = "exit status 2" if unread else "exit status 3"
+        return Text(f"Inconclusive: {count} could not be evaluated{beside} · {status}", style="bold yellow")
+    parts = [totals.findings_in_words, _savings(report), _rest(totals), "; ".join(unread)]
+    clean = "yellow" if totals.failed or unread else "green"
     worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)
     return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")
 

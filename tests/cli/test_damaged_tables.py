@@ -1,0 +1,164 @@
+"""Each command says which tables of which recording it could not read, and exits with status 2."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tracekit.recording import open_recording
+from tracekit.testing import Draws, Model, Scenario, gpu, neural_engine, start_recording, write_bundle
+from tracekit.trace.unreadable import INSTRUMENT_SCHEMAS
+
+MS = 1_000_000
+CORE = "corespace/run1/core"
+CORE_ML = "coreml-os-signpost"
+SHARED = ("strings", "typedArrayUniquer/integeruniquer.data")
+"""What cells of all tables refer to."""
+COMMANDS = (
+    "analyze {bad}",
+    "analyze -q {bad}",
+    "analyze {good} {bad}",
+    "analyze {good} {bad} --json",
+    "compare {good} {bad}",
+    "compare --before {good} {bad} --after {other}",
+    "matrix {bad}",
+    "matrix {good} {bad}",
+    "matrix {good} {bad} --label app",
+    "check {bad} --no-config",
+    "check {good} {bad} --no-config",
+    "baseline save {out}/b.json {good} {bad}",
+    "export {bad} -o {out}/tables",
+    "export {bad} -q -o {out}/tables --format xml",
+    "export {bad} -o {out}/t.json --format chrome",
+    "stacks {bad} -q",
+    "diagnose {bad}",
+    "bugreport {bad} -o {out}/b.zip",
+    "bugreport {bad} --list",
+)
+
+
+def app(seed: int) -> Scenario:
+    """An app that uses Neural Engine and GPU, with call stacks."""
+    recording = start_recording(Draws(seed), code=True, noise=False, machine=0)
+    model = Model("Depth")
+    recording.load(model, 20 * MS)
+    for _ in range(25):
+        recording.predict(model, neural_engine(4 * MS), gpu(2 * MS))
+        recording.pause(20 * MS)
+    return recording.finish()
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `good.trace` and `other.trace`."""
+    folder = tmp_path_factory.mktemp("recordings")
+    for seed, name in enumerate(("good", "other")):
+        write_bundle(app(seed), folder / f"{name}.trace")
+    return folder
+
+
+def sources(bundle: Path) -> dict[str, str]:
+    """The file with the rows of each table that answers rest on, by schema."""
+    return {
+        entry.schema: f"{CORE}/stores/{entry.source}/bulkstore"
+        for entry in open_recording(bundle, schemas=()).run.tables
+        if entry.schema in INSTRUMENT_SCHEMAS and entry.rows
+    }
+
+
+@pytest.fixture
+def damaged(recordings: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """A copy of `good.trace` with one file replaced."""
+
+    def damage(file: str) -> Path:
+        path = Path(shutil.copytree(recordings / "good.trace", tmp_path / "bad.trace"))
+        assert (path / file).exists()
+        (path / file).write_bytes(b"damage")
+        return path
+
+    return damage
+
+
+def file_of(bundle: Path, part: str) -> str:
+    return f"{CORE}/uniquing/{part}" if part in SHARED else sources(bundle)[part]
+
+
+@pytest.mark.parametrize("part", [CORE_ML, SHARED[0]])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_names_recording_table_and_reason(
+    tracekit, recordings: Path, damaged, tmp_path: Path, command: str, part: str
+) -> None:
+    bad = damaged(file_of(recordings / "good.trace", part))
+    names = {"good": recordings / "good.trace", "other": recordings / "other.trace", "bad": bad, "out": tmp_path}
+    result = tracekit(*(word.format(**names) for word in command.split()))
+    said = " ".join(f"{result.out if command.startswith('check') else ''} {result.err}".split())
+    assert result.status == 2
+    assert "bad.trace: table" in said
+    assert CORE_ML in said
+    assert "cannot be read: " in said
+    assert "good.trace: table" not in said
+
+
+def test_every_table_of_every_instrument_counts(
+    tracekit, recordings: Path, damaged, request: pytest.FixtureRequest
+) -> None:
+    tables = sources(recordings / "good.trace")
+    assert len(tables) > 5
+    commands = (
+        ("analyze {0}", "matrix {0}", "check {0} --no-config")
+        if request.config.getoption("--every-case")
+        else ("matrix {0}",)
+    )
+    for schema, file in tables.items():
+        bad = damaged(file)
+        for command in commands:
+            result = tracekit(*command.format(bad).split())
+            assert result.status == 2, (schema, command)
+            assert schema in " ".join(f"{result.out} {result.err}".split())
+            assert "bad.trace: table" in " ".join(f"{result.out} {result.err}".split())
+        shutil.rmtree(bad)
+
+
+def test_workers_say_the_same(spawn, tracekit, recordings: Path, damaged, request: pytest.FixtureRequest) -> None:
+    bad = damaged(file_of(recordings / "good.trace", SHARED[0]))
+    both = (recordings / "good.trace", bad)
+    commands = [["matrix", *both, "--label", "app"], ["analyze", *both], ["check", *both, "--no-config"]]
+    for command in commands if request.config.getoption("--every-case") else commands[:1]:
+        alone, together = tracekit(*command), spawn(*command, "--jobs", "2", COLUMNS="100")
+        assert (together.status, together.out) == (2, alone.out)
+        assert alone.err in together.err
+
+
+def test_a_report_on_a_damaged_recording_stands_for_it(tracekit, recordings: Path, damaged, tmp_path: Path) -> None:
+    bad = damaged(file_of(recordings / "good.trace", CORE_ML))
+    assert tracekit("analyze", bad, "-q", "-o", tmp_path / "bad.json").status == 2
+    for command in ("matrix", "check", "compare"):
+        beside = [recordings / "good.trace"] if command == "compare" else []
+        result = tracekit(command, *beside, tmp_path / "bad.json", "--no-config")
+        assert result.status == 2
+        assert f"bad.json: table {CORE_ML} cannot be read: " in " ".join(f"{result.out} {result.err}".split())
+
+
+@pytest.mark.parametrize(
+    "command", ["compare --before {good} {bad} --after {gone}", "baseline save {out} {bad} {gone}"]
+)
+def test_each_of_several_is_named(tracekit, recordings: Path, damaged, tmp_path: Path, command: str) -> None:
+    bad = damaged(file_of(recordings / "good.trace", CORE_ML))
+    gone = [str(tmp_path / f"{name}.trace") for name in ("one", "two", "three")]
+    words = command.format(
+        good=recordings / "good.trace", bad=bad, out=tmp_path / "b.json", gone=" ".join(gone)
+    ).split()
+    result = tracekit(*words)
+    assert result.status == 2
+    assert all(f"{name}.trace" in result.err for name in ("bad", "one", "two", "three"))
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_a_table_left_out_of_an_export_is_not_damaged(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(reload_xml, tmp_path / "in"))
+    (folder / "metal-gpu-intervals.xml").unlink()
+    result = tracekit("analyze", folder)
+    assert (result.status, "cannot be read" in result.err) == (0, False)
