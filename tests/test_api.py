@@ -114,14 +114,28 @@ def test_an_unreadable_recording_is_its_own_error(tmp_path: Path) -> None:
         tracekit.analyze(tmp_path / "gone.xml")
 
 
-def test_a_recording_of_thousands_of_models_is_refused_before_it_is_judged(
-    samples: Path, monkeypatch: pytest.MonkeyPatch
+def test_of_too_many_models_the_busiest_are_reported_and_the_rest_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracekit.report.limits.MAX_MODELS", 0)
-    with pytest.raises(
-        tracekit.UnreadableRecording, match=r"\d+ models, more than the 0 that fit in a report; record one"
-    ):
-        tracekit.analyze(samples / "sharpen_8bit.trace")
+    scenario = Scenario(Process("Camera", 412), duration_ns=2_000_000_000)
+    # The later a model, the longer its calls.
+    for k, name in enumerate("ABCDE"):
+        scenario.load(Model(name), 100_000_000 * k, 1_000_000)
+        scenario.predict(Model(name), 100_000_000 * k + 2_000_000, 5_000_000 * (k + 1))
+    scenario.gpu_work(1_500_000_000, 1_000_000, Process("Other", 9))
+    write_export(scenario, tmp_path)
+    whole = tracekit.analyze(tmp_path)
+    monkeypatch.setattr("tracekit.report.limits.MAX_MODELS", 3)
+    report = tracekit.analyze(tmp_path)
+    assert sorted(model.name for model in report.models) == ["C", "D", "E"]
+    (note,) = (note for note in report.recording.notes if "5 models" in note)
+    assert "about the 3 in which most time was spent; 2 models with 2 predictions and 2 loads (17.00 ms)" in note
+    assert {check.model for check in report.checks} <= {None, "C", "D", "E"}
+    # What names no model, and what the recording holds, stay whole.
+    lanes = [[row for row in each.aggregation if row.lane == "gpu"] for each in (whole, report)]
+    assert lanes[0] == lanes[1] != []
+    assert [table.rows for table in report.tables] == [table.rows for table in whole.tables]
+    assert [model.name for model in tracekit.analyze(tmp_path, models="A").models] == ["A"]
 
 
 def _recorded(folder: Path, names: Sequence[str], far_ns: int) -> Path:

@@ -21,7 +21,7 @@ from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of, unknown_model
-from tracekit.report.limits import check_limits
+from tracekit.report.limits import check_limits, within_limits
 from tracekit.report.shown import shown_judgments
 from tracekit.trace.filter import model_names
 from tracekit.trace.joined import check_given, joined
@@ -185,6 +185,7 @@ def judge_with_answers(
     """What `judge` does, with the answers of the detectors, which hold more than a report: all rows of the evidence.
     `checking` says which checks run, as it does to `judge`."""
     check_limits(trace)
+    shown = within_limits(trace, shown)
     judging = resolve_config(**checking)
     budgets = map(parse_budget, _texts(checking.get("budget", ())))
     expectations = map(parse_expectation, _texts(checking.get("expect", ())))

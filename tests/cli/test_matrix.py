@@ -85,3 +85,15 @@ def test_other_commands_name_the_one_that_takes_performance_reports(tracekit, tm
     result = tracekit(command, path, *second, "--no-config")
     assert result.status == 2
     assert "a.json is a performance report; `tracekit matrix` takes it" in result.out + result.err
+
+
+@pytest.mark.parametrize(
+    "command", ["matrix", "compare", "check", "analyze -v", "analyze --format markdown", "analyze --json"]
+)
+def test_models_that_are_left_out_are_counted_everywhere(tracekit, samples, monkeypatch, command):
+    monkeypatch.setattr("tracekit.report.limits.MAX_MODELS", 3)
+    several = [samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed")]
+    result = tracekit(*command.split(), *(several if command == "compare" else several[1:]), "--no-config")
+    # The sample has five models: its scenario says so.
+    assert "are left out of all counts" in " ".join((result.out + result.err).split())
+    assert "has 5 models" in " ".join((result.out + result.err).split())

@@ -116,11 +116,16 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
 
 def _measured(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[Item]]:
     """Recordings that could be read, and items about the others."""
+    from tracekit.cli.output import narrate
+
     try:
         everything = measure_all(recordings_in(*arguments.path), arguments, config)
     except TracekitError as error:
         return [], [_problem("input", str(error))]
     recordings = [entry.measurements for entry in everything if entry.measurements is not None]
+    for recording in recordings:
+        if recording.limited:
+            narrate(f"tracekit: {recording.source}: {recording.limited}")
     return recordings, [_problem("input", problem) for entry in everything for problem in problems_of(entry)]
 
 

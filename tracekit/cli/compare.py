@@ -19,7 +19,7 @@ from tracekit.cli.inputs import (
     part_of,
     renames_of,
 )
-from tracekit.cli.measuring import measure_all, not_read, readable, recordings_in, status_of_all
+from tracekit.cli.measuring import measure_all, notes_on, readable, recordings_in, status_of_all
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.cli.several import REPORT
 from tracekit.errors import UsageError
@@ -75,7 +75,7 @@ def run(arguments: Namespace) -> ExitStatus:
     halves = (measured[: len(before)], measured[len(before) :])
     sides = [readable(half) for half in halves]
     notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
-    comparison = compare(*sides, renames=renames, floors=config.floors, notes=[*notes, *not_read(measured)])
+    comparison = compare(*sides, renames=renames, floors=config.floors, notes=[*notes, *notes_on(measured)])
     drawings = _drawings(halves, partial(measuring, lanes=True)) if draws else []
     for output, each in outputs.items():
         write_report(output, _rendered(comparison, each, drawings))

@@ -14,7 +14,7 @@ from tracekit.cli.inputs import (
     by_ending,
     outputs_of,
 )
-from tracekit.cli.measuring import measure_all, not_read, readable, recordings_in, status_of_all
+from tracekit.cli.measuring import measure_all, notes_on, readable, recordings_in, status_of_all
 from tracekit.cli.project import add_config_arguments, config_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> ExitStatus:
         if not entry.failed
     ]
     labels = [label for label, entry in zip(requested_labels, measured, strict=True) if not entry.failed]
-    table = matrix(sources, labels_of(sources, labels), not_read(measured))
+    table = matrix(sources, labels_of(sources, labels), notes_on(measured))
     for path, form in outputs.items():
         write_report(path, _rendered(table, form))
     form = "markdown" if arguments.format == "md" else arguments.format

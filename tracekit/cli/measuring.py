@@ -230,6 +230,18 @@ def not_read(measured: Sequence[Measured]) -> list[str]:
     ]
 
 
+def notes_on(measured: Sequence[Measured]) -> list[str]:
+    """`not_read`, and a note on each recording with more models than are measured."""
+    from tracekit.report.choice import plain
+
+    limited = [
+        f"{entry.measurements.source}: {entry.measurements.limited}"
+        for entry in measured
+        if entry.measurements is not None and entry.measurements.limited
+    ]
+    return [*not_read(measured), *map(plain, limited)]
+
+
 def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:
     """All measurements. Raises `TracekitError` where one recording could not be read whole; those before the last one
     are named on standard error."""

@@ -18,6 +18,7 @@ from tracekit.analysis.latency import warm_mask
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
 from tracekit.errors import UnreadableRecording, unknown
+from tracekit.report.limits import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import matching
@@ -148,6 +149,8 @@ class Measurements:
     checks: tuple[CheckResult, ...]
     unreadable: tuple[str, ...] = ()
     """Which tables could not be read and why, a clause for each reason. What they held is not in here."""
+    limited: str = ""
+    """A sentence on the models that are not in here, where a report has no room for all."""
 
     def model(self, name: str) -> ModelMeasurements | None:
         """One model by name; None where the recording does not hold it."""
@@ -173,7 +176,13 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         ),
         checks=tuple(map(_check, report.checks)),
         unreadable=unreadable(report.tables),
+        limited=limited_in(report.recording.notes),
     )
+
+
+def limited_in(notes: Sequence[str]) -> str:
+    """`Measurements.limited` of the notes of a report."""
+    return next((note for note in notes if LEFT_OUT in note), "")
 
 
 def check_models_known(tables: Sequence[TableInfo]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.measurements import check_models_known
+from tracekit.compare.measurements import check_models_known, limited_in
 from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
 from tracekit.errors import UnreadableRecording
 from tracekit.report.report import SCHEMA_VERSION, TableInfo
@@ -78,4 +78,4 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     )
     tables = [TableInfo(**table) for table in report["tables"]]
     check_models_known(tables)
-    return replace(recording, unreadable=unreadable(tables))
+    return replace(recording, unreadable=unreadable(tables), limited=limited_in(facts["notes"]))

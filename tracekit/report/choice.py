@@ -12,6 +12,7 @@ import numpy as np
 from tracekit.errors import UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
+from tracekit.report.limits import within_limits
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace.filter import (
     everything,
@@ -42,13 +43,13 @@ def shown_of(
     redact: bool = True,
 ) -> Shown | None:
     """What is shown of some models (shell patterns of base names), of one process (name or pid) and of a part of the
-    time; None: everything.
+    time; None: everything. Of more models than a report holds it is those in which most time was spent.
 
     Raises `UsageError` where a pattern matches no model, where nothing in the recording names the process, and where
     the app has no such signpost; `redact` keeps names of others out of its text. O(rows) per frame.
     """
     if not models and process is None and part is None:
-        return None
+        return within_limits(trace, None)
     shown = everything(trace)
     if part is not None:
         shown = only_ranges(shown, trace, ranges_of(trace, part), *part.words)
@@ -65,7 +66,7 @@ def shown_of(
                 raise unknown_model(trace, pattern, redact=redact)
             chosen |= matches
         shown = only_models(shown, trace, chosen)
-    return shown
+    return within_limits(trace, shown)
 
 
 @dataclass(frozen=True, slots=True)
