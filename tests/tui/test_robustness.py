@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -139,3 +141,21 @@ def test_bytes_that_are_no_keys_are_dropped(monkeypatch) -> None:
     driver.exit_event = asyncio.Event()
     TerminalDriver.run_input_thread(driver)
     assert heard == ["w"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_damaged_bundle_opens_and_says_which_tables_could_not_be_read(
+    run_view, samples: Path, tmp_path: Path, alone: bool
+) -> None:
+    good, bad = samples / "sharpen_float16.trace", tmp_path / "bad.trace"
+    shutil.copytree(good, bad)
+    (bad / "corespace/run1/core/uniquing/strings").write_bytes(b"damage")
+
+    async def check(screen) -> None:
+        assert screen.app.failure is None
+        (problem,) = screen.app.not_read()
+        assert problem.startswith("bad.trace: tables ")
+        assert "coreml-os-signpost" in problem
+        assert "'strings' is not a readable property list" in problem
+
+    run_view(check, *([bad] if alone else [good, bad]))
