@@ -261,6 +261,6 @@ def opened_by(monkeypatch, arguments):
     requests: list[Request] = []
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setattr("tracekit.tui.app.run", requests.append)
+    monkeypatch.setattr("tracekit.tui.app.run", lambda request: requests.append(request) or [])
     main(["view", *arguments])
     return requests[0] if requests else None
