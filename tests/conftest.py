@@ -23,8 +23,11 @@ from support.choice import is_slow, register_profiles, scale_examples
 from support.models import build
 from support.samples import EXPORTED
 from support.samples import SAMPLES as SCENARIOS
+from tracekit.api import judge
+from tracekit.compare.measurements import measure
 from tracekit.model_files import ModelFile, read_model
 from tracekit.testing import write_export
+from tracekit.trace.open import open_trace
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
@@ -127,6 +130,18 @@ def corpus() -> Path:
 def samples() -> Path:
     """Folder of the sample recordings, `NAME.trace` each."""
     return SAMPLES
+
+
+@pytest.fixture(scope="session")
+def measured(samples):
+    """Measurements of a sample by its name, taken once."""
+
+    @cache
+    def of(name):
+        trace = open_trace(samples / f"{name}.trace")
+        return measure(trace, judge(trace))
+
+    return of
 
 
 @pytest.fixture(scope="session")

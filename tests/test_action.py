@@ -119,7 +119,7 @@ def test_with_tracekit_itself_a_failing_build_has_all_files(runner, tmp_path, sa
     assert (written_outputs["verdict"], written_outputs["exit-code"]) == ("failed", "1")
     assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: failed")
     written = {path.name for path in (tmp_path / "temp" / "tracekit-check").iterdir() if path.is_file()}
-    assert written == {f"check.{ending}" for ending in ("json", "md", "txt", "xml", "benchmark.json", "bencher.json")}
+    assert written == {f"check.{ending}" for ending in ("json", "md", "txt", "xml")}
     assert {written_outputs["json"], written_outputs["summary"]} <= {
         str(tmp_path / "temp" / "tracekit-check" / name) for name in written
     }

@@ -14,7 +14,7 @@ MS = 1_000_000
 def test_two_recordings_are_compared(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
     assert result.status == 0
-    assert result.out.splitlines()[-1] == "improved: SharpenFilter −30% · 2 findings fixed"
+    assert result.out.splitlines()[0] == "improved: SharpenFilter −30% · 2 findings fixed"
 
 
 def test_sides_of_several_recordings(tracekit, samples):
@@ -49,7 +49,7 @@ def test_a_recording_counts_once(tracekit, samples):
 def test_a_regression_is_no_failure(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace")
     assert result.status == 0
-    assert result.out.splitlines()[-1].startswith("regressed: SharpenFilter")
+    assert result.out.splitlines()[0].startswith("regressed: SharpenFilter")
 
 
 def test_a_range_limits_what_is_compared(tracekit, samples):
@@ -89,7 +89,7 @@ def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, t
     assert result.status == 2
     assert "left out" in result.err
     assert "left out" in result.out
-    assert result.out.splitlines()[-1] == "improved: SharpenFilter −30% · 2 findings fixed"
+    assert result.out.splitlines()[0] == "improved: SharpenFilter −30% · 2 findings fixed"
 
 
 def test_a_folder_of_recordings_is_a_side(tracekit, samples, tmp_path):
@@ -97,7 +97,7 @@ def test_a_folder_of_recordings_is_a_side(tracekit, samples, tmp_path):
         (tmp_path / side).mkdir()
         (tmp_path / side / f"{name}.trace").symlink_to(samples / f"{name}.trace")
     result = tracekit("compare", tmp_path / "before", tmp_path / "after")
-    assert result.out.splitlines()[0] == "before  sharpen_8bit.trace"
+    assert result.out.splitlines()[1] == "before  sharpen_8bit.trace"
 
 
 @pytest.mark.parametrize(
@@ -137,4 +137,4 @@ def test_files_are_written_by_their_endings(tracekit, samples, tmp_path):
     assert 'id="lanes-after-meta"' in page
     assert markdown.startswith("**improved")
     assert json.loads(plain)["method"] == 1
-    assert text.endswith("improved: SharpenFilter −30% · 2 findings fixed\n")
+    assert text.startswith("improved: SharpenFilter −30% · 2 findings fixed\n")

@@ -28,10 +28,13 @@ from tracekit.compare.gate import Allowed, check
 from tracekit.compare.latency import METHOD_VERSION, Answer, compare_latency
 from tracekit.compare.limits import CheckSettings, Limit
 from tracekit.compare.measurements import measure
-from tracekit.compare.renderers.gate import COMMENT_BYTES, render_markdown
-from tracekit.compare.renderers.html import Drawing, render_comparison
 from tracekit.compare.verdict import Verdict
+from tracekit.documents.both_sides import Drawing, lanes_of_both
+from tracekit.documents.comparison import comparison_document
+from tracekit.documents.gate import gate_document
 from tracekit.errors import UsageError
+from tracekit.render.html import page_of as page_of_document
+from tracekit.render.markdown import COMMENT_BYTES, markdown_of
 from tracekit.report.timeline import timeline_of
 from tracekit.testing import Draws, apps
 
@@ -59,7 +62,7 @@ def test_01_the_spread_within_a_recording_is_not_the_noise_between_recordings():
     # One recording against one would have called it: that cannot be seen, and the output says so.
     alone = gate([recording(60, 1.13)], baseline_of([recording(0, 1.0)]))
     assert alone.verdict is Verdict.FAILED
-    assert "one pair cannot show" in render_markdown(alone)
+    assert "one pair cannot show" in markdown_of(gate_document(alone))
 
 
 def test_02_one_fast_recording_in_the_baseline_does_not_make_the_next_one_a_regression():
@@ -291,9 +294,9 @@ def test_22_a_comment_needs_no_rights_in_the_run_that_checks():
 
 def test_23_a_comment_is_cut_worst_first_and_says_so():
     """dead-claudia/github-limits#13, bencherdev/bencher#644, #645: comments were too long."""
-    text = render_markdown(replace(GATE, items=GATE.items[:1] * 5_000 + GATE.items[-1:]))
+    text = markdown_of(gate_document(replace(GATE, items=GATE.items[:1] * 5_000 + GATE.items[-1:])))
     assert len(text.encode()) <= COMMENT_BYTES < 65_536
-    assert re.search(r"[\d,]+ more items left out", text)
+    assert re.search(r"[\d,]+ more in the JSON report", text)
     assert "| passed |" not in text
 
 
@@ -303,7 +306,8 @@ def page_of(predictions):
     trace = trace_of(app.finish())
     report = judge(trace)
     side, drawing = measure(trace, report), Drawing(report, timeline_of(trace, report.checks))
-    return render_comparison(compare([side], [side]), (drawing, drawing))
+    comparison = compare([side], [side])
+    return page_of_document(comparison_document(comparison, lanes_of_both(comparison, (drawing, drawing))))
 
 
 def test_24_what_is_written_does_not_grow_with_the_predictions():
@@ -316,7 +320,8 @@ def test_24_what_is_written_does_not_grow_with_the_predictions():
     assert abs(long.count("<") - short.count("<")) < 10
     assert (len(long) - len(short)) / (2 * 1400) < 100
     sizes = [
-        len(render_markdown(gate([recording(1, count=count)], baseline_of([recording(0)])))) for count in (100, 2000)
+        len(markdown_of(gate_document(gate([recording(1, count=count)], baseline_of([recording(0)])))))
+        for count in (100, 2000)
     ]
     assert abs(sizes[1] - sizes[0]) < 100
     assert len(to_text(baseline_of([recording(0, count=5000)]))) < 60_000

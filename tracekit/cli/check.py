@@ -6,9 +6,10 @@ import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.cli.check_outputs import FORMS, GITHUB
 from tracekit.cli.command import Command
+from tracekit.cli.forms import add_form_arguments
 from tracekit.cli.inputs import (
-    add_output_argument,
     add_reader_arguments,
     add_rename_argument,
     add_worker_arguments,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from tracekit.compare.measurements import Measurements
     from tracekit.compare.verdict import Item
     from tracekit.config import Config
-
-FORMATS = ("text", "markdown", "json", "junit", "sarif", "benchmark", "bencher", "github")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,16 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_reader_arguments(parser)
     add_worker_arguments(parser)
     add_config_arguments(parser)
-    parser.add_argument(
-        "--format",
-        choices=(*FORMATS, "md"),
-        default="text",
-        metavar="FORMAT",
-        help=f"what to print: {', '.join(FORMATS)} (default: text)",
-    )
-    add_output_argument(
-        parser, "also write .txt, .md, .json, JUnit .xml, .sarif, .benchmark.json or .bencher.json (repeatable)"
-    )
+    add_form_arguments(parser, FORMS, printed_only=(GITHUB,))
 
 
 def run(arguments: Namespace) -> ExitStatus:

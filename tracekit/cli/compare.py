@@ -6,16 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
+from tracekit.cli.forms import add_form_arguments, deliver, files_of, form_of
 from tracekit.cli.inputs import (
-    add_format_arguments,
     add_model_argument,
-    add_output_argument,
     add_part_arguments,
     add_reader_arguments,
     add_rename_argument,
     add_worker_arguments,
-    by_ending,
-    outputs_of,
     part_of,
     renames_of,
 )
@@ -30,11 +27,10 @@ if TYPE_CHECKING:
 
     from tracekit.cli.exits import ExitStatus
     from tracekit.cli.measuring import Measured
-    from tracekit.compare.comparison import Comparison
-    from tracekit.compare.renderers.html import Drawing
+    from tracekit.documents.both_sides import Drawing
+    from tracekit.render.blocks import Document
 
-FORMATS = ("text", "markdown", "json", "html")
-ENDINGS = {".txt": "text", ".md": "markdown", ".json": "json", ".html": "html"}
+FORMS = ("text", "markdown", "html", "json")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -50,26 +46,25 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_reader_arguments(parser)
     add_worker_arguments(parser)
     add_config_arguments(parser)
-    add_format_arguments(parser, FORMATS, default="text")
-    add_output_argument(parser, by_ending(ENDINGS))
+    add_form_arguments(parser, FORMS)
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
-    from tracekit.cli.output import emit, has_color
-    from tracekit.cli.reports import write_report
     from tracekit.compare.comparison import compare
     from tracekit.config import load_config
     from tracekit.detectors.plugins import all_detectors
+    from tracekit.documents.both_sides import lanes_of_both
+    from tracekit.documents.comparison import comparison_document
+    from tracekit.report.renderers.serialize import to_json
 
     before, after = (recordings_in(*side) for side in sides_of(arguments))
-    outputs = outputs_of(arguments.output, ENDINGS, [*before, *after])
+    form, files = form_of(arguments), files_of(arguments, FORMS, [*before, *after])
     renames = renames_of(arguments)
     part = part_of(arguments)
     path = config_of(arguments)
     config = load_config(path, all_detectors())
-    form = "markdown" if arguments.format == "md" else arguments.format
-    draws = "html" in (form, *outputs.values())
+    draws = "html" in (form, *files.values())
     measuring = partial(measure_all, arguments=arguments, config=path, part=part)
     measured = measuring([*before, *after], lanes=draws and len(before) == len(after) == 1)
     halves = (measured[: len(before)], measured[len(before) :])
@@ -77,10 +72,12 @@ def run(arguments: Namespace) -> ExitStatus:
     notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
     comparison = compare(*sides, renames=renames, floors=config.floors, notes=[*notes, *notes_on(measured)])
     drawings = _drawings(halves, partial(measuring, lanes=True)) if draws else []
-    for output, each in outputs.items():
-        write_report(output, _rendered(comparison, each, drawings))
-    styled = form == "text" and has_color()
-    emit(_rendered(comparison, form, drawings, color=styled), styled=styled, utf8=form in ("json", "html"))
+
+    def document(name: str) -> Document:
+        drawn = (drawings[0], drawings[1]) if len(drawings) == 2 else None
+        return comparison_document(comparison, lanes_of_both(comparison, drawn) if name == "html" else None)
+
+    deliver(form, files, document, {"json": lambda: to_json(comparison)})
     return status_of_all(measured)
 
 
@@ -104,26 +101,6 @@ def _drawings(
     if any(entry.drawing is None for entry in chosen):
         chosen = measure_again([entry.path for entry in chosen])
     return [entry.drawing for entry in chosen if entry.drawing is not None]
-
-
-def _rendered(comparison: Comparison, form: str, drawings: Sequence[Drawing], *, color: bool = False) -> str:
-    """The comparison as a document."""
-    from tracekit.cli.output import width
-    from tracekit.compare.renderers.html import render_comparison as render_html
-    from tracekit.compare.renderers.markdown import render_markdown
-    from tracekit.compare.renderers.text import render_comparison
-    from tracekit.report.renderers.serialize import to_json
-    from tracekit.report.renderers.text_layout import FILE_WIDTH
-
-    match form:
-        case "json":
-            return to_json(comparison)
-        case "markdown":
-            return render_markdown(comparison)
-        case "html":
-            return render_html(comparison, (drawings[0], drawings[1]) if len(drawings) == 2 else None)
-        case _:
-            return render_comparison(comparison, width=width(FILE_WIDTH), color=color)
 
 
 def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:

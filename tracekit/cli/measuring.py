@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.compare.measurements import Measurements
-    from tracekit.compare.renderers.html import Drawing
+    from tracekit.documents.both_sides import Drawing
     from tracekit.model_files.performance import PerformanceReport
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.report.choice import Part
@@ -150,7 +150,7 @@ def _of_recording(
 ) -> Measured:
     from tracekit.api import judge
     from tracekit.compare.measurements import check_models_known, measure
-    from tracekit.compare.renderers.html import Drawing
+    from tracekit.documents.both_sides import Drawing
     from tracekit.recording import XctraceOptions
     from tracekit.report.choice import shown_of
     from tracekit.report.timeline import timeline_of

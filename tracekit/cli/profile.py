@@ -48,16 +48,16 @@ def _count(text: str) -> int:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Run the model, write a report for each choice, and show them side by side."""
-    from tracekit.cli.output import emit, has_color, narrate, width
+    from tracekit.cli.forms import deliver
+    from tracekit.cli.output import narrate
     from tracekit.cli.reports import check_output, write_report
     from tracekit.compare.matrix import matrix
     from tracekit.compare.performance import source_of_report
-    from tracekit.compare.renderers.matrix import render_text
+    from tracekit.documents.matrix import matrix_document
     from tracekit.model_files.profiling import core_ml, profile
     from tracekit.report.choice import plain
     from tracekit.report.performance import performance_document
     from tracekit.report.renderers.serialize import to_json
-    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
     runtime = core_ml.runtime()
     path, folder = Path(arguments.path), Path(arguments.output)
@@ -82,7 +82,7 @@ def run(arguments: Namespace) -> ExitStatus:
     sources = [source_of_report(report) for _, report in profiled.reports]
     notes = [plain(failure.error) for failure in profiled.failures]
     table = matrix(sources, [choice for choice, _ in profiled.reports], notes)
-    emit(render_text(table, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
+    deliver("text", {}, lambda _: matrix_document(table), {})
     return ExitStatus.UNUSABLE if profiled.failures else ExitStatus.DONE
 
 

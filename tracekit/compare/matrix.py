@@ -138,6 +138,9 @@ FIGURES: dict[str, tuple[str, bool | None]] = {
 }
 """Title of each figure, and whether the largest value is the best; None where none is."""
 
+SHARES = ("neural_engine", "planned_neural_engine")
+"""Figures from 0 to 1."""
+
 
 def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     """Recordings as sources. The latencies of a model are of its warm predictions, in all recordings or in none."""

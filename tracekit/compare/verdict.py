@@ -37,3 +37,8 @@ class Item:
     """What was measured for a limit: ns, a count or a share."""
     allowed: float | None = None
     """The limit, in the same unit."""
+
+    @property
+    def title(self) -> str:
+        """Model and what was checked of it."""
+        return f"{self.model} {self.subject}" if self.model else self.subject

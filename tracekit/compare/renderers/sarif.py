@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from tracekit._version import __version__
 from tracekit.characters import visible
 from tracekit.compare.limits import NAMES
-from tracekit.compare.renderers.gate import subject
 from tracekit.compare.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _result(item: Item, rule: int, file: str, line: int) -> dict[str, Any]:
         "ruleId": item.subject,
         "ruleIndex": rule,
         "level": _LEVELS.get(item.verdict, "note"),
-        "message": {"text": visible(f"{subject(item)}: {item.text}.")},
+        "message": {"text": visible(f"{item.title}: {item.text}.")},
         "locations": [location],
         "fingerprints": {"tracekit/v1": fingerprint},
         "partialFingerprints": {"tracekit/v1": fingerprint, "primaryLocationLineHash": fingerprint},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
-from tracekit.compare.renderers.gate import subject
 from tracekit.compare.verdict import Verdict
 from tracekit.units import format_count
 
@@ -34,7 +33,7 @@ def workflow_commands(gate: Gate, file: str | None, line: Callable[[Item], int])
         shown = items if len(items) <= ANNOTATIONS else items[: ANNOTATIONS - 1]
         for item in shown:
             location = f"file={_property(file)},line={line(item)}," if file is not None and item.setting else ""
-            lines.append(f"::{level} {location}title={_property(subject(item))}::{_data(item.text)}")
+            lines.append(f"::{level} {location}title={_property(item.title)}::{_data(item.text)}")
         if len(items) > len(shown):
             lines.append(f"::{level} title=tracekit::and {format_count(len(items) - len(shown), 'more item')}")
     return "".join(f"{text}\n" for text in lines)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.compare import words
 from tracekit.compare.models import Presence
-from tracekit.compare.renderers import words
 from tracekit.report.formatting import duration
 from tracekit.tui.detail.records import Field
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Presence
-from tracekit.compare.renderers.words import CHANGED, arrow, number, pair_words, percent_change
+from tracekit.compare.words import CHANGED, arrow, number, pair_words, percent_change
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.query import filter_words
 from tracekit.tui.text import cut, longest_that_fits

@@ -23,7 +23,9 @@ from tracekit.analysis.code.tree import CallTree
 from tracekit.api import Analysis, analysis_of
 from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
-from tracekit.compare.renderers.html import Drawing, render_comparison
+from tracekit.documents.both_sides import Drawing, lanes_of_both
+from tracekit.documents.comparison import comparison_document
+from tracekit.render.html import page_of
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
 from tracekit.report.renderers.html import render_html
@@ -79,7 +81,9 @@ def write_pair(before: Analysis, after: Analysis, folder: Path) -> Path:
     sides = [measure(each.trace, each.report) for each in (before, after)]
     drawings = [Drawing(each.report, each.timeline()) for each in (before, after)]
     path = folder / "pair.html"
-    path.write_text(render_comparison(compare(sides[:1], sides[1:]), (drawings[0], drawings[1])), "utf-8")
+    comparison = compare(sides[:1], sides[1:])
+    lanes = lanes_of_both(comparison, (drawings[0], drawings[1]))
+    path.write_text(page_of(comparison_document(comparison, lanes)), "utf-8")
     return path
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
-from tracekit.compare.renderers import words
 
 
 def undecided(reason: Reason | None, **settings: Any) -> LatencyChange:

@@ -10,8 +10,14 @@ from lxml import html
 from rich.cells import cell_len
 
 from tracekit.compare.matrix import Figures, Source, labels_of, matrix, sources_of
-from tracekit.compare.renderers.html import render_matrix
-from tracekit.compare.renderers.matrix import render_csv, render_markdown, render_text
+from tracekit.compare.renderers.matrix_csv import render_csv
+from tracekit.documents.matrix import matrix_document
+from tracekit.render.forms import rendered
+
+
+def written(table, form, width=100):
+    return rendered(matrix_document(table), form, width=width)
+
 
 SAMPLES = ("sharpen_8bit", "sharpen_float16", "style_transfer_reload", "not_instrumented")
 
@@ -24,26 +30,26 @@ def table(measured):
 
 @pytest.mark.parametrize("width", [40, 60, 100, 200])
 def test_no_line_is_wider_than_the_screen(table, width):
-    assert max(map(cell_len, render_text(table, width=width, color=False).splitlines())) <= width
+    assert max(map(cell_len, written(table, "text", width).splitlines())) <= width
 
 
 def test_text_marks_the_best_of_a_row(table):
-    text = render_text(table, width=200, color=False)
+    text = written(table, "text", 200)
     (median,) = [line for line in text.splitlines() if line.startswith("  median") and "12.44" in line]
-    assert median.split() == ["median", "12.44", "ms", "8.68", "ms*", "–", "–"]
+    assert median.split() == ["median", "12.44", "ms", "*8.68", "ms", "–", "–"]
     assert "best of its row, without a test" in text
 
 
 def test_a_narrow_screen_leaves_out_models_that_none_of_its_columns_holds(table):
-    text = render_text(table, width=60, color=False)
+    text = written(table, "text", 60)
     # Once beside each of the two recordings that hold it, which stand below one another.
     assert text.count("SharpenFilter\n") == 2
 
 
 def test_markdown_has_a_column_for_each_recording(table):
-    lines = render_markdown(table).splitlines()
-    assert lines[0] == "| model |  | " + " | ".join(f"{name}.trace".replace("_", "\\_") for name in SAMPLES) + " |"
-    assert "| SharpenFilter | median | 12.44 ms | **8.68 ms** | – | – |" in lines
+    lines = written(table, "markdown").splitlines()
+    assert lines[0] == "|  |  | " + " | ".join(f"{name}.trace".replace("_", "\\_") for name in SAMPLES) + " |"
+    assert "| `SharpenFilter` | median | 12.44 ms | **\\*8.68 ms** | – | – |" in lines
 
 
 def test_csv_has_a_line_for_each_model_and_recording(table):
@@ -59,15 +65,15 @@ def test_csv_has_a_line_for_each_model_and_recording(table):
 def test_nothing_in_a_cell_is_run_or_steers_a_terminal():
     figures = Figures("=1+1", 1, 1e6, None, None, None, None, ())
     hostile = matrix([Source("a", "recording", "\x1b[31m<b>|", None, (figures,))], ["<script>"])
-    assert "\x1b" not in render_text(hostile, width=100, color=False)
+    assert "\x1b" not in written(hostile, "text")
     assert "\n'=1+1," in render_csv(hostile)
-    assert "<script>" not in render_matrix(hostile)
-    assert "\\<b\\>\\|" in render_markdown(hostile)
+    assert "<script>" not in written(hostile, "html")
+    assert "\\<b\\>\\|" in written(hostile, "markdown")
 
 
 def test_the_page_holds_every_value_and_marks_the_best(table):
-    page = html.fromstring(render_matrix(table))
-    best = [" ".join(cell.text_content().split()) for cell in page.xpath("//td[contains(@class, 'best')]")]
-    assert "8.68 ms *" in best
+    page = html.fromstring(written(table, "html"))
+    best = [" ".join(cell.text_content().split()) for cell in page.xpath("//td/strong[@class='best']")]
+    assert "*8.68 ms" in best
     assert page.xpath("//th[@scope='col']/text()") == [f"{name}.trace" for name in SAMPLES]
     assert not page.xpath("//script")

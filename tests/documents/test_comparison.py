@@ -6,13 +6,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from lxml import html
 from rich.cells import cell_len
 
 from support.synthetic_measurements import model, of_models, recording
+from tracekit.compare import words
 from tracekit.compare.comparison import compare
-from tracekit.compare.renderers.markdown import render_markdown
-from tracekit.compare.renderers.text import render_comparison
-from tracekit.compare.renderers.words import percent_change
+from tracekit.compare.models import Presence
+from tracekit.compare.words import percent_change
+from tracekit.documents.comparison import comparison_document
+from tracekit.render.forms import rendered
+
+
+def text_of(comparison, width=100):
+    return rendered(comparison_document(comparison), "text", width=width)
+
+
+def markdown_of(comparison):
+    return rendered(comparison_document(comparison), "markdown", width=100)
+
 
 PAIRS = [
     ("style_transfer_reload", "style_transfer_fixed"),
@@ -29,9 +41,9 @@ def test_changes_have_a_sign_unless_they_are_zero(ratio, words):
     assert percent_change(ratio) == words
 
 
-def test_the_summary_is_last_and_says_what_improved(measured):
-    text = render_comparison(compare([measured("sharpen_8bit")], [measured("sharpen_float16")]), width=100, color=False)
-    assert text.splitlines()[-1] == "improved: SharpenFilter −30% · 2 findings fixed"
+def test_the_verdict_is_first_and_says_what_improved(measured):
+    text = text_of(compare([measured("sharpen_8bit")], [measured("sharpen_float16")]))
+    assert text.splitlines()[0] == "improved: SharpenFilter −30% · 2 findings fixed"
     assert "SharpenFilter  improved by 30%" in text
     assert "data −3.61 ms" in text
     assert "not recorded: thermal state, low power mode; a difference would not be seen" in text
@@ -39,30 +51,30 @@ def test_the_summary_is_last_and_says_what_improved(measured):
 
 def test_loads_of_all_models_are_added_up(measured):
     pair = compare([measured("style_transfer_reload")], [measured("style_transfer_fixed")])
-    text = render_comparison(pair, width=100, color=False)
+    text = text_of(pair)
     assert "all models  loads 373 → 5, load time 6.41 s →" in text
-    assert text.splitlines()[-1] == "5 models unchanged · loads 373 → 5 · 1 finding fixed"
+    assert text.splitlines()[0] == "5 models unchanged · loads 373 → 5 · 1 finding fixed"
     assert text.count("unchanged within ±5%") == 5
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 @pytest.mark.parametrize("width", [40, 60, 100, 200])
 def test_no_line_is_wider_than_the_screen(measured, pair, width):
-    text = render_comparison(compare([measured(pair[0])], [measured(pair[1])]), width=width, color=False)
+    text = text_of(compare([measured(pair[0])], [measured(pair[1])]), width)
     assert max(map(cell_len, text.splitlines())) <= width
 
 
 def test_what_one_pair_cannot_see_is_always_said(measured):
     for pair in PAIRS:
         comparison = compare([measured(pair[0])], [measured(pair[1])])
-        assert "One recording each" in render_comparison(comparison, width=100, color=False)
-        assert "One recording each" in render_markdown(comparison)
+        assert "One recording each" in text_of(comparison)
+        assert "One recording each" in markdown_of(comparison)
 
 
 def test_markdown_begins_with_the_summary(measured):
-    text = render_markdown(compare([measured("sharpen_8bit")], [measured("sharpen_float16")]))
+    text = markdown_of(compare([measured("sharpen_8bit")], [measured("sharpen_float16")]))
     assert text.startswith("**improved: SharpenFilter −30% · 2 findings fixed**\n")
-    assert "| SharpenFilter | improved | 12.44 ms → 8.68 ms | −30% |" in text
+    assert "- **SharpenFilter**  improved by 30%  12.44 ms → 8.68 ms, −30% (−31% to −29%)" in text
 
 
 def test_a_slower_tail_is_in_the_summary_even_if_the_median_is_unchanged():
@@ -70,27 +82,40 @@ def test_a_slower_tail_is_in_the_summary_even_if_the_median_is_unchanged():
     slow = values.copy()
     slow[::10] *= 2
     comparison = compare([of_models(model("Net", values))], [of_models(model("Net", slow))])
-    text = render_comparison(comparison, width=100, color=False)
-    assert text.splitlines()[-1] == "regressed: Net p95 +100%"
-    assert "p95    regressed by 100%, 10.00 ms → 20.00 ms" in text
-    assert "p95 regressed by 100%" in render_markdown(comparison)
+    text = text_of(comparison)
+    assert text.splitlines()[0] == "regressed: Net p95 +100%"
+    assert "p95   regressed by 100%, 10.00 ms → 20.00 ms" in text
+    assert "p95: regressed by 100%" in markdown_of(comparison)
 
 
 def test_without_a_common_model_the_summary_says_so(measured):
     comparison = compare([measured("sharpen_8bit")], [measured("style_transfer_fixed")])
-    assert render_markdown(comparison).startswith("**no model in common · 2 findings not comparable**")
+    assert markdown_of(comparison).startswith("**no model in common · 2 findings not comparable**")
 
 
 def test_a_model_of_which_all_predictions_were_compared_is_marked_beside_others(measured):
     reload, fixed = measured("style_transfer_reload"), measured("style_transfer_fixed")
     # A model with many warm predictions beside one without.
     mixed = [replace(side, models=(side.models[0], measured("sharpen_8bit").models[0])) for side in (reload, fixed)]
-    text = render_comparison(compare(mixed[:1], mixed[1:]), width=120, color=False)
+    text = text_of(compare(mixed[:1], mixed[1:]), 120)
     (line,) = [line for line in text.splitlines() if "also those after a load" in line and "from" in line]
     assert f"{reload.models[0].predictions} and" in line
 
 
 def test_of_many_recordings_the_first_are_named():
     sides = [[recording(seed) for seed in range(first, first + 100)] for first in (0, 100)]
-    text = render_comparison(compare(*sides), width=100, color=False)
-    assert text.splitlines()[0] == "before  run 0, run 1, run 2, run 3, run 4 and 95 more"
+    text = text_of(compare(*sides))
+    assert text.splitlines()[1] == "before  run 0, run 1, run 2, run 3, run 4 and 95 more"
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_every_form_says_the_same_of_a_model_and_a_finding(measured, pair):
+    comparison = compare([measured(pair[0])], [measured(pair[1])])
+    page = " ".join(html.fromstring(rendered(comparison_document(comparison), "html", width=0)).text_content().split())
+    forms = [" ".join(form.split()) for form in (text_of(comparison, 200), markdown_of(comparison), page)]
+    for one in comparison.models:
+        if one.presence is Presence.BOTH:
+            said = (words.answer(one.latency), words.measured(one.latency), words.parts(one))
+            assert all(part in form for part in said for form in forms)
+    assert all(note in form for note in comparison.notes for form in forms)
+    assert all(change.id in form for change in comparison.findings for form in forms)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.compare import words
 from tracekit.compare.latency import MIN_P95, Answer
 from tracekit.compare.models import Basis, Pair
-from tracekit.compare.renderers import words
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_duration
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracekit.compare.latency import LatencyChange
     from tracekit.compare.models import ModelComparison, PartChange
 
-COLUMNS = ("figure", "answer", "before", "after", "ratio", "95% interval")
+TITLES = ("figure", "answer", "before", "after", "ratio", "95% interval")
 WORDS = 2
 """How many columns hold words, not numbers."""
 EXACT = "exact"
@@ -27,8 +27,8 @@ Shown = tuple[str, float | None]
 """What a reader sees, and the number that it stands for."""
 
 
-def quantities(model: ModelComparison) -> Iterator[tuple[Shown, ...]]:
-    """The rows of one model, in the order of `COLUMNS`; without figures that neither side has."""
+def compared_figures(model: ModelComparison) -> Iterator[tuple[Shown, ...]]:
+    """The rows of one model, in the order of `TITLES`; without figures that neither side has."""
     which = "all" if model.basis is Basis.ALL else "warm"
     yield _latency(f"median latency, {which} predictions", model.latency, "predictions")
     yield _latency(f"p95 latency, {which} predictions", model.p95, "predictions")

@@ -227,6 +227,11 @@ def savings(change: FindingChange) -> str:
     return f"est. savings {format_estimate(known[0])}" if known else ""
 
 
+def finding_details(change: FindingChange) -> str:
+    """What a finding could save, and why it cannot be compared; empty where neither is known."""
+    return ", ".join(filter(None, (savings(change), change.reason)))
+
+
 def summary(comparison: Comparison) -> str:
     """The comparison in one line."""
     words = []

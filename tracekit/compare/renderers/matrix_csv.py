@@ -1,0 +1,37 @@
+"""A matrix as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tracekit.characters import visible
+from tracekit.compare.matrix import FIGURES, SHARES
+from tracekit.recording.writing.text_forms import harmless
+from tracekit.report.strings import map_strings
+
+if TYPE_CHECKING:
+    from tracekit.characters import visible
+from tracekit.compare.matrix import Matrix
+
+
+def render_csv(matrix: Matrix) -> str:
+    """A line for each model and column, values in ns, predictions per second and shares; empty: not measured."""
+    text, safe = io.StringIO(), map_strings(matrix, lambda _, value: visible(value))
+    writer = csv.writer(text, lineterminator="\n")
+    names = (f"{figure}_share" if figure in SHARES else figure for figure in FIGURES)
+    writer.writerow(["model", "label", "device", "system", "compute_units", "recordings", *names, "best"])
+    for name, of_model in groupby(safe.rows, key=lambda row: row.model):
+        rows = list(of_model)
+        values = {row.figure: row for row in rows}
+        for position, column in enumerate(safe.columns):
+            known = [None if figure not in values else values[figure].values[position] for figure in FIGURES]
+            if all(value is None for value in known):
+                continue
+            best = " ".join(row.figure for row in rows if position in row.best)
+            head = (name, column.label, column.device or "", column.system or "", column.units or "")
+            numbers = ("" if value is None else f"{value:.6f}".rstrip("0").rstrip(".") for value in known)
+            writer.writerow([*map(harmless, head), len(column.sources), *numbers, best])
+    return text.getvalue()

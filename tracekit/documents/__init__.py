@@ -1,0 +1,1 @@
+"""What is said: one module per document, as blocks that every form shows."""

@@ -1,0 +1,159 @@
+"""What a comparison says: the verdict, the models, the findings, and what to know before relying on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.compare import words
+from tracekit.compare.figures_compared import TITLES, compared_figures
+from tracekit.compare.findings import FindingStatus
+from tracekit.compare.latency import Answer
+from tracekit.compare.models import Basis, Presence
+from tracekit.render.blocks import (
+    Column,
+    Document,
+    Entries,
+    Entry,
+    Paragraph,
+    Role,
+    Span,
+    items,
+    present,
+    section,
+    table,
+)
+from tracekit.report.formatting import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.compare.comparison import Comparison, EnvironmentDifference
+    from tracekit.compare.figures_compared import Shown
+    from tracekit.compare.findings import FindingChange
+    from tracekit.compare.models import ModelComparison
+    from tracekit.render.blocks import Block, Line, Section, Table
+
+TONES: dict[str, Role] = {
+    Answer.REGRESSED: Role.BAD,
+    Answer.IMPROVED: Role.GOOD,
+    Answer.UNCHANGED: Role.GOOD,
+    Answer.NOT_ENOUGH_DATA: Role.OPEN,
+    FindingStatus.NEW: Role.BAD,
+    FindingStatus.STILL_THERE: Role.OPEN,
+    FindingStatus.FIXED: Role.GOOD,
+    FindingStatus.NOT_COMPARABLE: Role.OPEN,
+}
+"""Looks of answers and statuses."""
+
+
+def comparison_document(comparison: Comparison, *figures: Block | None) -> Document:
+    """The comparison; `figures` are pictures of both sides, for pages."""
+    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
+    title = words.arrow(words.sources(comparison.before), words.sources(comparison.after))
+    return Document(
+        title=title,
+        verdict=words.summary(comparison),
+        tone=_tone(comparison),
+        context=(
+            Paragraph(words.sources(comparison.before), lead="before"),
+            Paragraph(words.sources(comparison.after), lead="after"),
+            Paragraph(words.not_recorded(comparison), Role.DIM),
+        ),
+        blocks=present(
+            (
+                section(
+                    "Not a fair comparison",
+                    _unfair(comparison.unfair),
+                    note="these differ, and can change latency by themselves",
+                    name="unfair",
+                ),
+                _models(compared),
+                section(
+                    "Models on one side",
+                    items(words.unmatched(comparison.models)),
+                    note="not compared",
+                    name="unmatched",
+                ),
+                section("Findings", _findings(comparison.findings), name="findings"),
+                *figures,
+                section("Notes", items((*comparison.notes, words.method(comparison))), name="notes"),
+            )
+        ),
+    )
+
+
+def _tone(comparison: Comparison) -> Role:
+    """The look of the worst answer."""
+    tones = {TONES[each] for each in words.answers(comparison.models)}
+    tones |= {TONES[change.status] for change in comparison.findings}
+    return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
+
+
+def _unfair(differences: Sequence[EnvironmentDifference]) -> Table[EnvironmentDifference] | None:
+    return table(
+        "Differences of the environment",
+        (
+            Column("what", lambda one: one.what, words=True),
+            Column("before", lambda one: one.before, words=True),
+            Column("after", lambda one: one.after, words=True),
+        ),
+        differences,
+    )
+
+
+def _findings(changes: Sequence[FindingChange]) -> Table[FindingChange] | None:
+    return table(
+        "Findings",
+        (
+            Column("status", lambda one: Span(str(one.status), TONES[one.status]), words=True),
+            Column("check", lambda one: Span(one.id, Role.CODE), words=True),
+            Column("models", lambda one: words.finding_models(one) or "recording", words=True, drop=1),
+            Column("details", lambda one: words.finding_details(one) or ABSENT, words=True),
+        ),
+        changes,
+    )
+
+
+def _models(compared: Sequence[ModelComparison]) -> Section | None:
+    if not compared:
+        return None
+    every = all(model.basis is Basis.ALL for model in compared)
+    totals = words.totals(compared)
+    return section(
+        "Models",
+        Entries(tuple(_model(model, every) for model in compared)),
+        Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
+        *(_figures(model) for model in compared),
+        note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change",
+        name="models",
+    )
+
+
+def _model(model: ModelComparison, every: bool) -> Entry:
+    change = model.latency
+    name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
+    interval = words.interval(change)
+    numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}" + (
+        f" ({interval})" if interval else ""
+    )
+    basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
+    facts: tuple[tuple[str, Line], ...] = (
+        ("why", words.reason(change)),
+        ("where", words.parts(model)),
+        ("p95", words.p95(model)),
+        ("also", words.facts(model)),
+        ("from", words.measured(change) + basis),
+    )
+    head = (Span(name, Role.STRONG), "  ", Span(words.answer(change), TONES[change.answer]), f"  {numbers}")
+    return Entry(head, tuple((label, text) for label, text in facts if text))
+
+
+def _figures(model: ModelComparison) -> Section | None:
+    """Everything that is compared of one model."""
+
+    def column(at: int, title: str) -> Column[tuple[Shown, ...]]:
+        return Column(title, lambda row: row[at][0], lambda row: row[at][1], words=at < 2)
+
+    columns = [column(at, title) for at, title in enumerate(TITLES)]
+    name = f"All figures of {model.name}"
+    return section(name, table(name, columns, compared_figures(model)), folded=True)

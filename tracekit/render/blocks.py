@@ -1,0 +1,194 @@
+"""A document as blocks: what is said, once, for every form. Back ends know nothing of recordings.
+
+Text in a block may hold anything that a recording holds; back ends make it visible and escape it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+Row = TypeVar("Row")
+
+
+class Role(StrEnum):
+    """What a piece of text is, for its look."""
+
+    PLAIN = ""
+    CODE = "code"
+    STRONG = "strong"
+    DIM = "dim"
+    BAD = "bad"
+    GOOD = "good"
+    OPEN = "open"
+    BEST = "best"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a line."""
+
+    text: str
+    role: Role = Role.PLAIN
+    quantity: str = ""
+    """Id of the quantity that it shows; empty for words."""
+
+
+Line = str | Span | tuple["str | Span", ...]
+"""Text of one paragraph, one cell or one entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Row]):
+    """A column: what its cells show, what they are sorted by, and when it goes where there is no room."""
+
+    title: str
+    text: Callable[[Row], Line]
+    value: Callable[[Row], float | None] | None = None
+    """What a cell is sorted by, where that is not its text."""
+    words: bool = False
+    """Whether it holds words, which start at the left; else numbers, which end at the right."""
+    drop: int = 0
+    """0 always stays; otherwise the highest goes first where a table is too wide."""
+    quantity: str = ""
+    """Id of the quantity in its cells; empty for words, and where cells say it themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Generic[Row]):
+    """Rows of columns."""
+
+    name: str
+    """What a screen reader calls it."""
+    columns: tuple[Column[Row], ...]
+    rows: tuple[Row, ...]
+    group: Callable[[Row], str] | None = None
+    """Heading of the rows of which it gives the same; None where rows stand alone."""
+    total: bool = False
+    """Whether the last row is that of all others."""
+    parts: bool = False
+    """Whether, in text, columns that do not fit stand in further tables below, each with the first column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A head, and labeled lines below it."""
+
+    head: Line
+    facts: tuple[tuple[str, Line], ...] = ()
+    """Label and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Cards one below the other."""
+
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A line that wraps. `lead` is a word in front of it, below which it does not go on."""
+
+    line: Line
+    role: Role = Role.PLAIN
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list."""
+
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks below a title. A folded one is closed at first where a form can fold, and left out of text."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    note: str = ""
+    """What its columns are, or what to know before reading it."""
+    folded: bool = False
+    name: str = ""
+    """Id of the section in a page; empty where nothing leads to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture, which only pages show: finished markup."""
+
+    markup: str
+    style: str = ""
+    """Rules that it adds to the style of the page."""
+    data: str = ""
+    """Elements at the end of the page that its script draws from; empty for a picture that needs no script."""
+
+
+Block = Table[Any] | Entries | Paragraph | Items | Section | Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is said of one thing: the verdict, then what it rests on."""
+
+    title: str
+    """What it is about, in one line."""
+    verdict: Line
+    tone: Role
+    """Look of the verdict: `BAD`, `GOOD` or `OPEN`."""
+    context: tuple[Paragraph, ...] = ()
+    """What was read: shown with the verdict."""
+    blocks: tuple[Block, ...] = field(default=())
+
+
+def section(title: str, *blocks: Block | None, note: str = "", folded: bool = False, name: str = "") -> Section | None:
+    """A section of the blocks that are there; None where none is."""
+    kept = present(blocks)
+    return Section(title, kept, note, folded, name) if kept else None
+
+
+def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **looks: Any) -> Table[Row] | None:
+    """A table; None without rows."""
+    listed = tuple(rows)
+    return Table(name, tuple(columns), listed, **looks) if listed else None
+
+
+def items(lines: Iterable[Line]) -> Items | None:
+    """A list; None without items."""
+    listed = tuple(line for line in lines if line)
+    return Items(listed) if listed else None
+
+
+def present(blocks: Iterable[Block | None]) -> tuple[Block, ...]:
+    """The blocks that are there."""
+    return tuple(block for block in blocks if block is not None)
+
+
+def spans(line: Line) -> tuple[Span, ...]:
+    """The pieces of a line."""
+    parts = line if isinstance(line, tuple) else (line,)
+    return tuple(part if isinstance(part, Span) else Span(part) for part in parts)
+
+
+def plain(line: Line) -> str:
+    """A line without its looks."""
+    return "".join(span.text for span in spans(line))
+
+
+def groups(block: Table[Row]) -> list[tuple[str, Sequence[Row]]]:
+    """The rows below each heading, in order; one without heading where rows stand alone."""
+    if block.group is None:
+        return [("", block.rows)]
+    found: list[tuple[str, list[Row]]] = []
+    for row in block.rows:
+        heading = block.group(row)
+        if not found or found[-1][0] != heading:
+            found.append((heading, []))
+        found[-1][1].append(row)
+    return list(found)
