@@ -37,12 +37,13 @@ def test_the_result_comes_first(tracekit, saved) -> None:
     result = tracekit("inspect", saved(wwdc22()))
     lines = result.out.splitlines()
     assert (result.status, result.err) == (0, "")
-    assert lines[0] == "YOLOv3 · iPhone 13 Pro, iOS 16.0 · all compute units · Xcode performance report"
-    assert lines[2].startswith("22.19 ms per prediction (median), 45 frames per second · 86 operations: ")
-    assert "32 on the Neural Engine, 54 on the GPU" in " ".join(lines[2:4])
+    verdict = " ".join(line.strip() for line in lines[:2])
+    assert verdict.startswith("22.19 ms per prediction (median), 45 frames per second · 86 operations: ")
+    assert "32 on the Neural Engine, 54 on the GPU" in verdict
+    assert lines[2] == "YOLOv3 · iPhone 13 Pro, iOS 16.0 · all compute units · Xcode performance report"
     assert max(map(len, lines)) <= 100
     assert len(lines) <= 40
-    assert tracekit("inspect", saved(wwdc22()), "-q").out == " ".join(lines[2:4]) + "\n"
+    assert tracekit("inspect", saved(wwdc22()), "-q").out == f"{verdict}\n"
 
 
 def test_cold_values_and_placement_are_told(tracekit, saved) -> None:
@@ -57,7 +58,7 @@ def test_a_report_for_the_cpu_does_not_speak_of_the_neural_engine(tracekit, save
     assert "CPU only" in out
     assert "NEURAL ENGINE" not in out
     assert "  763" in out
-    assert not any("cannot" in line for line in out.splitlines() if line.startswith("  "))
+    assert "cannot run there" not in out
 
 
 def test_operations_are_filtered_by_unit(tracekit, saved) -> None:
@@ -74,7 +75,7 @@ def test_operations_are_filtered_by_unit(tracekit, saved) -> None:
 def test_markdown_has_times_and_every_operation(tracekit, saved) -> None:
     out = tracekit("inspect", saved(profiler_json()), "--format", "md").out
     assert "**20.00 ms per prediction (median), 50 frames per second · 2 operations: " in out
-    assert "| `out_1` | conv | Neural Engine | 15.0 ms, 75% |" in out
+    assert "| 15.0 ms, 75% | Neural Engine | conv | `out_1` |" in out
     assert "| 1 | `out_2` | topk | runs | can | – | 5.00 ms, 25% |" in out
 
 

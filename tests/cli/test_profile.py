@@ -27,7 +27,7 @@ def test_choices_stand_side_by_side_and_are_saved(tracekit, built_models, runtim
     assert names == ["float16_interface-all.json", "float16_interface-cpuOnly.json"]
     report = load_performance_report(tmp_path / names[0])
     assert (report.name, report.prediction.count, report.system) == ("float16_interface", 3, "macOS 26.2")
-    assert tracekit("inspect", tmp_path / names[1]).out.startswith("float16_interface · Mac16,1, macOS 26.2 · CPU only")
+    assert "\nfloat16_interface · Mac16,1, macOS 26.2 · CPU only" in tracekit("inspect", tmp_path / names[1]).out
     assert tracekit("matrix", tmp_path, "--label", "{name}", "--no-config").status == 0
 
 

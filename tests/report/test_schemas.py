@@ -47,7 +47,7 @@ CLASSES: dict[str, dict[str, type]] = {
         "summary": model_report.ModelSummary,
     },
     "performance": {
-        "": performance.PerformanceDocument,
+        "": performance.InspectedPerformance,
         "tool": ToolInfo,
         "performance": performance_facts.PerformanceReport,
         "timing": performance_facts.Timing,
@@ -140,8 +140,8 @@ def test_what_a_file_does_not_say_obeys_it_too(inspected) -> None:
 def test_every_form_of_a_performance_report_obeys_the_schema(document: object) -> None:
     report = report_of(document, Path("report.json"))
     assert report is not None
-    written = performance.performance_document(report)
+    written = performance.inspected_performance(report)
     again = report_of(validate("performance", to_json(written)), Path("again.json"))
     # What is written is read again, and says the same.
     assert again is not None
-    assert performance.performance_document(replace(again, source=report.source)).summary == written.summary
+    assert performance.inspected_performance(replace(again, source=report.source)).summary == written.summary

@@ -25,10 +25,10 @@ from support.fuzz_export import memory_mb, time_limit
 from support.models import build
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.outcomes import DetectorFailed
+from tracekit.documents.model_file import model_file_document
 from tracekit.model_files import UnreadableModel, parse_target, read_model
+from tracekit.render.forms import FORMS, rendered
 from tracekit.report.model_report import model_report
-from tracekit.report.renderers.model_markdown import render_model_markdown
-from tracekit.report.renderers.model_text import render_model
 from tracekit.report.renderers.serialize import schema_text, to_json
 
 MAX_MEMORY_MB = 700
@@ -97,7 +97,7 @@ def inspect(path: Path) -> str:
             target = parse_target("iOS16")
             judgments = run_model_detectors(model, target)
             report = model_report(model, judgments, target)
-            for text in (render_model(report, width=80, color=False, verbose=True), render_model_markdown(report)):
+            for text in (rendered(model_file_document(report), form, width=80) for form in FORMS):
                 assert text.endswith("\n")
             SCHEMA.validate(json.loads(to_json(report)))
     except UnreadableModel as error:

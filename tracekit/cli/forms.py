@@ -71,21 +71,25 @@ def files_of(arguments: Namespace, forms: Sequence[str], inputs: Sequence[str]) 
 
 
 def deliver(
-    form: str,
+    form: str | None,
     files: Mapping[Path, str],
     document: Callable[[str], Document],
     data: Mapping[str, Callable[[], str]],
+    *,
+    verbose: bool = False,
 ) -> None:
-    """Write each file, then print in one form. `document` gives what is said in a readable form, `data` the others.
+    """Write each file, then print in one form, or not where it is None. `document` gives what is said in a readable
+    form, `data` the others.
 
-    A file that cannot be written keeps no other from being written. Raises the first failure at the end.
+    `verbose` prints the long text; files hold it always. A file that cannot be written keeps no other from being
+    written. Raises the first failure at the end.
     """
     from tracekit.cli.output import emit, has_color, width
     from tracekit.cli.reports import write_report
     from tracekit.render.forms import rendered
 
-    def text(name: str, cells: int, *, color: bool = False) -> str:
-        return data[name]() if name in data else rendered(document(name), name, width=cells, color=color)
+    def text(name: str, cells: int, **looks: bool) -> str:
+        return data[name]() if name in data else rendered(document(name), name, width=cells, **looks)
 
     failures = []
     for path, name in files.items():
@@ -93,7 +97,9 @@ def deliver(
             write_report(path, text(name, FILE_WIDTH))
         except (OSError, TracekitError) as error:
             failures.append(error)
-    styled = form == "text" and has_color()
-    emit(text(form, width(FILE_WIDTH), color=styled), styled=styled, utf8=form in data or form == "html")
+    if form is not None:
+        styled = form == "text" and has_color()
+        shown = text(form, width(FILE_WIDTH), color=styled, verbose=verbose)
+        emit(shown, styled=styled, utf8=form in data or form == "html")
     if failures:
         raise failures[0]

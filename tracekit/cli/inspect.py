@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_format_arguments, add_output_argument
+from tracekit.cli.forms import add_form_arguments, deliver, files_of, form_of
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     from tracekit.detectors.model_checks import ModelChecks
     from tracekit.model_files import ModelFile
     from tracekit.model_files.performance import PerformanceReport
+    from tracekit.render.blocks import Document
 
-FORMATS = ("text", "markdown", "json")
+FORMS = ("text", "markdown", "html", "json")
 UNIT_CHOICES = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
-_ENDINGS = {".txt": "text", ".md": "markdown", ".markdown": "markdown", ".json": "json"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,8 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_check_arguments(group)
     add_config_arguments(group)
     output = parser.add_argument_group("output")
-    add_format_arguments(output, FORMATS)
-    add_output_argument(output, "write the report to FILE (.md, .txt or .json) and print the summary (repeatable)")
+    add_form_arguments(output, FORMS)
     output.add_argument(
         "--no-redact", action="store_true", help="keep paths, mail addresses and ids in the model's metadata"
     )
@@ -61,9 +59,7 @@ class _Inspected:
 
     summary: str
     """One line."""
-    text: Callable[[int, bool, bool], str]
-    """Text for a width, with color or without, with everything or without."""
-    markdown: Callable[[], str]
+    document: Callable[[], Document]
     json: Callable[[], str]
     failed: bool = False
     """Whether a check failed."""
@@ -71,39 +67,29 @@ class _Inspected:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Read, check and show."""
-    from tracekit.cli.output import emit, has_color, narrate, width
-    from tracekit.cli.reports import check_output, write_report
+    from tracekit.cli.output import emit, narrate
     from tracekit.model_files import ModelFile, read_piped, read_subject
-    from tracekit.report.renderers.text_layout import FILE_WIDTH
 
-    outputs = [(path, _format_of(path)) for path in map(Path, arguments.output)]
-    for path, _ in outputs:
-        check_output(path, [arguments.path])
+    files = files_of(arguments, FORMS, [arguments.path])
     subject = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_subject(arguments.path)
     inspected = _model(subject, arguments) if isinstance(subject, ModelFile) else _performance(subject, arguments)
-    written = {"json": inspected.json, "markdown": inspected.markdown}
-    for path, form in outputs:
-        write_report(path, written[form]() if form in written else inspected.text(FILE_WIDTH, False, True))
-        if not arguments.quiet:
-            narrate(f"tracekit: wrote {path}")
-    form = "markdown" if arguments.format == "md" else arguments.format
-    if form is None and (arguments.quiet or (outputs and not arguments.verbose)):
+    brief = arguments.format is None and (arguments.quiet or (files and not arguments.verbose))
+    form = None if brief else form_of(arguments)
+    deliver(form, files, lambda _: inspected.document(), {"json": inspected.json}, verbose=arguments.verbose)
+    for path in () if arguments.quiet else files:
+        narrate(f"tracekit: wrote {path}")
+    if brief:
         emit(f"{inspected.summary}\n")
-    elif form in (None, "text"):
-        emit(inspected.text(width(FILE_WIDTH), has_color(), arguments.verbose), styled=has_color())
-    else:
-        emit(written[form](), utf8=form == "json")
     return ExitStatus.UNUSABLE if inspected.failed else ExitStatus.DONE
 
 
 def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
     """A model with the answers of its checks."""
     from tracekit.detectors.model_runner import run_model_detectors
+    from tracekit.documents.model_file import model_file_document
     from tracekit.model_files import parse_target
     from tracekit.report.model_report import model_report
     from tracekit.report.model_words import summary
-    from tracekit.report.renderers.model_markdown import render_model_markdown
-    from tracekit.report.renderers.model_text import render_model
     from tracekit.report.renderers.serialize import to_json
 
     if arguments.unit:
@@ -121,8 +107,7 @@ def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
     report = model_report(model, judgments, target, redact=not arguments.no_redact)
     return _Inspected(
         summary(report),
-        lambda width, color, verbose: render_model(report, width=width, color=color, verbose=verbose),
-        lambda: render_model_markdown(report),
+        lambda: model_file_document(report),
         lambda: to_json(report),
         failed=bool(report.summary.errors),
     )
@@ -144,36 +129,21 @@ def _project(arguments: Namespace) -> ModelChecks:
 
 def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:
     """A performance report or compute plan."""
+    from tracekit.documents.performance import performance_report_document
     from tracekit.model_files.performance import ComputeUnit
-    from tracekit.report.performance import performance_document
+    from tracekit.report.performance import inspected_performance
     from tracekit.report.performance_words import result
-    from tracekit.report.renderers.performance_markdown import render_performance_markdown
-    from tracekit.report.renderers.performance_text import render_performance
     from tracekit.report.renderers.serialize import to_json
 
     options = {"--target": arguments.target, "--only": arguments.only, "--skip": arguments.skip, "--set": arguments.set}
     for option, value in options.items():
         if value:
             raise UsageError(f"{option} is for model files; this is a performance report")
-    document = performance_document(report, redact=not arguments.no_redact)
+    inspected = inspected_performance(report, redact=not arguments.no_redact)
     unit = ComputeUnit(UNIT_CHOICES[arguments.unit]) if arguments.unit else None
     return _Inspected(
-        result(document),
-        lambda width, color, verbose: render_performance(
-            document, width=width, color=color, verbose=verbose, unit=unit
-        ),
-        lambda: render_performance_markdown(document, unit=unit),
-        lambda: to_json(document),
+        result(inspected), lambda: performance_report_document(inspected, unit), lambda: to_json(inspected)
     )
-
-
-def _format_of(path: Path) -> str:
-    """Format of a file by its ending. Raises `UsageError`."""
-    form = _ENDINGS.get(path.suffix.lower())
-    if form is None:
-        problem = "unknown extension" if path.suffix else "no extension"
-        raise UsageError(f"{path}: {problem} (supported: .txt .md .json)")
-    return form
 
 
 COMMAND = Command(

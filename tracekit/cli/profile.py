@@ -56,7 +56,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.documents.matrix import matrix_document
     from tracekit.model_files.profiling import core_ml, profile
     from tracekit.report.choice import plain
-    from tracekit.report.performance import performance_document
+    from tracekit.report.performance import inspected_performance
     from tracekit.report.renderers.serialize import to_json
 
     runtime = core_ml.runtime()
@@ -75,7 +75,7 @@ def run(arguments: Namespace) -> ExitStatus:
         on_choice=lambda choice: narrate(f"tracekit: running {path.name} with {choice}"),
     )
     for choice, report in profiled.reports:
-        write_report(files[choice], to_json(performance_document(report)))
+        write_report(files[choice], to_json(inspected_performance(report)))
         narrate(f"tracekit: wrote {files[choice]}")
     if not profiled.reports:
         raise TracekitError("; ".join(failure.error for failure in profiled.failures))

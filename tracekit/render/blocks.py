@@ -72,6 +72,8 @@ class Table(Generic[Row]):
     """Whether the last row is that of all others."""
     parts: bool = False
     """Whether, in text, columns that do not fit stand in further tables below, each with the first column."""
+    brief: int | None = None
+    """Rows of the short text; None for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,15 @@ class Entries:
     """Cards one below the other."""
 
     entries: tuple[Entry, ...]
+    brief: int | None = None
+    """Entries of the short text; None for all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Our own Markdown: paragraphs, lists and code, such as a fix."""
+
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +115,13 @@ class Items:
     """A list."""
 
     lines: tuple[Line, ...]
+    brief: int | None = None
+    """Lines of the short text; None for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks below a title. A folded one is closed at first where a form can fold, and left out of text."""
+    """Blocks below a title. A folded one is closed at first where a form can fold, and left out of the short text."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -117,6 +130,19 @@ class Section:
     folded: bool = False
     name: str = ""
     """Id of the section in a page; empty where nothing leads to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A finding: how bad it is, what it is, and the blocks about it."""
+
+    label: str
+    """Its severity, or what it is about."""
+    tone: Role
+    check: str
+    """Id of the check."""
+    title: str
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +156,7 @@ class Figure:
     """Elements at the end of the page that its script draws from; empty for a picture that needs no script."""
 
 
-Block = Table[Any] | Entries | Paragraph | Items | Section | Figure
+Block = Table[Any] | Entries | Paragraph | Prose | Items | Section | Card | Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +185,10 @@ def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **look
     return Table(name, tuple(columns), listed, **looks) if listed else None
 
 
-def items(lines: Iterable[Line]) -> Items | None:
+def items(lines: Iterable[Line], brief: int | None = None) -> Items | None:
     """A list; None without items."""
     listed = tuple(line for line in lines if line)
-    return Items(listed) if listed else None
+    return Items(listed, brief) if listed else None
 
 
 def present(blocks: Iterable[Block | None]) -> tuple[Block, ...]:

@@ -15,8 +15,8 @@ FORMS: dict[str, tuple[str, ...]] = {
 """Endings of files in each form, the usual one first."""
 
 
-def rendered(document: Document, form: str, *, width: int, color: bool = False) -> str:
-    """The document in a form of `FORMS`, with a line break at the end. `width` and `color` are for text."""
+def rendered(document: Document, form: str, *, width: int, color: bool = False, verbose: bool = True) -> str:
+    """The document in a form of `FORMS`, with a line break at the end. `width`, `color` and `verbose` are for text."""
     match form:
         case "markdown":
             from tracekit.render.markdown import markdown_of
@@ -29,4 +29,4 @@ def rendered(document: Document, form: str, *, width: int, color: bool = False) 
         case _:
             from tracekit.render.text import text_of
 
-            return text_of(document, width=width, color=color)
+            return text_of(document, width=width, color=color, verbose=verbose)

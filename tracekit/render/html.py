@@ -6,11 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit._version import __version__
 from tracekit.characters import visible
-from tracekit.render.blocks import Entries, Figure, Items, Paragraph, Role, Section, Table, groups, plain, spans
+from tracekit.render.blocks import (
+    Card,
+    Entries,
+    Figure,
+    Items,
+    Paragraph,
+    Prose,
+    Role,
+    Section,
+    Table,
+    groups,
+    plain,
+    spans,
+)
 from tracekit.report.renderers.html.document import asset
 from tracekit.report.renderers.html.document import document as page
 from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
-from tracekit.report.renderers.html.prose import sentence
+from tracekit.report.renderers.html.prose import blocks, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +66,7 @@ def _figures(blocks: Iterable[Block]) -> Iterator[Figure]:
     for block in blocks:
         if isinstance(block, Figure):
             yield block
-        elif isinstance(block, Section):
+        elif isinstance(block, Section | Card):
             yield from _figures(block.blocks)
 
 
@@ -82,10 +95,14 @@ def _html(block: Block) -> Html | None:
         case Paragraph():
             lead = f"{block.lead}: " if block.lead else None
             return tag("p", lead, marked(block.line), class_=str(block.role) or None)
+        case Prose():
+            return blocks(visible(block.source, multiline=True))
         case Items():
             return listed(map(marked, block.lines), class_="notes")
         case Entries():
             return joined(map(_entry, block.entries))
+        case Card():
+            return _card(block)
         case Section():
             return _section(block)
         case Table():
@@ -97,6 +114,13 @@ def _html(block: Block) -> Html | None:
 def _entry(entry: Entry) -> Html:
     facts = [joined([tag("dt", label), tag("dd", marked(words))]) for label, words in entry.facts]
     return tag("article", tag("h3", marked(entry.head)), tag("dl", *facts) if facts else None, class_="entry")
+
+
+def _card(block: Card) -> Html:
+    kind = KINDS.get(block.tone, str(block.tone))
+    badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
+    head = tag("header", tag("h3", badge, " ", visible(block.title)), tag("p", code(block.check), class_="savings"))
+    return tag("article", head, *map(_html, block.blocks), id=f"finding-{block.check}", class_=f"finding {kind}")
 
 
 def _section(block: Section) -> Html | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
-from tracekit.render.blocks import Entries, Figure, Items, Paragraph, Role, Section, Table, groups, spans
+from tracekit.render.blocks import Card, Entries, Figure, Items, Paragraph, Prose, Role, Section, Table, groups, spans
 from tracekit.report.renderers.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _listed(blocks: Iterable[Block]) -> Iterator[Sequence[Any]]:
                 yield block.lines
             case Entries():
                 yield block.entries
-            case Section():
+            case Section() | Card():
                 yield from _listed(block.blocks)
 
 
@@ -69,6 +69,8 @@ def _parts(block: Block, level: int, rows: int) -> Iterator[str]:
     match block:
         case Paragraph():
             yield f"{escape(block.lead)}: {inline(block.line)}" if block.lead else inline(block.line)
+        case Prose():
+            yield visible(block.source, multiline=True).strip()
         case Items():
             yield "\n".join(f"- {inline(line)}" for line in block.lines[:rows])
             yield left_out(len(block.lines) - rows)
@@ -85,6 +87,10 @@ def _parts(block: Block, level: int, rows: int) -> Iterator[str]:
             else:
                 note = f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""
                 yield paragraphs(f"{'#' * level} {escape(visible(block.title))}", note, *body)
+        case Card():
+            heading = f"{'#' * level} {block.label.capitalize()}: {escape(visible(block.title))}"
+            body = [part for inner in block.blocks for part in _parts(inner, level + 1, rows)]
+            yield paragraphs(heading, code(block.check), *body)
         case Table():
             yield _table(block, rows)
         case Figure():

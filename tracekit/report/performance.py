@@ -37,7 +37,7 @@ class PerformanceSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class PerformanceDocument:
+class InspectedPerformance:
     """Everything that leaves the inspection of a report."""
 
     schema_version: int
@@ -47,13 +47,13 @@ class PerformanceDocument:
     redacted: bool
 
 
-def performance_document(report: PerformanceReport, *, redact: bool = True) -> PerformanceDocument:
+def inspected_performance(report: PerformanceReport, *, redact: bool = True) -> InspectedPerformance:
     """The document. Users in paths, mail addresses and ids are taken out of texts unless `redact` is false; names of
     the model and its operations stay. O(operations)."""
     operations = report.operations
     cost = {str(unit): sum(entry.cost or 0 for entry in report.on(unit)) for unit in ALL_UNITS}
     incompatible = {str(unit): len(report.incompatible_with(unit)) for unit in ALL_UNITS}
-    document = PerformanceDocument(
+    document = InspectedPerformance(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, None),
         performance=report,

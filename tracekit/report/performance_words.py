@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tracekit.model_files.performance import PerformanceReport, PlannedOperation, Timing
-    from tracekit.report.performance import PerformanceDocument
+    from tracekit.report.performance import InspectedPerformance
 
 MARKS = {Mark.RAN: "runs", Mark.COULD_RUN: "can", Mark.INCOMPATIBLE: "cannot", Mark.UNKNOWN: ABSENT}
 """Marks in a column."""
@@ -39,7 +39,7 @@ def context(report: PerformanceReport) -> str:
     return " · ".join((report.name, device, planned.asked(report), str(report.form)))
 
 
-def result(document: PerformanceDocument) -> str:
+def result(document: InspectedPerformance) -> str:
     """The result in one line: latency, rate, and where the operations run."""
     report = document.performance
     speed = "prediction not timed"
@@ -70,7 +70,7 @@ def first(timing: Timing, words: str) -> str:
     return f"{words}: {shown}{more}" if shown else ""
 
 
-def hand_offs(document: PerformanceDocument) -> str:
+def hand_offs(document: InspectedPerformance) -> str:
     """Changes of the compute unit, the most frequent first; empty where no operation is placed."""
     transitions = document.summary.hand_offs
     if not document.summary.units:

@@ -23,7 +23,7 @@ between processors."""
 SCHEMAS = {"report": SCHEMA_VERSION, "model": 1, "performance": 1}
 """Kinds of documents with a published JSON Schema, and its version."""
 
-_KINDS = {"Report": "report", "ModelReport": "model", "PerformanceDocument": "performance"}
+_KINDS = {"Report": "report", "ModelReport": "model", "InspectedPerformance": "performance"}
 """Kind of each dataclass. By name: only a command that makes one has to load it."""
 
 

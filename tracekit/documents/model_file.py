@@ -1,0 +1,173 @@
+"""What `tracekit inspect` says of a model file: what keeps it from loading or slows it down, then its facts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.render.blocks import (
+    Card,
+    Column,
+    Document,
+    Paragraph,
+    Prose,
+    Role,
+    Section,
+    Span,
+    items,
+    present,
+    section,
+    table,
+)
+from tracekit.report import model_words as words
+from tracekit.report.formatting import OUTCOMES, fix_line, lowered
+from tracekit.report.groups import with_outcome
+from tracekit.units import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tracekit.model_files import Feature
+    from tracekit.model_files.compression import Saving
+    from tracekit.render.blocks import Block, Line
+    from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
+    from tracekit.report.report import Check
+
+FEATURES, FUNCTIONS, STAGES, GROUPS, OPERATIONS = 8, 4, 6, 3, 6
+"""How much of each the short text shows."""
+
+
+def model_file_document(report: ModelReport) -> Document:
+    """The model and the answers of its checks."""
+    model, counts = report.model, report.summary
+    refused = report.target is not None and report.target.loads is False
+    tone = Role.BAD if refused or counts.errors else Role.OPEN if counts.findings else Role.GOOD
+    functions = [_function(function, len(model.functions) > 1) for function in model.functions]
+    hidden = functions[FUNCTIONS:]
+    return Document(
+        title=model.name,
+        verdict=words.summary(report),
+        tone=tone,
+        context=(Paragraph(words.context(model), Role.DIM),),
+        blocks=present(
+            (
+                *(_finding(check) for check in with_outcome(report.checks, "finding")),
+                *functions[:FUNCTIONS],
+                section(format_count(len(hidden), "more function"), *hidden, folded=True),
+                section("Stages", items(_stages(model), STAGES)),
+                _weights(model),
+                section("More", items(_remarks(model))),
+                _not_evaluated(report.checks),
+                section("Metadata", items(_metadata(model)), folded=True),
+                *(_others(report.checks, outcome) for outcome in ("passed", "not_applicable")),
+            )
+        ),
+    )
+
+
+def _finding(check: Check) -> Card:
+    """A finding, with its fix folded."""
+    fix = section("How to fix it", Paragraph(check.why), Prose(check.fix.strip()), folded=True)
+    return Card(
+        label=words.symptom(check),
+        tone=Role.BAD if words.symptom(check) == "LOADING" else Role.OPEN,
+        check=check.id,
+        title=check.title,
+        blocks=present(
+            (
+                Paragraph(check.summary),
+                Paragraph(fix_line(check.fix), lead="fix"),
+                Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
+                fix,
+            )
+        ),
+    )
+
+
+def _function(function: FunctionInfo, several: bool) -> Section | None:
+    roles = (("input", function.inputs), ("output", function.outputs), ("state", function.states))
+    rows = [(role, entry) for role, entries in roles for entry in entries]
+    columns: tuple[Column[tuple[str, Feature]], ...] = (
+        Column("", lambda row: row[0], words=True),
+        Column("name", lambda row: Span(row[1].name, Role.CODE), words=True),
+        Column("type", lambda row: words.feature_type(row[1]) + (", optional" if row[1].optional else ""), words=True),
+        Column("shape", lambda row: words.feature_shape(row[1]), words=True),
+    )
+    title = f"Interface of {function.name}" if several else "Interface"
+    grid: Block | None = table(title, columns, rows, brief=FEATURES)
+    return section(title, grid or Paragraph("not listed in the file", Role.DIM), *_computes(function))
+
+
+def _computes(function: FunctionInfo) -> Iterator[Paragraph]:
+    facts = (lowered(words.computes(function).rstrip(".")), f"opset {function.opset}" if function.opset else "")
+    if any(facts):
+        yield Paragraph("; ".join(filter(None, facts)))
+    total = sum(function.operations.values())
+    if total:
+        yield Paragraph(f"{format_count(total, 'operation')}: {words.histogram(function.operations, OPERATIONS)}")
+    if function.backends:
+        yield Paragraph(f"the file asks for {', '.join(function.backends)}")
+
+
+def _stages(model: ModelInfo) -> Iterator[Line]:
+    for number, stage in enumerate(model.stages, 1):
+        inputs = [f"{entry.name} ({words.feature_type(entry)})" for entry in stage.functions[0].inputs]
+        outputs = [f"{entry.name} ({words.feature_type(entry)})" for entry in stage.functions[0].outputs]
+        flow = f": {', '.join(inputs)} → {', '.join(outputs)}" if inputs or outputs else ""
+        total = sum(stage.functions[0].operations.values())
+        count = f", {format_count(total, 'operation')}" if total else ""
+        yield f"{number} {stage.name}, {stage.kind}{count}{flow}"
+
+
+def _weights(model: ModelInfo) -> Section | None:
+    weights = model.weights
+    groups: tuple[Column[WeightGroup], ...] = (
+        Column("stored as", words.weight_group, words=True),
+        Column("tensors", lambda group: f"{group.tensors:,}", lambda group: group.tensors, drop=2),
+        Column("parameters", lambda group: f"{group.parameters:,}", lambda group: group.parameters, drop=1),
+        Column("size", lambda group: format_bytes(group.bytes), lambda group: group.bytes),
+    )
+    savings: tuple[Column[Saving], ...] = (
+        Column("could save about", lambda entry: entry.technique, words=True),
+        Column("saved", lambda entry: f"−{format_bytes(entry.saved_bytes)}", lambda entry: entry.saved_bytes),
+        Column("size then", lambda entry: format_bytes(entry.bytes), lambda entry: entry.bytes, drop=1),
+    )
+    return section(
+        "Weights",
+        Paragraph(words.weight_size(weights)),
+        table("Weights by how they are stored", groups, weights.groups or (), brief=GROUPS),
+        table("What compression could save", savings, weights.savings),
+    )
+
+
+def _remarks(model: ModelInfo) -> Iterator[str]:
+    if model.custom_layers:
+        yield f"custom layers: {', '.join(model.custom_layers)}"
+    if model.updatable:
+        yield "can be trained further on the device"
+
+
+def _not_evaluated(checks: Sequence[Check]) -> Section | None:
+    """What helps, and which checks it would help; then what failed."""
+    remedies: dict[str, list[str]] = {}
+    for check in with_outcome(checks, "insufficient_data"):
+        remedies.setdefault(check.record, []).append(check.id)
+    lines: list[Line] = [
+        (Span(", ".join(ids), Role.STRONG), f": {lowered(record.rstrip('.'))}") for record, ids in remedies.items()
+    ]
+    failed = with_outcome(checks, "error")
+    lines += [(Span(f"{check.id} failed", Role.BAD), f": {check.summary}") for check in failed]
+    return section("Not evaluated", items(lines))
+
+
+def _metadata(model: ModelInfo) -> Iterator[Line]:
+    for key, value in model.metadata.entries:
+        yield f"{key}: {value}"
+    if model.loads_on:
+        yield f"loads on: {', '.join(f'{system} {first}' for system, first in model.loads_on.items())}"
+
+
+def _others(checks: Sequence[Check], outcome: str) -> Section | None:
+    """Checks that found nothing."""
+    answers = with_outcome(checks, outcome)
+    lines = [(Span(check.id, Role.STRONG), f": {check.summary}") for check in answers]
+    return section(OUTCOMES[outcome].capitalize(), items(lines), folded=True)
