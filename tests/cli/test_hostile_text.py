@@ -109,8 +109,7 @@ WRITTEN = (
     "compare {path} {path} -o {out}/c.md -o {out}/c.txt -o {out}/c.html -o {out}/c.json",
     "matrix {path} -o {out}/m.md -o {out}/m.txt -o {out}/m.html -o {out}/m.csv -o {out}/m.json",
     "matrix {path} --label {label} --format csv",
-    "check {path} --config {config} -o {out}/k.xml -o {out}/k.md -o {out}/k.txt -o {out}/k.sarif -o {out}/k.json "
-    "-o {out}/k.benchmark.json -o {out}/k.bencher.json",
+    "check {path} --config {config} -o {out}/k.xml -o {out}/k.md -o {out}/k.txt -o {out}/k.sarif -o {out}/k.json",
     "check {path} --no-config --format github",
     "bugreport {path} {private} -o {out}/b.zip",
     "diagnose {path} {private}",

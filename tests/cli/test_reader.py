@@ -112,7 +112,7 @@ def test_a_sound_bundle_is_never_given_to_xctrace(tracekit, sound: Path, standin
 def test_without_xctrace_the_table_stays_unreadable_and_the_report_says_why(tracekit, broken: Path) -> None:
     result = tracekit("analyze", broken, "--format", "json")
     report = report_of(result)
-    assert result.status == 3
+    assert result.status == 2
     (entry,) = (each for each in report["coverage"] if each["instrument"] == "Core ML")
     assert entry["state"] == "unreadable"
     assert "unknown format 0x0" in entry["conclusion"]
@@ -121,7 +121,7 @@ def test_without_xctrace_the_table_stays_unreadable_and_the_report_says_why(trac
 
 def test_the_native_reader_asks_nobody(tracekit, broken: Path, standin, standin_log) -> None:
     standin()
-    assert tracekit("analyze", broken, "--reader", "native").status == 3
+    assert tracekit("analyze", broken, "--reader", "native").status == 2
     result = tracekit("tables", broken, "--reader", "native", "--format", "json")
     (entry,) = (each for each in report_of(result) if each["schema"] == CORE_ML)
     assert (entry["state"], entry["rows"]) == ("unreadable", None)
@@ -176,7 +176,7 @@ def test_where_xctrace_fails_too_both_reasons_are_told(tracekit, broken: Path, s
     standin(export=failure, only=CORE_ML)
     result = tracekit("analyze", broken, "--format", "json")
     report = report_of(result)
-    assert result.status == 3
+    assert result.status == 2
     (entry,) = (each for each in report["coverage"] if each["instrument"] == "Core ML")
     assert "unknown format 0x0" in entry["conclusion"]
     assert any(f"xctrace could not export the table {CORE_ML} either" in note for note in report["recording"]["notes"])

@@ -93,7 +93,7 @@ def _span(span: Span) -> Html:
 def _html(block: Block) -> Html | None:
     match block:
         case Paragraph():
-            lead = f"{block.lead}: " if block.lead else None
+            lead = f"{visible(block.lead)}: " if block.lead else None
             return tag("p", lead, marked(block.line), class_=str(block.role) or None)
         case Prose():
             return blocks(visible(block.source, multiline=True))
@@ -133,7 +133,7 @@ def _section(block: Section) -> Html | None:
 
 def grid(block: Table[Any]) -> Html:
     """A table that can be read without scripts, and sorted with them. On a phone its rows become paragraphs."""
-    head = tag("tr", *(tag("th", column.title, scope="col", class_=_kind(column)) for column in block.columns))
+    head = tag("tr", *(tag("th", visible(column.title), scope="col", class_=_kind(column)) for column in block.columns))
     bodies = []
     for heading, rows in groups(block):
         lines = [tag("tr", *(_cell(column, row) for column in block.columns)) for row in rows]
@@ -142,8 +142,8 @@ def grid(block: Table[Any]) -> Html:
             lines.insert(0, tag("tr", name))
         bodies.append(tag("tbody", *lines))
     looks = " ".join(["stacked", *(["wide"] if len(block.columns) > WIDE else [])])
-    table = tag("table", tag("thead", head), *bodies, aria_label=block.name, class_=looks)
-    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=block.name)
+    table = tag("table", tag("thead", head), *bodies, aria_label=visible(block.name), class_=looks)
+    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=visible(block.name))
 
 
 def _cell(column: Column[Any], row: Any) -> Html:
@@ -153,7 +153,7 @@ def _cell(column: Column[Any], row: Any) -> Html:
         marked(column.text(row)),
         class_=_kind(column),
         data_v=value,
-        data_title=column.title or None,
+        data_title=visible(column.title) or None,
         data_quantity=column.quantity or None,
     )
 

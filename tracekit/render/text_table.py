@@ -44,7 +44,7 @@ def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable
 
 def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
     grid = _fitting(block, layout.width - indent - (GAP if block.group else 0), styled)
-    titles = [Text(column.title, "dim") for column in grid.columns]
+    titles = [Text(visible(column.title), "dim") for column in grid.columns]
     lines = _row(titles, grid, layout, indent) if any(titles) else []
     for heading, rows in groups(block):
         if heading:
@@ -84,7 +84,9 @@ def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iter
 
 def _needed(column: Column[Any], block: Table[Any], styled: Callable[[Line], Text]) -> int:
     """Cells of the widest text of a column."""
-    return max([Layout.cells(column.title), *(Layout.cells(styled(column.text(row)).plain) for row in block.rows)])
+    return max(
+        [Layout.cells(visible(column.title)), *(Layout.cells(styled(column.text(row)).plain) for row in block.rows)]
+    )
 
 
 def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:

@@ -13,8 +13,7 @@ from tracekit.recording.writing.text_forms import harmless
 from tracekit.report.strings import map_strings
 
 if TYPE_CHECKING:
-    from tracekit.characters import visible
-from tracekit.compare.matrix import Matrix
+    from tracekit.compare.matrix import Matrix
 
 
 def render_csv(matrix: Matrix) -> str:
