@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.idle import Pacing, core_ml_calls, idle_times, pacing, spread
+from tracekit.analysis.idle import Pacing, core_ml_calls, follows, idle_times, pacing, spread
+from tracekit.trace.cache import TraceCache
 from tracekit.trace.frames import FIXED_CATEGORIES
 
 MS = 1_000_000
@@ -22,11 +25,16 @@ def activity(*rows):
     )
 
 
+def calls_of(rows):
+    """What was asked of Core ML in a trace with these rows of the activity."""
+    return core_ml_calls(SimpleNamespace(activity=rows, cache=TraceCache()))
+
+
 def test_only_time_without_any_activity_is_idle():
     rows = activity(
         ("A", "top", 0, 10), ("B", "top", 15, 10), ("B", "sub", 27, 10), ("A", "top", 30, 10), ("A", "top", 60, 5)
     )
-    idle = idle_times(core_ml_calls(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
+    idle = idle_times(calls_of(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
     assert idle.start_ns.tolist() == [10, 25, 40]
     assert idle.end_ns.tolist() == [15, 30, 60]
     names = rows["model"].cat.categories
@@ -44,7 +52,7 @@ def rows_of(*lists):
 
 def busy_of(*lists):
     idle = idle_times(
-        core_ml_calls(rows_of(*lists)), 0, np.array([start for start, _ in lists[0]]), np.zeros(20, np.int64), 2
+        calls_of(rows_of(*lists)), 0, np.array([start for start, _ in lists[0]]), np.zeros(20, np.int64), 2
     )
     return idle.busy_ns.tolist(), idle.next_model.tolist()
 
@@ -86,13 +94,13 @@ def test_a_model_that_also_runs_between_the_calls_works_by_itself():
 
 def test_sequences_are_kept_apart_and_short_ones_left_out():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010)))
-    idle = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
+    idle = idle_times(calls_of(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
     assert (idle.start_ns.tolist(), idle.end_ns.tolist()) == ([5, 15], [10, 20])
     assert idle.distance_ns.tolist() == [10, 10]
 
 
 def test_without_calls_there_is_no_gap():
-    idle = idle_times(core_ml_calls(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
+    idle = idle_times(calls_of(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
     assert (len(idle.start_ns), len(idle.distance_ns), idle.share) == (0, 0, 0.0)
 
 
@@ -100,7 +108,7 @@ def test_without_calls_there_is_no_gap():
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=2, max_size=20))
 def test_gaps_add_up_to_what_is_idle_in_the_steps(pairs):
     rows = activity(*(("A", "top", start, length) for start, length in sorted(pairs)))
-    idle = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
+    idle = idle_times(calls_of(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
     covered = np.zeros(400, bool)
     for start, length in pairs:
         covered[start : start + length] = True
@@ -173,3 +181,13 @@ def test_calls_of_one_length_tell_nothing():
 def test_the_spread_is_half_the_distance_between_quartiles_over_the_median():
     assert spread(np.array([10, 20, 30, 40, 50])) == pytest.approx(10 / 30)
     assert spread(np.array([0, 0, 0])) == float("inf")
+
+
+def test_even_distances_may_follow_each_other():
+    rng = np.random.default_rng(3)
+    calls = 20_000 + rng.integers(-400, 400, 60)
+    following, waiting = calls + 13_333, np.full(60, 33_333)
+    assert pacing(following, calls) is pacing(waiting, calls) is Pacing.PERIODIC
+    assert follows(following, calls)
+    assert not follows(waiting, calls)
+    assert not follows(waiting, np.full(60, 20_000))

@@ -7,22 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.throughput import bursts, gaps, summarize_throughput
+from tracekit.analysis.idle import core_ml_calls
+from tracekit.analysis.throughput import burst_numbers, bursts, gaps, steady_rate, summarize_throughput
 from tracekit.intervals import Intervals
 
 MS = 1_000_000
 
 
-def test_a_gap_longer_than_five_usual_distances_ends_a_burst(frame):
-    # Distances 10, 10, 50, 51, 10, 10; the median is 10.
-    starts = [0, 10, 20, 70, 121, 131, 141]
+def test_a_gap_longer_than_five_usual_intervals_ends_a_burst(frame):
+    # Intervals of 10, 10, 54, 55, 10, 10, whose median is 10, and gaps of 6, 6, 50, 51, 6, 6.
+    starts = [0, 10, 20, 74, 129, 139, 149]
     in_bursts = bursts(frame(*[(start, start + 4) for start in starts]))
     assert in_bursts.burst.tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert in_bursts.first.tolist() == [0, 4]
     assert in_bursts.count.tolist() == [4, 3]
-    assert (in_bursts.start_ns.tolist(), in_bursts.end_ns.tolist()) == ([0, 121], [74, 145])
+    assert (in_bursts.start_ns.tolist(), in_bursts.end_ns.tolist()) == ([0, 129], [78, 153])
     assert in_bursts.busy_ns.tolist() == [16, 12]
-    assert in_bursts.gap_ns.tolist() == [58, 12]
+    assert in_bursts.gap_ns.tolist() == [62, 12]
 
 
 def test_calls_handed_over_at_one_instant_do_not_make_every_gap_long(frame):
@@ -86,18 +87,25 @@ def test_device_idle_time_is_unknown_without_hardware(frame):
 
 
 def paced(frame, period_ns, duration_ns, count=60, jitter=0.01, seed=1):
-    noise = np.random.default_rng(seed).normal(0, jitter * period_ns, count)
-    starts = (np.arange(1, count + 1) * period_ns + noise).astype(int).tolist()
-    return frame(*[(start, start + duration_ns) for start in starts])
+    rng = np.random.default_rng(seed)
+    starts = (np.arange(1, count + 1) * period_ns + rng.normal(0, jitter * period_ns, count)).astype(int)
+    lengths = (duration_ns * rng.normal(1, 0.0005, count)).astype(int)
+    return frame(*zip(starts.tolist(), (starts + lengths).tolist(), strict=True))
+
+
+def rate_of(trace_of, predictions, activity=None):
+    """The steady rate of some predictions, among all rows of the activity."""
+    calls = core_ml_calls(trace_of(predictions if activity is None else activity))
+    return steady_rate(predictions, bursts(predictions), calls, int(predictions["model"].cat.codes.iloc[0]))
 
 
 @pytest.mark.parametrize(("rate", "busy_ms"), [(120, 3), (60, 7), (30, 12), (25, 20), (24, 20)])
-def test_calls_at_a_camera_or_display_rate_are_named(frame, rate, busy_ms):
+def test_calls_at_a_camera_or_display_rate_are_named(frame, trace_of, rate, busy_ms):
     predictions = paced(frame, 1e9 / rate, busy_ms * MS)
-    throughput = summarize_throughput(predictions, bursts(predictions))
-    assert throughput.steady_rate.fps == rate
-    assert abs(throughput.steady_rate.deviation) < 0.01
-    assert throughput.per_second == pytest.approx(rate, rel=0.01)
+    steady = rate_of(trace_of, predictions)
+    assert steady.fps == rate
+    assert abs(steady.deviation) < 0.01
+    assert summarize_throughput(predictions, bursts(predictions)).per_second == pytest.approx(rate, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +113,97 @@ def test_calls_at_a_camera_or_display_rate_are_named(frame, rate, busy_ms):
     [(28.0, 7, 0.01), (33.3, 33.1, 0.001), (33.3, 7, 0.3)],
     ids=["no common rate", "back to back", "irregular"],
 )
-def test_other_calls_have_no_pace(frame, period_ms, busy_ms, jitter):
-    predictions = paced(frame, period_ms * MS, int(busy_ms * MS), jitter=jitter)
-    assert summarize_throughput(predictions, bursts(predictions)).steady_rate is None
+def test_other_calls_have_no_pace(frame, trace_of, period_ms, busy_ms, jitter):
+    assert rate_of(trace_of, paced(frame, period_ms * MS, int(busy_ms * MS), jitter=jitter)) is None
+
+
+def in_turn(frame, drafts, gap_ns, wait_ns=0, seed=5):
+    """Calls of `Target` of about 13 ms, each after so many of `Draft` of about 5 ms; each call follows the one before
+    after a gap. With `wait_ns`, each round waits for its time instead."""
+    rng, now, rows, models = np.random.default_rng(seed), 0, [], []
+    for index in range(60):
+        now = max(now, index * wait_ns)
+        for model in [*["Draft"] * drafts, "Target"]:
+            length = int((5 if model == "Draft" else 13.0) * MS * rng.normal(1, 0.02))
+            rows.append((now, now + length))
+            models.append(model)
+            now += length + gap_ns
+    activity = frame(*rows, model=models)
+    return activity, activity[(activity["model"] == "Target").to_numpy()]
+
+
+@pytest.mark.parametrize(("drafts", "gap_ns"), [(4, 80_000), (3, 1_333_000), (2, 3_444_000)])
+def test_calls_that_follow_those_of_another_model_keep_no_pace(frame, trace_of, drafts, gap_ns):
+    # 13 ms, four times 5 ms and five gaps of 80 us are 33.4 ms: 30 fps by chance. So are fewer drafts with longer gaps.
+    activity, target = in_turn(frame, drafts, gap_ns)
+    assert np.median(np.diff(target["start_ns"])) == pytest.approx(1e9 / 30, rel=0.01)
+    assert rate_of(trace_of, target, activity) is None
+
+
+def test_a_model_after_another_one_keeps_the_pace_of_the_camera(frame, trace_of):
+    activity, target = in_turn(frame, 1, 80_000, wait_ns=1_000_000_000 // 30)
+    assert rate_of(trace_of, target, activity).fps == 30
+
+
+def test_a_model_that_works_on_its_own_does_not_hide_a_pace(frame, trace_of):
+    camera = paced(frame, 1e9 / 30, 8 * MS)
+    rng, now, rows = np.random.default_rng(8), 0, []
+    while now < 2_000 * MS:
+        length = int(rng.integers(20, 60)) * MS
+        rows.append((now, now + length))
+        now += length + 100_000
+    start, end = camera["start_ns"].tolist(), (camera["start_ns"] + camera["duration_ns"]).tolist()
+    both = sorted([*((*row, "Other") for row in rows), *((*row, "Camera") for row in zip(start, end, strict=True))])
+    activity = frame(*[row[:2] for row in both], model=[row[2] for row in both])
+    assert rate_of(trace_of, activity[(activity["model"] == "Camera").to_numpy()], activity).fps == 30
+
+
+def rate_and_interval(predictions):
+    throughput = summarize_throughput(predictions, bursts(predictions))
+    return throughput.bursts, throughput.per_second, throughput.interval_ns
+
+
+def test_calls_that_start_together_are_as_many_per_second_as_were_made(frame):
+    # 30 calls started 6 us apart, done one after the other every 5.1 ms: 30 in 153 ms.
+    rows = [(index * 6_000, (index + 1) * 5_100_000) for index in range(30)]
+    assert rate_and_interval(frame(*rows)) == (1, pytest.approx(30 / 0.153), None)
+    # Once more after seconds, and again.
+    tapped = [(start + tap, end + tap) for tap in (0, 4_000 * MS, 11_000 * MS) for start, end in rows]
+    assert rate_and_interval(frame(*tapped)) == (3, pytest.approx(30 / 0.153), None)
+
+
+def test_pairs_of_calls_are_as_many_per_second_as_were_made(frame):
+    # Two every 46 ms, 1 ms apart and 30 ms long: 43 per second, and no interval of 1 ms.
+    rows = [(index * 46 * MS + late, index * 46 * MS + late + 30 * MS) for index in range(40) for late in (0, MS)]
+    assert rate_and_interval(frame(*rows)) == (1, pytest.approx(2 / 0.046, rel=0.02), None)
+
+
+def test_calls_in_flight_by_turns_keep_their_interval(frame):
+    # One starts every 25 ms and takes 50 ms, for 2 s, again after 3 s.
+    rows = [(at + index * 25 * MS, at + (index * 25 + 50) * MS) for at in (0, 5_000 * MS) for index in range(80)]
+    assert rate_and_interval(frame(*rows)) == (2, pytest.approx(40, rel=0.02), 25 * MS)
+
+
+def test_a_long_call_ends_no_burst_and_a_gap_does(frame):
+    # Intervals 10, 91, 10, 64, 10: five times their median is 50, and the gap before 175 is 55.
+    rows = ((0, 9), (10, 100), (101, 110), (111, 120), (175, 184), (185, 194))
+    assert burst_numbers(frame(*rows)).tolist() == [0, 0, 0, 0, 1, 1]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 60)), min_size=2, max_size=24))
+def test_no_rate_exceeds_the_predictions_of_the_time_in_flight(frame, drawn):
+    rows = sorted((start, start + length) for start, length in drawn)
+    throughput = summarize_throughput(predictions := frame(*rows), times := bursts(predictions))
+    for before, after in zip(range(len(rows) - 1), range(1, len(rows)), strict=True):
+        if times.burst[before] != times.burst[after]:
+            assert max(end for _, end in rows[:after]) < rows[after][0], "cut while a call is in flight"
+    members = [row for row, burst in zip(rows, times.burst.tolist(), strict=True) if times.count[burst] > 1]
+    in_flight = len({t for start, end in members for t in range(start, end)})
+    if throughput.per_second and in_flight:
+        assert throughput.per_second <= len(members) * 1e9 / in_flight * (1 + 1e-9)
+    if throughput.interval_ns is not None:
+        assert throughput.per_second * throughput.interval_ns >= 0.5e9
 
 
 def test_throughput_counts_distances_inside_bursts_only(frame):

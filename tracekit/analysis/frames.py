@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.idle import Pacing, pacing
-from tracekit.analysis.throughput import BURST_FACTOR, FRAME_RATES
+from tracekit.analysis.throughput import FRAME_RATES, burst_numbers
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -52,11 +52,11 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     """Steps of predictions (sorted by start) that keep to the frames of a common rate; None where
     they keep to none, or follow each other at a pace of their own. O(n log n).
 
-    Steps of more than `BURST_FACTOR` median steps are pauses of the user, and left out.
+    Steps from one burst to the next are pauses of the user, and left out.
     """
     starts, lengths = (predictions[name].to_numpy() for name in ("start_ns", "duration_ns"))
     steps = np.diff(starts)
-    index = np.flatnonzero(steps <= BURST_FACTOR * float(np.median(steps))) if len(steps) else steps
+    index = np.flatnonzero(np.diff(burst_numbers(predictions)) == 0)
     if len(index) < MIN_STEPS:
         return None
     steps, busy = steps[index], np.minimum(lengths[index], steps[index])

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.intervals import Intervals
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
     from tracekit.intervals import CoveredTime
+    from tracekit.trace.trace import Trace
 
 
 BEAT_SPREAD = 0.01
@@ -91,8 +91,11 @@ class CoreMLCalls:
     """The time of all rows."""
 
 
-def core_ml_calls(activity: pd.DataFrame) -> CoreMLCalls:
-    """The rows of `Trace.activity` that the app asked for, without those of stages of a pipeline. O(n log n)."""
+@cached_by_trace
+def core_ml_calls(trace: Trace) -> CoreMLCalls:
+    """The rows of `Trace.activity` that the app asked for, without those of stages of a pipeline. O(n log n), once for
+    each trace."""
+    activity = trace.activity
     top = is_any(activity["level"], Level.TOP)
     times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
@@ -169,12 +172,22 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     a distance of several beats counts as one. Distances that hardly vary, or of which each makes up for the one before,
     are a beat in any case; where most pass two or three beats, the usual distance is so many.
     """
+    if len(distance_ns) >= 3 and np.median(distance_ns) and any(_keeps(distance_ns, beats) for beats in _BEATS):
+        return Pacing.PERIODIC
+    return _pacing_by_gaps(distance_ns, busy_ns)
+
+
+def follows(distance_ns: IntArray, busy_ns: IntArray) -> bool:
+    """Whether each call follows the one before, however even their distances are: gaps are clearly not shorter where
+    calls are longer. Shape (steps,) each, as for `pacing`. O(n log n)."""
+    return _pacing_by_gaps(distance_ns, busy_ns) is Pacing.FOLLOWING
+
+
+def _pacing_by_gaps(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     count = len(distance_ns)
     usual = float(np.median(distance_ns)) if count else 0.0
     if count < 3 or not usual:
         return Pacing.UNCLEAR
-    if any(_keeps(distance_ns, beats) for beats in _BEATS):
-        return Pacing.PERIODIC
     distance = _of_one_beat(distance_ns, usual)
     busy = _clipped(busy_ns.astype(np.float64))
     gap = distance - busy

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown, summarize_breakdown
 from tracekit.analysis.concurrency import summarize_in_flight
+from tracekit.analysis.idle import core_ml_calls
 from tracekit.analysis.latency import frame_rate, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import row_statistics
-from tracekit.analysis.throughput import bursts, summarize_throughput
+from tracekit.analysis.throughput import bursts, steady_rate, summarize_throughput
 from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import shown_models
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.breakdown import Breakdown, BreakdownSummary
     from tracekit.analysis.concurrency import InFlight
+    from tracekit.analysis.idle import CoreMLCalls
     from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend
     from tracekit.analysis.statistics import Statistics
     from tracekit.analysis.throughput import Throughput
@@ -76,7 +78,7 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     warm follows from all rows, whether they count or not. O(n log n) in the rows of the trace.
     """
     models = shown_models(trace, shown)
-    of_trace = breakdown(trace), _working(trace), first_after_load(trace.activity)
+    of_trace = _OfTrace(breakdown(trace), _working(trace), first_after_load(trace.activity), core_ml_calls(trace))
     rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
     summaries = [
         _summary(
@@ -118,7 +120,7 @@ def _working(trace: Trace) -> CoveredTime | None:
     return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= recorded else None
 
 
-_COLUMNS = ["start_ns", "duration_ns", "kind", "instance", "attribution"]
+_COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "attribution"]
 """Columns of the activity that summaries read; taking only these is much faster than taking whole rows."""
 
 
@@ -143,8 +145,18 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
     return rows_of
 
 
+class _OfTrace(NamedTuple):
+    """What is the same for all models."""
+
+    parts: Breakdown
+    busy: CoveredTime | None
+    cold: BoolArray
+    """Shape (rows of the activity,): the first prediction after a load."""
+    calls: CoreMLCalls
+
+
 def _summary(
-    of_trace: tuple[Breakdown, CoveredTime | None, BoolArray],
+    of_trace: _OfTrace,
     name: str,
     level: str,
     parents: tuple[str, ...],
@@ -167,23 +179,22 @@ def _summary(
     return summary if level == Level.SUB or predictions.empty else _with_calls(summary, predictions, of_trace)
 
 
-def _with_calls(
-    summary: ModelSummary,
-    predictions: pd.DataFrame,
-    of_trace: tuple[Breakdown, CoveredTime | None, BoolArray],
-) -> ModelSummary:
+def _with_calls(summary: ModelSummary, predictions: pd.DataFrame, of_trace: _OfTrace) -> ModelSummary:
     """The summary with what the app's calls show.
 
     Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
     frame rates follow from them.
     """
-    parts, busy, cold = of_trace
+    parts, busy, cold, calls = of_trace
+    burst_times, code = bursts(predictions), int(predictions["model"].cat.codes.iloc[0])
     timed = not is_any(predictions["attribution"], Attribution.INFERRED).any()
     warm = ~cold[predictions.index]
     return replace(
         summary,
         latency=summarize_latency(predictions, warm) if timed else None,
-        throughput=summarize_throughput(predictions, bursts(predictions), busy),
+        throughput=summarize_throughput(
+            predictions, burst_times, busy, steady_rate(predictions, burst_times, calls, code)
+        ),
         in_flight=summarize_in_flight(predictions) if timed else None,
         latency_trend=summarize_latency_trend(predictions[warm]) if timed else None,
         fps=frame_rate(predictions, warm) if timed else None,

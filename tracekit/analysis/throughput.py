@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.idle import follows, idle_times
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.intervals import Intervals, union_by_group
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.arrays import IntArray
+    from tracekit.analysis.idle import CoreMLCalls
+    from tracekit.arrays import FloatArray, IntArray
     from tracekit.intervals import CoveredTime
 
 BURST_FACTOR = 5.0
-"""A distance from start to start of more than this many median ones ends a burst (heuristic)."""
+"""A gap of more than this many usual intervals ends a burst (heuristic)."""
 
 TOLERANCE = 0.02
 """Part of the period of a frame rate by which the median distance may differ from it (heuristic)."""
@@ -51,24 +53,41 @@ class Bursts:
         return self.end_ns - self.start_ns - self.busy_ns
 
 
-def bursts(predictions: pd.DataFrame, factor: float = BURST_FACTOR) -> Bursts:
-    """Bursts of the predictions (shared event columns, sorted by start) of one model or of several.
+def burst_numbers(predictions: pd.DataFrame) -> IntArray:
+    """Shape (predictions,): number of the burst of each prediction (shared event columns, sorted by start) of one model
+    or of several.
 
-    A burst ends where the next prediction starts more than `factor` times the median distance later; the median is of
-    distances above 0, so that calls handed over at one instant do not make every gap long. O(n log n).
+    A burst ends only where nothing is in flight, for more than `BURST_FACTOR` usual intervals. O(n log n).
     """
     called = Intervals.from_rows(predictions)
-    distances = np.diff(called.starts)
-    positive = distances[distances > 0]
-    limit = factor * float(np.median(positive)) if len(positive) else np.inf
-    opens = np.concatenate(([True], distances > limit))[: len(called)]
-    burst = np.cumsum(opens) - 1
-    first = np.flatnonzero(opens)
-    count = np.diff(first, append=len(called))
+    intervals = _intervals(called)
+    limit = BURST_FACTOR * float(np.median(intervals)) if len(intervals) else np.inf
+    free = called.starts[1:] - np.maximum.accumulate(called.ends)[:-1]
+    return np.cumsum(np.concatenate(([False], free > limit))[: len(called)])
+
+
+def _intervals(called: Intervals) -> FloatArray:
+    """For each call with one that starts after its end: the mean time from start to start until then, above 0.
+
+    Where none overlap, these are the times from start to start. Calls that start together would make those tiny.
+    """
+    index = np.arange(len(called))
+    following = np.maximum(np.searchsorted(called.starts, called.ends), index + 1)
+    followed = following < len(called)
+    index, following = index[followed], following[followed]
+    intervals: FloatArray = (called.starts[following] - called.starts[index]) / (following - index)
+    return intervals[intervals > 0]
+
+
+def bursts(predictions: pd.DataFrame) -> Bursts:
+    """Bursts of the predictions, as `burst_numbers` has them. O(n log n)."""
+    called = Intervals.from_rows(predictions)
+    burst = burst_numbers(predictions)
+    first = np.flatnonzero(np.diff(burst, prepend=-1))
     return Bursts(
         burst=burst,
         first=first,
-        count=count,
+        count=np.diff(first, append=len(called)),
         start_ns=called.starts[first],
         end_ns=np.maximum.reduceat(called.ends, first) if len(first) else first,
         busy_ns=called.covered_by_group(burst, len(first)),
@@ -136,51 +155,72 @@ class Throughput:
     """Part of `gap_ns` in which neither the Neural Engine nor the GPU worked, for whomever; None where the work of one
     of them was not recorded."""
     interval_ns: float | None
-    """Median time from start to start."""
+    """Median time from start to start; None where it is less than half of the mean, as where predictions start in
+    groups."""
     per_second: float | None
-    """Predictions started per second: distances over their summed length."""
+    """Predictions per second: those of each burst over the time from its first start to its last and one mean interval,
+    or over its time in flight if that is longer, as where they start together."""
     steady_rate: SteadyRate | None
-    """None where the predictions keep no common frame rate, or run back to back, when their own latency sets the
-    beat."""
+    """As `steady_rate` gives it."""
 
 
 def summarize_throughput(
     predictions: pd.DataFrame,
     burst_times: Bursts,
     busy: CoveredTime | None = None,
-    *,
-    slack: float = 0.05,
+    steady: SteadyRate | None = None,
 ) -> Throughput:
-    """Throughput of the predictions inside the bursts that `bursts` found, `busy` as in `gaps`. O((n + m) log n).
-
-    A steady rate is named where the median distance lies within `TOLERANCE` of the period of a rate of `FRAME_RATES`,
-    half the distance between the quartiles is at most `SPREAD` of it, and gaps make up at least `slack` of the span:
-    all (heuristic), set so that the nearest rates, 24 and 25, stay apart and that back-to-back calls have none.
-    """
+    """Throughput of the predictions inside the bursts that `bursts` found, `busy` as in `gaps`. O((n + m) log n)."""
     several = burst_times.count > 1
-    starts = predictions["start_ns"].to_numpy()
-    distances = np.diff(starts)[np.diff(burst_times.burst) == 0]
-    span = int((burst_times.end_ns - burst_times.start_ns)[several].sum())
-    gap = int(burst_times.gap_ns[several].sum())
-    steady = None
-    if len(distances) and span and gap >= slack * span:
-        steady = _steady_rate(distances)
-    total = int(distances.sum())
+    count = burst_times.count[several]
+    distances = _distances(predictions, burst_times)
+    last = burst_times.first[several] + count - 1
+    apart = predictions["start_ns"].to_numpy()[last] - burst_times.start_ns[several]
+    total = float(np.maximum(apart * count / (count - 1), burst_times.busy_ns[several]).sum())
+    per_second = int(count.sum()) * 1e9 / total if total else None
+    interval = float(np.median(distances)) if per_second else None
     free = gaps(predictions, burst_times, busy)
     return Throughput(
         bursts=len(burst_times.count),
-        predictions=int(burst_times.count[several].sum()),
-        span_ns=span,
-        gap_ns=gap,
+        predictions=int(count.sum()),
+        span_ns=int((burst_times.end_ns - burst_times.start_ns)[several].sum()),
+        gap_ns=int(burst_times.gap_ns[several].sum()),
         gaps=duration_statistics(free.start_ns, free.end_ns - free.start_ns),
         device_idle_ns=None if free.device_idle_ns is None else int(free.device_idle_ns.sum()),
-        interval_ns=float(np.median(distances)) if len(distances) else None,
-        per_second=len(distances) * 1e9 / total if total else None,
+        interval_ns=interval if interval and per_second and 2 * interval * per_second >= 1e9 else None,
+        per_second=per_second,
         steady_rate=steady,
     )
 
 
-def _steady_rate(distances: IntArray) -> SteadyRate | None:
+def _distances(predictions: pd.DataFrame, burst_times: Bursts) -> IntArray:
+    """Times from start to start inside bursts."""
+    return np.diff(predictions["start_ns"].to_numpy())[np.diff(burst_times.burst) == 0]
+
+
+def steady_rate(
+    predictions: pd.DataFrame, burst_times: Bursts, calls: CoreMLCalls, model_code: int, *, slack: float = 0.05
+) -> SteadyRate | None:
+    """The steady rate of the predictions of one model, among `calls`; `model_code` is its code there. O(n log n).
+
+    It is named where the median distance lies within `TOLERANCE` of the period of a rate of `FRAME_RATES`, half the
+    distance between the quartiles is at most `SPREAD` of it, and for `slack` of the time neither the model nor one that
+    alternates with it is used: all (heuristic), set so that the nearest rates, 24 and 25, stay apart and that
+    back-to-back calls have none. Neither have calls that follow the end of the one before, of whichever model: what
+    they take may be a frame by chance.
+    """
+    rate = _common_rate(_distances(predictions, burst_times))
+    if rate is None:
+        return None
+    idle = idle_times(calls, model_code, predictions["start_ns"].to_numpy(), burst_times.burst, 2)
+    time = int(idle.distance_ns.sum())
+    back_to_back = time - int(idle.busy_ns.sum()) < slack * time
+    return None if back_to_back or follows(idle.distance_ns, idle.busy_ns) else rate
+
+
+def _common_rate(distances: IntArray) -> SteadyRate | None:
+    if not len(distances):
+        return None
     low, middle, high = (float(value) for value in np.quantile(distances, [0.25, 0.5, 0.75]))
     if middle <= 0 or (high - low) / 2 > SPREAD * middle:
         return None

@@ -114,20 +114,18 @@ def _cells(throughput: Throughput, in_flight: InFlight | None, latency: Latency 
 
 
 def _pace(throughput: Throughput, in_flight: InFlight | None) -> str:
-    steady = f", steady {throughput.steady_rate.fps} fps" if throughput.steady_rate else ""
-    words = f"{_rate(throughput.per_second)}/s (every {_time(throughput.interval_ns)}{steady})"
+    every = f"every {format_time(throughput.interval_ns)}" if throughput.interval_ns is not None else ""
+    steady = f"steady {throughput.steady_rate.fps} fps" if throughput.steady_rate else ""
+    words = f"{_rate(throughput.per_second)}/s"
+    words += f" ({', '.join(filter(None, (every, steady)))})" if every or steady else ""
     words += f", in {format_count(throughput.bursts, 'burst')}" if throughput.bursts > 1 else ""
     if in_flight is not None:
         mean = formatting.quantity(round(in_flight.mean, 1), "ratio")
         words += ", never concurrent" if in_flight.max == 1 else f", up to {in_flight.max} in flight (mean {mean})"
     if throughput.gaps is not None and throughput.span_ns:
         share = format_share(throughput.gap_ns / throughput.span_ns)
-        words += f"; gaps of {_time(throughput.gaps.p50_ns)} ({share} of the time)"
+        words += f"; gaps of {format_time(throughput.gaps.p50_ns)} ({share} of the time)"
     return words
-
-
-def _time(ns: float | None) -> str:
-    return formatting.ABSENT if ns is None else format_time(ns)
 
 
 def _trend_words(latency_trend: LatencyTrend | None, latency: Latency | None) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tracekit.analysis.autoregression import opens_sequence
-from tracekit.detectors.shared.comparable_predictions import comparable_calls, sequences
+from tracekit.detectors.shared.comparable_predictions import comparable_calls
 from tracekit.detectors.views import model_views
 from tracekit.recording import open_recording
 from tracekit.testing.export_xml import write_export
@@ -182,15 +182,6 @@ def test_long_calls_that_open_sequences(groups, expected):
     values = np.array([value for group in groups for value in group], np.int64)
     burst = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     assert opens_sequence(values, burst).tolist() == [bool(flag) for flag in expected]
-
-
-def test_a_long_call_ends_no_sequence_and_a_gap_does(scenario, tmp_path):
-    for start, length in ((0, 9), (10, 90), (101, 9), (111, 9), (175, 9), (185, 9)):
-        scenario.predict(MODEL, (100 + start) * MS, length * MS)
-    write_export(scenario, tmp_path)
-    view = next(model_views(build_trace(open_recording(tmp_path))))
-    # Distances 10, 91, 10, 64, 10: five times their median is 50, and the gap before 175 is 55.
-    assert sequences(view.predictions).tolist() == [0, 0, 0, 0, 1, 1]
 
 
 def test_a_load_beside_ordinary_calls_does_not_hide_that_others_make_calls_long(scenario, calls_of):

@@ -7,7 +7,7 @@ from suite.cases.warm_up_spike import slow_first
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, neural_engine_app
-from tracekit.testing.recorder import App, Step, Unit, start_recording
+from tracekit.testing.recorder import App, Step, Unit, neural_engine, start_recording
 from tracekit.testing.rows import Model
 
 ID = "slow-after-idle"
@@ -109,6 +109,41 @@ def as_with_a_prompt(draws: Draws) -> App:
     return uses(draws, first_ns=30 * MS)
 
 
+def _speculating(draws: Draws, frames: int, camera: bool = False) -> App:
+    """In each round a small model drafts some tokens, and the large one, which takes longer when it is asked first,
+    checks them. With a `camera` the round waits for the next frame."""
+    app = start_recording(draws, jitter=6)
+    target, draft = draw_models(draws, 2)
+    for model in (target, draft):
+        app.load(model, engine=True)
+    drafted = draws.integer(2, 4)
+    period = 1_000 * MS // frames
+    for _ in range(7):
+        begin = app.now_ns
+        for index in range(16):
+            if camera:
+                app.now_ns = max(app.now_ns, begin + index * 2 * period)
+            for _ in range(drafted):
+                app.predict(draft, neural_engine(period // 3 // drafted))
+                app.pause(100_000)
+            # The rest of the frame, less what surrounds the work of each call.
+            rest = period - period // 3 - 2_070_000 - drafted * 220_000
+            app.predict(target, neural_engine(rest * 3 if index == 0 else rest))
+            app.pause(100_000)
+        app.pause(draws.integer(2_000, 5_000) * MS)
+    return app
+
+
+def speculative_decoding(draws: Draws, frames: int) -> App:
+    """A round takes as long as a frame by chance; the first is a prompt."""
+    return _speculating(draws, frames)
+
+
+def detector_and_landmarks(draws: Draws, frames: int) -> App:
+    """A camera whose frames are of two models, one after the other; clocks are low after each pause."""
+    return _speculating(draws, 2 * frames, camera=True)
+
+
 HELD_UP = ("unaccounted-time",)
 CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
 
@@ -124,6 +159,8 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, slow_at_any_time, also=("latency-jitter", *HELD_UP), page="Predictions are slow at any"),
     *cases(ID, LOOKALIKE, 2, one_go),
     *cases(ID, LOOKALIKE, 3, slow_first, also=("warm-up-spike",), page="The first prediction after a"),
+    *each(ID, POSITIVE, (30, 25), detector_and_landmarks),
+    *each(ID, INSUFFICIENT, (15, 24, 25, 30), speculative_decoding, page="A prompt precedes its tokens"),
     *cases(ID, INSUFFICIENT, 2, two_pauses, also=HELD_UP),
     *cases(ID, INSUFFICIENT, 2, as_with_a_prompt, page="A prompt precedes its tokens"),
 ]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.throughput import bursts, summarize_throughput
+from tracekit.analysis.idle import core_ml_calls
+from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -99,7 +100,7 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
         )
     if elsewhere > _RARE * share:
         return Passed(view.name, f"{format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
-    if _more_work(view, calls, slow, ~after) and _pace(view) is None:
+    if _more_work(view, calls, slow, ~after) and not _keeps_pace(view):
         return InsufficientData(
             view.name,
             f"The first prediction after a gap takes {format_time(median_after)} instead of {format_time(usual)} "
@@ -117,8 +118,8 @@ _MOSTLY = 0.5
 
 
 _IDLE_SHARE = 0.25
-"""Part of the time without a call in flight from which on a steady rate is a pace, and not the time that a call takes
-(heuristic)."""
+"""Part of the time without a call of the model, or of one that alternates with it, from which on a steady rate is a
+pace, and not the time that calls take (heuristic)."""
 
 
 def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> BoolArray:
@@ -127,7 +128,7 @@ def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> BoolArray:
     times = Intervals.from_rows(predictions)
     pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
     after = np.zeros(len(times), np.bool_)
-    after[1:] = (np.diff(bursts(predictions).burst) != 0) & (pauses >= pause_s * 1e9)
+    after[1:] = (np.diff(burst_numbers(predictions)) != 0) & (pauses >= pause_s * 1e9)
     return after
 
 
@@ -140,10 +141,10 @@ def _more_work(view: ModelView, calls: Calls, slow: BoolArray, others: BoolArray
     return float(np.median(busy[slow]) - np.median(busy[others])) >= _MOSTLY * extra
 
 
-def _pace(view: ModelView) -> int | None:
-    """Frame rate of the calls: what generates a text calls the model again at once, and keeps none."""
-    throughput = summarize_throughput(view.predictions, bursts(view.predictions), slack=_IDLE_SHARE)
-    return throughput.steady_rate.fps if throughput.steady_rate else None
+def _keeps_pace(view: ModelView) -> bool:
+    """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
+    rows, code = view.predictions, int(view.predictions["model"].cat.codes.iloc[0])
+    return steady_rate(rows, bursts(rows), core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
 def _finding(
@@ -194,7 +195,8 @@ Estimated savings are the extra time of these predictions.
 ## Not a problem when
 
 - A prompt precedes its tokens: if compute units work longer in the slow predictions, or their work is unknown, the
-  check is evaluated only for predictions at the steady rate of a camera or screen.
+  check is evaluated only for predictions at the steady rate of a camera or screen. Predictions that start after the end
+  of those of another model, as in speculative decoding, have no such rate.
 - The first prediction after a load is slow: see `warm-up-spike`.
 - Predictions are slow at any time: see `latency-jitter` and `shape-switching`.
 - Predictions queue behind other work that starts when the user comes back.

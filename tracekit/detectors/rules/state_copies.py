@@ -13,6 +13,7 @@ from tracekit.analysis.state_copies import (
     opened_by_another_model,
     state_copies,
 )
+from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -35,7 +36,6 @@ from tracekit.detectors import (
     option,
     reached,
 )
-from tracekit.detectors.shared.comparable_predictions import sequences
 from tracekit.detectors.shared.references import DEPLOY_MODELS
 
 USUAL_CALLS = 0.9
@@ -101,7 +101,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _sign(view: ModelView, copies: StateCopies) -> str:
     """What shows that calls continue each other, as a clause; empty where nothing does."""
     rows = view.predictions
-    sequence = sequences(rows)
+    sequence = burst_numbers(rows)
     if copies_grow(copies.both, sequence):
         return "the copies grow with each prediction of a sequence"
     if copies.has_small_input.mean() < USUAL_CALLS:

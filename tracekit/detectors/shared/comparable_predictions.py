@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.autoregression import opens_sequence
-from tracekit.analysis.throughput import BURST_FACTOR
+from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     Cost,
     Finding,
@@ -131,22 +131,6 @@ class Calls:
         )
 
 
-def sequences(predictions: pd.DataFrame) -> IntArray:
-    """Shape (predictions,): number of the sequence that each belongs to. A gap from the end of one call to the start
-    of the next ends a sequence where it is longer than `BURST_FACTOR` times the median distance from start to start.
-
-    `tracekit.analysis.throughput.bursts` measures from start to start; there, one long call would end a burst.
-    O(n log n).
-    """
-    times = Intervals.from_rows(predictions)
-    distances = np.diff(times.starts)
-    positive = distances[distances > 0]
-    limit = BURST_FACTOR * float(np.median(positive)) if len(positive) else np.inf
-    gaps = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
-    opens = np.concatenate(([False], gaps > limit))[: len(times)]
-    return np.cumsum(opens)
-
-
 def comparable_calls(view: ModelView) -> Calls:
     """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
     rows of the trace where times differ much; found once per trace."""
@@ -202,7 +186,7 @@ def calls_with_openings(view: ModelView) -> Calls:
 def _comparable(view: ModelView, alike: BoolArray, openings: bool = False) -> Calls:
     """The comparable calls among those that are `alike` in their concurrency, shape (predictions,)."""
     rows = view.predictions
-    burst = sequences(rows)
+    burst = burst_numbers(rows)
     warm, timed = view.warm, rows["duration_ns"].to_numpy() > 0
     comparable = warm & alike & timed
     cold, overlapping = int((~warm & timed).sum()), int((warm & ~alike & timed).sum())

@@ -10,7 +10,8 @@ import numpy as np
 
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code import work_between
-from tracekit.analysis.idle import CERTAINTY, CoreMLCalls, Idle, Pacing, core_ml_calls, idle_times, pacing, spread
+from tracekit.analysis.idle import CERTAINTY, Idle, Pacing, core_ml_calls, idle_times, pacing, spread
+from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     Evidence,
     Finding,
@@ -22,15 +23,12 @@ from tracekit.detectors import (
     Metric,
     ModelView,
     NotApplicable,
-    Trace,
     cost_of,
     is_any,
     no_prediction,
 )
 from tracekit.detectors.answers import MAX_EVIDENCE, evidence_columns
-from tracekit.detectors.shared.comparable_predictions import sequences
 from tracekit.detectors.shared.prompts import works_longer
-from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,18 +139,12 @@ def paced_words(idle: Idle) -> str:
     return f"Predictions run at a steady rate ({rate}): the app waits for its next input."
 
 
-@cached_by_trace
-def _core_ml_calls(trace: Trace) -> CoreMLCalls:
-    """What was asked of Core ML: it is the same for all models."""
-    return core_ml_calls(trace.activity)
-
-
 def read_gaps(view: ModelView, min_calls: int) -> SequenceGaps:
     """Gaps in sequences of at least `min_calls` calls. O(n log n), once for all numbers that the same sequences
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
-    sequence = sequences(rows)
+    sequence = burst_numbers(rows)
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
     key = (read_gaps, view.name, fewest)
@@ -162,7 +154,7 @@ def read_gaps(view: ModelView, min_calls: int) -> SequenceGaps:
 def _gaps(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> SequenceGaps:
     activity = view.trace.activity
     model_code = activity["model"].cat.categories.tolist().index(view.name)
-    idle = idle_times(_core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
+    idle = idle_times(core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
@@ -220,7 +212,7 @@ def is_autoregressive(view: ModelView) -> bool:
     most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
     """
     rows = view.predictions
-    sequence = sequences(rows)
+    sequence = burst_numbers(rows)
     if opens_sequence(rows["duration_ns"].to_numpy(), sequence).any():
         return True
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
@@ -231,7 +223,7 @@ def may_be_one_answer(view: ModelView) -> bool:
     """Whether the calls are a single sequence that looks like one prompt and one answer: its first call is
     long enough for one, with as much more work, or follows a call of a model that hardly does else."""
     rows = view.predictions
-    sequence = sequences(rows)
+    sequence = burst_numbers(rows)
     if sequence[-1]:
         return False
     first = np.zeros(1, np.int64)
