@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.load_waits import hangs_of_target, hung_share
+from tracekit.analysis.statistics import covered_ns
 from tracekit.intervals import Intervals
 from tracekit.trace.events import SETUP_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tracekit.arrays import BoolArray, FloatArray
+    import pandas as pd
+
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.trace.trace import Trace
 
 
@@ -46,9 +48,9 @@ class HangCalls:
     covered: FloatArray
     """Shape (hangs,): share that calls cover which lie in hangs, whatever goes on around."""
     explained: BoolArray
-    """Shape (hangs,): calls that are rarer around the hang cover enough of it."""
+    """Shape (hangs,): calls whose model makes fewer around the hang cover enough of it."""
     calls: pd.DataFrame
-    """Those calls in explained hangs, of all models."""
+    """Those calls in explained hangs."""
 
 
 MIN_FREE = 0.1
@@ -56,9 +58,10 @@ MIN_FREE = 0.1
 
 
 def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
-    """The hangs that loads and predictions of any model explain; None where hangs were not recorded.
+    """The hangs that loads and predictions explain; None where hangs were not recorded.
 
-    Loads are compared with loads around the hang, and predictions with predictions. O((calls + hangs) log).
+    Loads of each model are compared with its loads around the hang and elsewhere, and predictions with its predictions:
+    what one model does around a hang says nothing of another one in it. O((calls + models x hangs) log).
     """
     every = hangs_of_target(trace)
     if every is None:
@@ -66,20 +69,41 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     hangs = every[(every["duration_ns"] >= rule.min_ns).to_numpy(dtype=bool)]
     hang_times = Intervals.from_rows(hangs)
     length = np.maximum(hang_times.durations, 1)
-    sorts = [app_calls(trace, kinds) for kinds in (SETUP_KINDS, [Kind.PREDICTION])] if len(hangs) else []
-    inside = [calls[hung_share(calls, trace) >= rule.call_share] for calls in sorts]
-    shares = [Intervals.from_rows(rows).covered_within(hang_times) / length for rows in inside]
-    rarer = [
-        share >= rule.ratio * _beside(calls, every, hang_times) for calls, share in zip(sorts, shares, strict=True)
-    ]
-    # Loads and predictions on one thread do not overlap, so that their shares add up.
-    covered = np.sum(shares, axis=0) if shares else np.zeros(0)
-    counted = np.sum([share * is_rare for share, is_rare in zip(shares, rarer, strict=True)], axis=0)
-    explained = np.broadcast_to(counted >= rule.hang_share, len(hangs)) if shares else np.zeros(0, dtype=bool)
-    chosen = [trace.activity.head(0)]
-    for rows, is_rare in zip(inside, rarer, strict=True):
-        chosen.append(rows[hang_times.where(explained & is_rare).covered_within(Intervals.from_rows(rows)) > 0])
-    return HangCalls(hangs, np.minimum(covered, 1.0), explained, pd.concat(chosen))
+    called = app_calls(trace) if len(hangs) else trace.activity.head(0)
+    inside = hung_share(called, trace) >= rule.call_share
+    loads = is_any(called["kind"], *SETUP_KINDS)
+    by_chance = _by_chance(called, every, rule.ratio)
+    chosen, rarer_times = np.zeros(len(called), dtype=bool), [Intervals.none()]
+    for of_sort in _sorts(called["model"].cat.codes.to_numpy(), loads, inside):
+        times = Intervals.from_rows(called[of_sort & inside])
+        if times.covered_ns < by_chance * covered_ns(called[of_sort]):
+            continue
+        share = times.covered_within(hang_times) / length
+        rarer = hang_times.where(
+            (share > 0) & (share >= rule.ratio * _beside(called[of_sort], every, hang_times))
+        ).union()
+        rarer_times.append(times.intersection(rarer))
+        chosen[of_sort & inside] = rarer.covered_within(times) > 0
+    covered = Intervals.from_rows(called[inside]).covered_within(hang_times) / length
+    counted = rarer_times[0].joined(*rarer_times).covered_within(hang_times) / length
+    explained = counted >= rule.hang_share
+    in_explained = hang_times.where(explained).covered_within(Intervals.from_rows(called)) > 0
+    return HangCalls(hangs, covered, explained, called[chosen & in_explained])
+
+
+def _by_chance(calls: pd.DataFrame, hangs: pd.DataFrame, ratio: float) -> float:
+    """Share of the time of calls that may lie in hangs by chance: `ratio` times the share of all time that hangs are,
+    or less where they are most of it."""
+    times = Intervals.from_rows(calls, hangs)
+    hung = covered_ns(hangs) / max(int(times.ends.max(initial=0) - times.starts.min(initial=0)), 1)
+    return min(ratio * hung, 1 - (1 - hung) / ratio)
+
+
+def _sorts(model: IntArray, loads: BoolArray, inside: BoolArray) -> Iterator[BoolArray]:
+    """The loads and the predictions of each model that has some in hangs, as masks: shape (calls,)."""
+    sort = 2 * model + loads
+    for value in np.unique(sort[inside]):
+        yield sort == value
 
 
 def app_calls(trace: Trace, kinds: Sequence[Kind] = (*SETUP_KINDS, Kind.PREDICTION)) -> pd.DataFrame:

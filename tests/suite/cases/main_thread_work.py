@@ -8,6 +8,8 @@ from tracekit.testing.apps import CLEAN_APPS, MS, camera_app, draw_models, neura
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
+from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.threads import paced
 
 ID = "main-thread-work"
 HANGS = "potential-hangs"
@@ -124,6 +126,48 @@ def camera_with_hangs(draws: Draws) -> App:
     return app
 
 
+def _beside_a_camera(draws: Draws, models: int, *, blocks: bool) -> App:
+    """Models that work in the background all the time, each at its own pace, and hangs, which a call of another model
+    makes if it `blocks`. That one is named first."""
+    simulation = Simulation(draws, cores=8)
+    app, (blocker, *others) = simulation.app, draw_models(draws, 1 + models)
+    simulation.recorded.models.append(blocker)
+    for number, model in enumerate(others):
+        step = neural_engine(draws.integer(8, 11) * MS) if number == 0 else gpu(draws.integer(12, 18) * MS)
+        simulation.start(paced(app, model, (step,), period_ns=(33_333_000, 41_667_000)[number], calls=320))
+
+    def on_main() -> Thread:
+        yield from app.load(blocker, 60 * MS)
+        for _ in range(5):
+            yield from app.pause(draws.integer(1_100, 1_700) * MS)
+            start, length = app.now_ns, draws.integer(250, 500) * MS
+            if blocks:
+                yield from app.predict(blocker, cpu(length), inputs=0)
+            else:
+                yield from app.pause(length)
+            hang_around(simulation.recorded, start, app.now_ns)
+        if not blocks:
+            yield from app.predict(blocker, cpu(8 * MS), inputs=0)
+
+    simulation.start(on_main())
+    return simulation.run()
+
+
+def blocked_beside_a_camera(draws: Draws) -> App:
+    """A call on the main thread blocks it; a camera model goes on."""
+    return _beside_a_camera(draws, 1, blocks=True)
+
+
+def blocked_beside_two(draws: Draws) -> App:
+    """Two models in the background use most of the time around the hangs."""
+    return _beside_a_camera(draws, 2, blocks=True)
+
+
+def hangs_beside_two(draws: Draws) -> App:
+    """Something else blocks the main thread."""
+    return _beside_a_camera(draws, 2, blocks=False)
+
+
 def moment_in_a_long_load(draws: Draws) -> App:
     """A long load in the background, and a hang of a moment in it."""
     app = start_recording(draws)
@@ -200,6 +244,9 @@ CASES = [
     *cases(ID, POSITIVE, 4, photos_on_main, also=LONG_CALLS),
     *cases(ID, POSITIVE, 3, long_calls_on_main, also=LONG_CALLS),
     *cases(ID, POSITIVE, 4, seen_on_main, also=LONG_CALLS),
+    *cases(ID, POSITIVE, 3, blocked_beside_a_camera, also=LONG_CALLS),
+    *cases(ID, POSITIVE, 3, blocked_beside_two, also=LONG_CALLS),
+    *cases(ID, NEGATIVE, 3, hangs_beside_two, also=LONG_CALLS),
     *cases(ID, NEGATIVE, 7, no_hang),
     *cases(ID, NEGATIVE, 3, seen_on_a_worker, also=LONG_CALLS),
     *cases(ID, NEGATIVE, 4, hangs_elsewhere),

@@ -176,18 +176,20 @@ runs no interface has nobody who waits for it. For loads, see load-on-main-threa
 
 Without call stacks, from the Hangs instrument: periods of at least `min_hang_ms` in which the app's main thread was
 unresponsive. A load or prediction counts if at least `call_share` of it is inside hangs. Reported when such loads and
-predictions, of all models together, explain at least one hang:
+predictions cover at least `hang_share` of a hang. Loads and predictions of each model are judged apart, and count only
+if they are clearly more frequent in hangs:
 
-- They cover at least `hang_share` of the hang.
-- Loads cover at least `ratio` times as large a share of the hang as of equally long periods just before and just after
-  it (the larger of the two counts). Predictions are compared in the same way.
+- They cover at least `ratio` times as large a share of the hang as of equally long periods just before and just after
+  it (the larger of the two counts).
+- Hangs hold at least `ratio` times as large a share of all their time as of the recording. Where hangs take most of the
+  recording, the shares outside are compared instead.
 
 The Core ML table has no column for the thread, so this finding is possible but not certain, and says so.
 
 ## Not a problem when
 
 - A model runs in the background all the time: its predictions also overlap hangs with another cause. They continue
-  before and after the hang, so they explain nothing.
+  before and after the hang, so they explain nothing, even if another model blocks the main thread.
 - A long load runs in the background while the main thread hangs for a moment.
 - The same touch starts work on the main thread and in the background: only call stacks can tell.
 """
