@@ -74,8 +74,38 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     own_rows = hardware.iloc[[0, 2]]
     waits = engine_waits(trace_of(calls, hardware=hardware), calls, frame(), frame(), own_rows)
     assert waits.prediction.tolist() == [1]
-    assert (waits.length_ns.tolist(), waits.same_model_ns.tolist(), waits.others_ns.tolist()) == ([9], [5], [4])
+    assert (waits.length_ns.tolist(), waits.others_ns.tolist()) == ([9], [4])
     assert waits.by_prediction(calls.index, waits.others_ns).tolist() == [0, 4]
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 6), st.booleans()), min_size=2, max_size=12),
+    st.integers(0, 12),
+)
+def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, trace_of, monkeypatch, lengths, ahead):
+    monkeypatch.setattr(neural_engine_queue, "_handover_ns", lambda *_: 3)
+    rows = serial(lengths)
+    hardware = frame(
+        *[(start, end) for start, end, _ in rows],
+        kind="ane_exec",
+        attribution=["label" if own else "foreign" for _, _, own in rows],
+        prediction=[number if own else None for number, (_, _, own) in enumerate(rows)],
+    )
+    # Each row has a call, which starts some time before.
+    calls = frame(*[(max(start - ahead, 0), end + 1) for start, end, _ in rows])
+    waits = engine_waits(
+        trace_of(calls, hardware=hardware), calls, frame(), frame(), hardware[[own for _, _, own in rows]]
+    )
+    followed = [start for start, _, _ in rows[1:]] + [10**9]
+    others = {
+        t
+        for (start, end, own), following in zip(rows, followed, strict=True)
+        for t in range(start, following if following - end <= 3 else end)
+        if not own
+    }
+    for low, high, others_ns in zip(waits.start_ns, waits.end_ns, waits.others_ns, strict=True):
+        assert others_ns == len(others & set(range(low, high)))
 
 
 @settings(deadline=None, max_examples=100)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals, running_end
 from tracekit.trace.cache import cached_by_trace
-from tracekit.trace.events import Kind
+from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_where
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
     return rows_where(hardware[list(_COLUMNS)], is_any(hardware["kind"], Kind.ANE_EXEC))
 
 
+NAMED = (Attribution.LABEL, Attribution.EXACT)
+"""Where the row itself names its model."""
+
 _COLUMNS = ("start_ns", "duration_ns", "model", "prediction", "attribution")
 """Copying all columns of many rows would take longer than everything else here."""
 
@@ -59,18 +62,14 @@ class EngineWaits:
     start_ns: IntArray
     end_ns: IntArray
     """When its own work began."""
-    same_model_ns: IntArray
-    """The part in which the engine worked for other predictions of the same model."""
+    others_ns: IntArray
+    """The part in which the engine worked for others alone, as their rows show, with the hand-overs that follow
+    these."""
 
     @property
     def length_ns(self) -> IntArray:
         """How long each took."""
         return self.end_ns - self.start_ns
-
-    @property
-    def others_ns(self) -> IntArray:
-        """The part in which the engine worked for anybody else."""
-        return self.length_ns - self.same_model_ns
 
     def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
         """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
@@ -100,8 +99,22 @@ def engine_waits(
     start, prediction = pieces.begin[queued], pieces.prediction[queued]
     waited = low < start
     low, start = low[waited], start[waited]
-    executed = Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_EXEC))
-    return EngineWaits(prediction[waited], low, start, executed.covered_within(Intervals(low, start)))
+    executed, own, windows = (
+        line.used(handover),
+        line.used(handover, _may_be_own(trace, hardware)),
+        Intervals(low, start),
+    )
+    return EngineWaits(prediction[waited], low, start, executed.covered_within(windows) - own.covered_within(windows))
+
+
+def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
+    """Labels of the rows that are of the model, given its own, or that may be: those of several predictions, unless its
+    own bear its name."""
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
+    own = hardware.index.to_numpy()[executed]
+    if is_any(hardware["attribution"], *NAMED)[executed].any():
+        return own
+    return np.append(own, trace.hardware.index.to_numpy()[is_any(trace.hardware["attribution"], Attribution.AMBIGUOUS)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,6 +248,7 @@ class _Timeline:
 
     label: IntArray
     start: IntArray
+    end: IntArray
     reach_before: IntArray
     """Latest end of the rows before; for the first a time before all."""
     reaching: IntArray
@@ -245,6 +259,19 @@ class _Timeline:
         opens = self.start > self.reach_before + handover_ns
         return self.start[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
 
+    def used(self, handover_ns: int, labels: IntArray | None = None) -> Intervals:
+        """When the engine worked for the rows with these labels, None for all, each with the hand-over that follows it.
+        O(rows)."""
+        follows = (self.start > self.reach_before) & (self.start <= self.reach_before + handover_ns)
+        chosen = np.ones(len(self.label), np.bool_)
+        if labels is not None:
+            chosen, follows = np.isin(self.label, labels), follows & np.isin(self.reaching, labels)
+        return (
+            Intervals(self.start, self.end)
+            .where(chosen)
+            .joined(Intervals(self.reach_before, self.start).where(follows))
+        )
+
 
 @cached_by_trace
 def _timeline(trace: Trace) -> _Timeline:
@@ -254,4 +281,4 @@ def _timeline(trace: Trace) -> _Timeline:
     last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
     before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
     reaching = np.concatenate(([-1], label[last]))[: len(times)]
-    return _Timeline(label, times.starts, before, reaching)
+    return _Timeline(label, times.starts, times.ends, before, reaching)

@@ -6,6 +6,9 @@ from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIV
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, async_app, camera_app, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
+from tracekit.testing.rows import Model
+from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.threads import steady
 
 ID = "neural-engine-contention"
 ASSISTANT = "Assistant_main__Op0_AneInference Prediction"
@@ -140,6 +143,39 @@ def own_calls(draws: Draws) -> App:
     return async_app(draws, in_flight=2)
 
 
+def own_short_calls(draws: Draws, labels: bool) -> App:
+    """Calls of a small model start while the one before is on the engine, and the way from one to the next takes much
+    of their time. Nobody else uses the engine."""
+    simulation = Simulation(draws, handover_ns=draws.integer(600, 1_000) * 1_000, generic_labels=not labels)
+    app, model, work = simulation.app, draw_models(draws)[0], draws.integer(15, 25) * MS // 10
+    simulation.recorded.models.append(model)
+
+    def several() -> Thread:
+        yield from app.load(model, engine=True)
+        for _ in range(60):
+            running = []
+            for _ in range(draws.integer(2, 3)):
+                running.append(app.start(app.predict(model, neural_engine(work), inputs=0)))
+                yield from app.pause(work * draws.integer(30, 90) // 100)
+            for task in running:
+                yield from app.join(task)
+            yield from app.pause(draws.integer(4, 9) * MS)
+
+    simulation.start(several())
+    return simulation.run()
+
+
+def others_in_turn(draws: Draws) -> App:
+    """The same hand-overs, between work of the model and of another process."""
+    simulation = Simulation(draws, handover_ns=draws.integer(300, 900) * 1_000)
+    model, step = draw_models(draws)[0], neural_engine(draws.integer(30, 50) * MS // 10)
+    simulation.recorded.models.append(model)
+    simulation.start(steady(simulation.app, model, (step,), gap_ns=2 * MS))
+    other = simulation.process("Assistant", 931)
+    simulation.start(steady(other, Model("Rewriter"), (neural_engine(6 * MS),), gap_ns=MS, calls=200))
+    return simulation.run()
+
+
 def nameless(draws: Draws) -> App:
     """No row names a model, and another process uses the engine too."""
 
@@ -185,6 +221,8 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, own_business, also=OTHERS, page="Other work ended long before"),
     *cases(ID, LOOKALIKE, 4, by_chance, also=OTHERS, page="Other work ends while a prediction"),
     *cases(ID, LOOKALIKE, 2, own_calls, page="Several predictions of the same"),
+    *each(ID, LOOKALIKE, (True, False, True, False, True), own_short_calls, page="Several predictions of the same"),
+    *cases(ID, POSITIVE, 2, others_in_turn, also=LATE),
     *cases(ID, INSUFFICIENT, 2, nameless, also=(*OTHERS, "serial-predictions"), page="Rows name no model"),
     *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
     *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),

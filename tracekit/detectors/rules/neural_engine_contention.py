@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.breakdown import REASONS, Part, Unknown
+from tracekit.analysis.neural_engine_queue import NAMED
 from tracekit.detectors import (
     Attribution,
     Detector,
@@ -69,7 +70,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     engine_rows = view.engine_rows
     called = or_minus_one(engine_rows["prediction"])
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
-    named = is_any(engine_rows["attribution"], Attribution.LABEL, Attribution.EXACT).any()
+    named = is_any(engine_rows["attribution"], *NAMED).any()
     unclear = 0.0 if named else _unclear_share(view)
     if not on_engine.any() and not unclear:
         return NotApplicable(view.name, "None of the recorded work ran on the Neural Engine.")
@@ -139,10 +140,14 @@ def _whose(view: ModelView, affected: Intervals) -> str:
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True
     executed = is_any(hardware["kind"], Kind.ANE_EXEC) & ~mine
-    of_app = executed & is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
+    of_app = executed & is_any(hardware["attribution"], *NAMED, Attribution.CONTAINED)
     by_model = time_by_model(hardware[of_app], affected)
     working = list(by_model)
     if not working:
+        activity = view.trace.activity
+        called = is_any(activity["kind"], Kind.PREDICTION) & ~is_any(activity["model"], view.name)
+        if 2 * Intervals.from_rows(activity).where(called).intersection(affected).covered_ns >= affected.covered_ns:
+            return "Other models of this app predicted for most of that time, but no row shows whose work it was."
         return "No row names another model of this app, so the other work was most likely for other processes."
     share = min(sum(by_model.values()) / affected.covered_ns, 1.0)
     noun = "Another model" if len(working) == 1 else "Other models"
@@ -182,7 +187,8 @@ affected predictions are queued. How much of it the app gains depends on which o
   overlap alone is harmless.
 - Other work ended long before: the prediction was busy with something else.
 - Other work ends while a prediction is on its way to the engine, without delaying it.
-- Several predictions of the same model queue: see `concurrent-predictions`.
+- Several predictions of the same model queue: see `concurrent-predictions`. The time from one of its requests to the
+  next is not work of others.
 - Rows name no model: if other models or processes are active too, it is unknown whose rows they are, and the check is
   not evaluated.
 """
