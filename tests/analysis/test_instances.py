@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tracekit.analysis.instances import traits
+import pytest
+
+from tracekit.analysis import instances
 
 
 def calls(frame, instances):
@@ -13,7 +15,19 @@ def linked(frame, places, kind, **columns):
     return frame(*[(k, k + 1) for k in range(len(places))], kind=kind, prediction=list(places), **columns)
 
 
-def test_instances_of_different_inputs_differ(frame):
+@pytest.fixture
+def traits(frame, trace_of):
+    """Traits of calls, from rows of `data`, of the hardware, which was recorded unless told, and of `compute`."""
+
+    def of(predictions, data, hardware, compute=None, recorded=("Neural Engine", "GPU")):
+        compute = frame() if compute is None else compute
+        trace = trace_of(predictions, recorded, data=data, compute=compute, hardware=hardware)
+        return instances.traits(trace, predictions, data, compute, hardware)
+
+    return of
+
+
+def test_instances_of_different_inputs_differ(frame, traits):
     data = linked(frame, [0, 1, 1, 1, 2, 3, 3, 3], "input_copy")
     known = traits(calls(frame, [1, 2, 1, 2]), data, frame())
     assert known.inputs.tolist() == [1, 3, 1, 3]
@@ -22,7 +36,7 @@ def test_instances_of_different_inputs_differ(frame):
     assert known.difference() == "number of inputs"
 
 
-def test_a_call_without_copies_tells_nothing_of_its_inputs(frame):
+def test_a_call_without_copies_tells_nothing_of_its_inputs(frame, traits):
     known = traits(calls(frame, [1, 2, 1, 2]), linked(frame, [1, 1, 3, 3], "input_copy"), frame())
     assert known.inputs.tolist() == [0, 2, 0, 2]
     assert known.interfaces == 1
@@ -30,12 +44,12 @@ def test_a_call_without_copies_tells_nothing_of_its_inputs(frame):
     assert known.difference() == ""
 
 
-def test_inputs_that_change_from_call_to_call_are_no_trait(frame):
+def test_inputs_that_change_from_call_to_call_are_no_trait(frame, traits):
     data = linked(frame, [0, 1, 1, 2, 2, 2, 3], "input_copy")
     assert traits(calls(frame, [1, 1, 1, 2]), data, frame()).inputs.tolist() == [0, 0, 0, 1]
 
 
-def test_instances_on_different_units_differ(frame):
+def test_instances_on_different_units_differ(frame, traits):
     hardware = linked(frame, [0, 2, 3], ["ane_exec", "ane_exec", "gpu_exec"])
     known = traits(calls(frame, [1, 2, 1, 3]), frame(), hardware)
     # The second shows no unit at all: it ran on the CPU.
@@ -43,14 +57,14 @@ def test_instances_on_different_units_differ(frame):
     assert known.difference() == "compute unit"
 
 
-def test_a_unit_that_an_instance_uses_at_times_sets_nothing_apart(frame):
+def test_a_unit_that_an_instance_uses_at_times_sets_nothing_apart(frame, traits):
     hardware = linked(frame, [0, 1, 3], "gpu_exec")
     known = traits(calls(frame, [1, 2, 1, 2]), frame(), hardware)
     assert known.gpu.tolist() == [-1, 1, -1, 1]
     assert known.kinds().tolist() == [0] * 4
 
 
-def test_calls_of_different_processes_differ_whatever_their_number(frame):
+def test_calls_of_different_processes_differ_whatever_their_number(frame, traits):
     hardware = linked(frame, [0, 1, 2], "gpu_exec", pid=[7, 9, 7])
     known = traits(calls(frame, [1, 1, 1]), frame(), hardware)
     assert known.pid.tolist() == [7, 9, 7]
@@ -58,7 +72,22 @@ def test_calls_of_different_processes_differ_whatever_their_number(frame):
     assert known.kinds().tolist() == [0, 1, 0]
 
 
-def test_without_calls_there_are_no_traits(frame):
+def test_without_calls_there_are_no_traits(frame, traits):
     known = traits(frame(), frame(), frame())
     assert known.kinds().tolist() == []
     assert (known.interfaces, known.processes, known.difference()) == (0, 0, "")
+
+
+@pytest.mark.parametrize(("kind", "unit"), [("ane_request", "engine"), ("gpu_request", "gpu"), ("cpu_compute", "cpu")])
+def test_requests_and_cpu_rows_tell_the_unit_where_the_hardware_was_not_recorded(frame, traits, kind, unit):
+    device = {"engine": "ane"}.get(unit, unit)
+    rows = frame((101, 149), (301, 349), kind=kind, device=device, lane="compute", prediction=[1, 3])
+    known = traits(calls(frame, [1, 2, 1, 2]), frame(), frame(), rows, recorded=())
+    assert getattr(known, unit).tolist() == [0, 1, 0, 1]
+    assert known.difference() == "compute unit"
+    assert len(set(known.kinds().tolist())) == 2
+
+
+def test_requests_are_no_work_where_the_hardware_was_recorded(frame, traits):
+    rows = frame((101, 149), (301, 349), kind="gpu_request", device="gpu", lane="compute", prediction=[1, 3])
+    assert traits(calls(frame, [1, 2, 1, 2]), frame(), frame(), rows).gpu.tolist() == [0] * 4

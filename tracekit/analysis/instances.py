@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown import UNITS
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import covered_ns
+from tracekit.analysis.suggested_units import units_used
 from tracekit.intervals import Intervals
-from tracekit.trace.events import Kind
+from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
+    from tracekit.trace.trace import Trace
 
 
 USUAL = 0.8
@@ -36,6 +39,8 @@ class Traits:
     """1 for an instance that runs on the Neural Engine, 0 for one that does not, -1 for one that does at times."""
     gpu: IntArray
     """The same of the GPU."""
+    cpu: IntArray
+    """The same of the CPU, for most of a call."""
     pid: IntArray
     """Process whose GPU rows the call holds, -1 where none is named."""
 
@@ -53,13 +58,13 @@ class Traits:
         """Calls numbered by what sets their instances apart; what is unknown counts as what most calls have."""
         columns = (
             _filled(self.inputs, self.inputs > 0),
-            *(_filled(values, values >= 0) for values in (self.engine, self.gpu, self.pid)),
+            *(_filled(values, values >= 0) for values in (self.engine, self.gpu, self.cpu, self.pid)),
         )
         return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def difference(self) -> str:
         """In what the instances differ, in words; empty where nothing shows it."""
-        units = any(len(np.unique(values[values >= 0])) > 1 for values in (self.engine, self.gpu))
+        units = any(len(np.unique(values[values >= 0])) > 1 for values in (self.engine, self.gpu, self.cpu))
         differences = (
             ("process", self.processes > 1),
             ("number of inputs", self.interfaces > 1),
@@ -68,13 +73,16 @@ class Traits:
         return ", ".join(name for name, differs in differences if differs)
 
 
-def traits(predictions: pd.DataFrame, data: pd.DataFrame, hardware: pd.DataFrame) -> Traits:
-    """Traits of the instances of one model; rows of `data` and `hardware` are linked by `prediction`.
-    O((p + d + h) log p)."""
+def traits(
+    trace: Trace, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
+) -> Traits:
+    """Traits of the instances of one model; rows of `data`, `compute` and `hardware` are linked by `prediction`.
+    O(n log n)."""
     instance = pd.factorize(or_minus_one(predictions["instance"]))[0]
     copies = _count(predictions, data, Kind.INPUT_COPY)
-    engine, gpu = (_ran(instance, _count(predictions, hardware, kind) > 0) for kind in (Kind.ANE_EXEC, Kind.GPU_EXEC))
-    return Traits(_usual(instance, copies)[instance], engine, gpu, _process(predictions, hardware))
+    used = units_used(trace, predictions.index, compute, hardware)
+    engine, gpu, cpu = (_ran(instance, used[:, UNITS.index(unit)]) for unit in (Device.ANE, Device.GPU, Device.CPU))
+    return Traits(_usual(instance, copies)[instance], engine, gpu, cpu, _process(predictions, hardware))
 
 
 def _ran(instance: IntArray, ran: BoolArray) -> IntArray:

@@ -7,7 +7,8 @@
 | CPU           | a `CPU` row of nearly the whole prediction; neither a data cast nor a request |
 
 It is weaker evidence than rows of the hardware: other systems may record otherwise, and every model that ran on the
-Neural Engine there kept a state. So it answers no question alone.
+Neural Engine there kept a state. So it answers no question alone, but whether
+instances of a model differ.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 WHOLE = 0.9
 """Share of a prediction from which on a `CPU` row is nearly all of it (heuristic): in those captures it is 93% or more
 for three models on the CPU. A fourth, with 35% and 74%, suggests nothing."""
+
+MOST = 0.5
+"""Share of a prediction above which `CPU` rows are most of it: an instance that works there differs from one that hardly
+does (heuristic)."""
 
 USUAL = 0.9
 """Share of the predictions that must suggest the same unit (heuristic)."""
@@ -56,13 +61,41 @@ def suggested_unit(trace: Trace, predictions: pd.Index) -> SuggestedUnit | None:
     show it was recorded. O(predictions), and O(n log n) once for each trace."""
     if not len(predictions):
         return None
-    chosen = breakdown(trace).frame.index.get_indexer(predictions)
-    suggested = _suggestions(trace)[chosen[chosen >= 0]]
+    suggested = _of_calls(trace, predictions)
     counts = np.bincount(suggested[suggested >= 0], minlength=len(UNITS))
     best = int(counts.argmax())
     if not counts[best] or counts[best] < USUAL * len(predictions):
         return None
     return SuggestedUnit(UNITS[best], int(counts[best]), len(predictions))
+
+
+def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardware: pd.DataFrame) -> BoolArray:
+    """Shape (predictions, units), in the order of `UNITS`: the unit worked for the call. `compute` and `hardware` are
+    the rows of these predictions, linked to them.
+
+    Rows of the hardware show it, requests stand for execution that was not recorded, and what Core ML's rows suggest
+    counts where neither does. The CPU counts where it works for most of the call. O(n log n).
+    """
+    recorded = {entry.instrument for entry in trace.coverage if entry.recorded}
+    used = np.column_stack([_of_calls(trace, predictions) == unit for unit in range(len(UNITS))])
+    for unit, executed, requested, instrument in (
+        (Device.ANE, Kind.ANE_EXEC, Kind.ANE_REQUEST, NEURAL_ENGINE),
+        (Device.GPU, Kind.GPU_EXEC, Kind.GPU_REQUEST, GPU),
+    ):
+        linked = or_minus_one(hardware["prediction"])[is_any(hardware["kind"], executed)]
+        if instrument not in recorded:
+            linked = np.append(linked, or_minus_one(compute["prediction"])[is_any(compute["kind"], requested)])
+        used[:, UNITS.index(unit)] |= predictions.isin(linked)
+    frame = breakdown(trace).frame.reindex(predictions)
+    cpu, duration = (frame[name].to_numpy(np.float64, na_value=0.0) for name in ("cpu_busy_ns", "duration_ns"))
+    used[:, UNITS.index(Device.CPU)] |= (cpu > MOST * duration) & (duration > 0)
+    return used
+
+
+def _of_calls(trace: Trace, predictions: pd.Index) -> IntArray:
+    """What each of these predictions suggests: index in `UNITS`, -1 for nothing."""
+    index = breakdown(trace).frame.index.get_indexer(predictions)
+    return np.append(_suggestions(trace), -1)[index]
 
 
 @cached_by_trace

@@ -155,6 +155,14 @@ def on_two_units(draws: Draws) -> App:
     return in_turns(app, ((first, neural_engine(9 * MS), 1), (second, other(9 * MS), 1)))
 
 
+def without_hardware(draws: Draws, units: tuple[str, str]) -> App:
+    """Two instances whose units only Core ML's own rows show."""
+    app = start_recording(draws)
+    app.scenario.missing |= {app.scenario.xcode.neural_engine_schema, "metal-gpu-intervals", "mps-hw-intervals"}
+    steps = [{"neural engine": neural_engine, "gpu": gpu, "cpu": cpu}[unit](9 * MS) for unit in units]
+    return in_turns(app, [(model, step, 2) for model, step in zip(loaded(app, draws, 2), steps, strict=True)])
+
+
 def two_alike_and_one_elsewhere(draws: Draws) -> App:
     """Two instances that do the same on one unit, and a third on another."""
     app = start_recording(draws)
@@ -246,6 +254,14 @@ CASES = [
     *each(ID, NEAR_BELOW, (15_010, 15_200, 16_000), of_this_spread, also=TWO_SPEEDS),
     *cases(ID, POSITIVE, 4, two_alike_and_one_elsewhere),
     *cases(ID, POSITIVE, 2, without_copies),
+    *each(ID, POSITIVE, (("gpu", "gpu"), ("cpu", "cpu"), ("neural engine",) * 2), without_hardware),
+    *each(
+        ID,
+        LOOKALIKE,
+        (("neural engine", "gpu"), ("neural engine", "cpu"), ("gpu", "cpu")),
+        without_hardware,
+        page="Instances have another configuration or",
+    ),
     *cases(ID, LOOKALIKE, 4, two_models_of_one_name, page="Different models have the same"),
     *cases(ID, LOOKALIKE, 4, on_two_units, page="Instances have another configuration or"),
     *each(ID, LOOKALIKE, ((1, 2), (1, 2), (1, 1), (1, 1)), two_processes, page="Several processes use the same"),

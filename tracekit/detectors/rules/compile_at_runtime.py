@@ -92,7 +92,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _several_models(view: ModelView) -> bool:
     """Whether the predictions show that one name stands for several models or processes."""
-    known = traits(view.predictions, view.data, view.hardware)
+    known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
     return known.interfaces > 1 or known.processes > 1
 
 

@@ -101,7 +101,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"{options.min_predictions} needed.",
             RECORD_LONGER,
         )
-    return _judged(view, traits(view.predictions, view.data, view.hardware), options)
+    return _judged(view, traits(view.trace, view.predictions, view.data, view.compute, view.hardware), options)
 
 
 def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
@@ -229,7 +229,8 @@ prediction belongs to the last load of its instance that ended before it. Report
   needed if each instance replaced another once. Several run at the same time for less than `parallel_share` of the busy
   time, and their median latencies differ by a factor of `alike` at most. So one instance could do the work. Instances
   are compared only if nothing sets them apart: their predictions copy the same number of inputs, run on the same
-  compute unit (Neural Engine and GPU rows), and their GPU rows belong to the same process.
+  compute unit (rows of the hardware, or Core ML's own where it was not recorded), and their GPU rows belong to the same
+  process.
 - **A load is never used.** The model makes at least `min_predictions` predictions afterwards, and either they continue
   for `unused_s` or more, or the same instance is loaded again. The unused load took as long as the used ones (within a
   factor of `alike`) and did not specialize the model for the device.
