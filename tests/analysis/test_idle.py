@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.idle import Pacing, core_ml_calls, follows, idle_times, pacing, spread
+from tracekit.analysis.idle import Idle, Pacing, core_ml_calls, follows, idle_times, paced_stretches, pacing, spread
 from tracekit.trace.cache import TraceCache
 from tracekit.trace.frames import FIXED_CATEGORIES
 
@@ -191,3 +191,57 @@ def test_even_distances_may_follow_each_other():
     assert follows(following, calls)
     assert not follows(waiting, calls)
     assert not follows(waiting, np.full(60, 20_000))
+
+
+def idle_of(*parts, jitter_ns=200_000):
+    """Idle times of calls from (sequence, fps, calls, length in ms) each; without fps each call follows the one before
+    after a gap of 16 to 27 ms."""
+    rng = np.random.default_rng(6)
+    distance, busy, sequence = [], [], []
+    for number, fps, count, length in parts:
+        calls = length * MS * rng.uniform(0.95, 1.05, count)
+        late = rng.uniform(0, jitter_ns, count + 1)
+        distance.append(1e9 / fps + np.diff(late) if fps else calls + rng.uniform(16, 27, count) * MS)
+        busy.append(calls)
+        sequence.append(np.full(count, number))
+    distance, busy = (np.concatenate(values).astype(np.int64) for values in (distance, busy))
+    none = np.zeros(0, np.int64)
+    return Idle(none, none, none, none, np.concatenate(sequence), distance, distance - busy, busy)
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([(0, 24, 60, 10), (1, 20, 60, 13)], [60, 60]),
+        ([(0, 24, 60, 10), (0, 20, 60, 13)], [60, 60]),
+        ([(0, 30, 80, 8), (1, None, 80, 9)], [80]),
+        ([(0, None, 80, 9), (1, None, 80, 12)], []),
+        ([(0, 30, 19, 8), (1, 24, 19, 8)], []),
+        ([], []),
+    ],
+    ids=["sequences", "shift", "camera, then photos", "photos", "too few", "none"],
+)
+def test_each_stretch_of_steps_may_keep_a_beat_of_its_own(parts, expected):
+    stretch = paced_stretches(idle_of(*parts) if parts else idle_of((0, None, 0, 1)))
+    counts = np.unique(stretch[stretch >= 0], return_counts=True)[1]
+    # Where the rate shifts inside a sequence, the place is found within a few calls.
+    assert counts.tolist() == pytest.approx(expected, abs=3)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.tuples(st.sampled_from([15, 20, 24, 30, 60]), st.integers(30, 70)), min_size=1, max_size=4))
+def test_a_camera_keeps_a_beat_whatever_rates_it_runs_at(rates):
+    idle = idle_of(*((number, fps, count, 200 / fps) for number, (fps, count) in enumerate(rates)))
+    assert (paced_stretches(idle) >= 0).all()
+
+
+def test_the_gaps_of_some_steps():
+    rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010, 1030)))
+    idle = idle_times(calls_of(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1, 1]), 3)
+    chosen = idle.of_steps(idle.sequence == 1)
+    assert (chosen.start_ns.tolist(), chosen.end_ns.tolist(), chosen.step.tolist()) == (
+        [1005, 1015],
+        [1010, 1030],
+        [0, 1],
+    )
+    assert (chosen.distance_ns.tolist(), chosen.idle_ns.tolist()) == ([10, 20], [5, 15])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.latency import change_point_segments
 from tracekit.intervals import Intervals
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Level
@@ -64,6 +66,10 @@ class Idle:
     next_model: IndexArray
     """Shape (gaps,): code of the model whose row ends the gap, in the categories of `Trace.activity`; that of the
     next row of the model or of one that alternates with it, where a model that works on its own ends the gap."""
+    step: IndexArray
+    """Shape (gaps,): index of the step that each gap lies in."""
+    sequence: IntArray
+    """Shape (steps,): number of its sequence."""
     distance_ns: IntArray
     """Shape (steps,): time from the start of each call to that of the next in its sequence."""
     idle_ns: IntArray
@@ -76,6 +82,20 @@ class Idle:
         """Gaps as a share of the time from the first to the last start of the sequences; 0.0 without any."""
         span = int(self.distance_ns.sum())
         return int(self.idle_ns.sum()) / span if span else 0.0
+
+    def of_steps(self, chosen: BoolArray) -> Idle:
+        """Some of the steps, shape (steps,), and the gaps in them."""
+        inside = chosen[self.step]
+        return Idle(
+            start_ns=self.start_ns[inside],
+            end_ns=self.end_ns[inside],
+            next_model=self.next_model[inside],
+            step=(np.cumsum(chosen) - 1)[self.step[inside]],
+            sequence=self.sequence[chosen],
+            distance_ns=self.distance_ns[chosen],
+            idle_ns=self.idle_ns[chosen],
+            busy_ns=self.busy_ns[chosen],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +135,7 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     index = np.searchsorted(first, start, side="right") - 1
     inside = index >= 0
     inside[inside] = end[inside] <= last[index[inside]]
-    start, end = start[inside], end[inside]
+    start, end, index = start[inside], end[inside], index[inside]
     span = slice(*np.searchsorted(work.begin_ns, (first[0], last[-1] + 1))) if len(first) else slice(0)
     begin, stop, model = work.begin_ns[span], work.stop_ns[span], work.model[span]
     ours = model == model_code
@@ -124,6 +144,8 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
         start_ns=start,
         end_ns=end,
         next_model=model[ours][np.searchsorted(begin[ours], end, side="left")],
+        step=index,
+        sequence=sequence[step],
         distance_ns=last - first,
         idle_ns=work.covered.free_within(first, last),
         busy_ns=Intervals(begin[ours], stop[ours]).covered_time().within(first, last),
@@ -175,6 +197,32 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     if len(distance_ns) >= 3 and np.median(distance_ns) and any(_keeps(distance_ns, beats) for beats in _BEATS):
         return Pacing.PERIODIC
     return _pacing_by_gaps(distance_ns, busy_ns)
+
+
+MIN_STRETCH = 20
+"""Fewer steps in a row do not show a pace of their own (heuristic)."""
+
+SAME_PACE = 1.1
+"""Median distances that differ by no larger factor are of one pace (heuristic)."""
+
+
+def paced_stretches(idle: Idle) -> IntArray:
+    """Shape (steps,): number of the stretch with a beat of its own that each step lies in, -1 for none.
+
+    A camera keeps another beat in another sequence, and another one where light fails: a stretch ends with its
+    sequence, and where the level of the distances shifts. O(n log n).
+    """
+    stretch = np.full(len(idle.distance_ns), -1, np.int64)
+    edges = np.append(np.flatnonzero(np.diff(idle.sequence, prepend=-1)), len(stretch))
+    for start, end in pairwise(edges.tolist()):
+        if end - start < MIN_STRETCH:
+            continue
+        for part in change_point_segments(idle.distance_ns[start:end], min_ratio=SAME_PACE):
+            steps = slice(start + part.first, start + part.first + part.count)
+            paced = pacing(idle.distance_ns[steps], idle.busy_ns[steps]) is Pacing.PERIODIC
+            if paced and part.count >= MIN_STRETCH:
+                stretch[steps] = steps.start
+    return stretch
 
 
 def follows(distance_ns: IntArray, busy_ns: IntArray) -> bool:

@@ -33,8 +33,8 @@ WHOLE = 0.9
 for three models on the CPU. A fourth, with 35% and 74%, suggests nothing."""
 
 MOST = 0.5
-"""Share of a prediction above which `CPU` rows are most of it: an instance that works there differs from one that hardly
-does (heuristic)."""
+"""Share of a prediction above which `CPU` rows are most of it: an instance that works there differs from one that
+hardly does (heuristic)."""
 
 USUAL = 0.9
 """Share of the predictions that must suggest the same unit (heuristic)."""

@@ -128,6 +128,41 @@ def other_models_between(draws: Draws) -> App:
     return app
 
 
+def _at_rates(draws: Draws, rates: tuple[int, ...], pause_ms: int) -> App:
+    """A camera at some frame rates, one after the other. The slower frames hold more noise, so calls take longer."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for rate in rates:
+        begin, period, longest = app.now_ns, 1_000 * MS // rate, 300 // rate
+        works = changing(draws, longest * 9 // 10, longest)
+        for frame in range(draws.integer(60, 110)):
+            app.now_ns = begin + frame * period + draws.integer(0, 600) * 1_000
+            app.predict(model, neural_engine(works(frame)))
+        app.now_ns = begin + (frame + 1) * period + pause_ms * MS
+    return app
+
+
+def camera_in_the_dark(draws: Draws, rates: tuple[int, ...]) -> App:
+    """The camera lowers its rate as light fails, and raises it again."""
+    return _at_rates(draws, rates, 0)
+
+
+def camera_opened_again(draws: Draws, rates: tuple[int, ...]) -> App:
+    """After a pause, the camera runs at another rate."""
+    return _at_rates(draws, rates, 3_000)
+
+
+def camera_then_photos(draws: Draws) -> App:
+    """A camera, and then photos whose pixels the app packs in a loop."""
+    app = _at_rates(draws, (24, 20), 3_000)
+    works, packs = changing(draws, 8, 15), changing(draws, 16, 27)
+    for index in range(120):
+        app.predict(app.models[0], neural_engine(works(index)))
+        app.pause(packs(index))
+    return app
+
+
 def timer(draws: Draws) -> App:
     """Twice a second, by a timer."""
     return cpu_app(draws, compute_ns=6 * MS, period_ns=500 * MS, predictions=60, runs=1)
@@ -238,6 +273,9 @@ CASES = [
     *cases(ID, POSITIVE, 2, with_signposts),
     *cases(ID, POSITIVE, 4, packing_beside_events),
     *cases(ID, POSITIVE, 3, seen_packing),
+    *cases(ID, POSITIVE, 3, camera_then_photos),
+    *each(ID, NEGATIVE, ((24, 20), (30, 24, 20), (30, 24), (24, 20, 24)) * 2, camera_in_the_dark),
+    *each(ID, NEGATIVE, ((24, 20), (30, 25, 20), (20, 30), (25, 20)) * 2, camera_opened_again),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, camera_app),

@@ -65,7 +65,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             metrics,
         )
     if gaps.activity is Activity.PACED:
-        return Passed(view.name, paced_words(gaps.idle), metrics)
+        return Passed(view.name, paced_words(gaps), metrics)
     if gaps.culprit != view.name:
         return Passed(view.name, f"Most of the gaps precede predictions of {gaps.culprit}.", metrics)
     if gaps.activity is Activity.UNCLEAR:
@@ -119,7 +119,8 @@ look like the app's own work.
 
 Predictions at a steady rate wait for their input, so they are not reported. The rate is steady if intervals vary by no
 more than 1%, if a short interval makes up for a long one, or if gaps get shorter by as much as predictions get longer.
-Otherwise gaps count as the app's work in any of three cases:
+Each sequence, and each part of one after a shift of its intervals, may keep a rate of its own: such parts wait for
+their input, and the rest is judged. Otherwise gaps count as the app's work in any of three cases:
 
 - The app's signposts fill half of them.
 - Call stacks show code of the app for half of them. The finding then names the functions.

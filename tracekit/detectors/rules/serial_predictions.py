@@ -98,7 +98,7 @@ def _other_reason(view: ModelView, gaps: SequenceGaps, options: Options) -> str:
     if not Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
     if gaps.activity is Activity.PACED:
-        return paced_words(gaps.idle)
+        return paced_words(gaps)
     if gaps.idle.share >= GAP_SHARE:
         return "The gaps are longer than the predictions: see pipeline-gaps."
     if gaps.culprit != view.name:

@@ -7,10 +7,22 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code import work_between
-from tracekit.analysis.idle import CERTAINTY, Idle, Pacing, core_ml_calls, idle_times, pacing, spread
+from tracekit.analysis.idle import (
+    CERTAINTY,
+    MIN_STRETCH,
+    SAME_PACE,
+    Idle,
+    Pacing,
+    core_ml_calls,
+    idle_times,
+    paced_stretches,
+    pacing,
+    spread,
+)
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     Evidence,
@@ -31,8 +43,6 @@ from tracekit.detectors.answers import MAX_EVIDENCE, evidence_columns
 from tracekit.detectors.shared.prompts import works_longer
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.analysis.code import Between, CallSite
     from tracekit.arrays import IndexArray, IntArray
     from tracekit.detectors.framework import ModelView
@@ -97,6 +107,8 @@ class SequenceGaps:
     """What code of the app ran in the gaps; None without call stacks."""
     culprit: str
     """Model before whose calls most of the time is lost; empty without gaps."""
+    beats_ns: tuple[float, ...] = ()
+    """Where calls keep a beat: its usual distance in each stretch that keeps one."""
 
     @property
     def by_stacks(self) -> bool:
@@ -133,10 +145,14 @@ def unclear(view: ModelView, rests: str) -> InsufficientData:
     )
 
 
-def paced_words(idle: Idle) -> str:
+def paced_words(gaps: SequenceGaps) -> str:
     """Says that calls wait for their input."""
-    rate = f"{1e9 / float(np.median(idle.distance_ns)):.1f} per second"
-    return f"Predictions run at a steady rate ({rate}): the app waits for its next input."
+    low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
+    if high > SAME_PACE * low:
+        rates = f"steady rates ({low:.1f} to {high:.1f} per second)"
+    else:
+        rates = f"a steady rate ({1e9 / float(np.median(gaps.beats_ns)):.1f} per second)"
+    return f"Predictions run at {rates}: the app waits for its next input."
 
 
 def read_gaps(view: ModelView, min_calls: int) -> SequenceGaps:
@@ -155,13 +171,22 @@ def _gaps(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls: i
     activity = view.trace.activity
     model_code = activity["model"].cat.categories.tolist().index(view.name)
     idle = idle_times(core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
+    stretch = paced_stretches(idle)
+    rest = stretch < 0
+    if not rest.all() and int(rest.sum()) < max(min_calls, MIN_STRETCH):
+        beats = pd.Series(idle.distance_ns).groupby(stretch).median()
+        return SequenceGaps(idle, Activity.PACED, (), None, "", tuple(beats[beats.index >= 0]))
+    paced = pacing(idle.distance_ns, idle.busy_ns)
+    if paced is Pacing.PERIODIC:
+        return SequenceGaps(idle, Activity.PACED, (), None, "", (float(np.median(idle.distance_ns)),))
+    if not rest.all():
+        # What waits for a camera at times says nothing of the rest, which is judged by itself.
+        idle = idle.of_steps(rest)
+        paced = pacing(idle.distance_ns, idle.busy_ns)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
-    paced = pacing(idle.distance_ns, idle.busy_ns)
-    if paced is Pacing.PERIODIC:
-        return SequenceGaps(idle, Activity.PACED, (), None, culprit)
     marked = _marked(view, idle)
     between = work_between(view.trace, Intervals(idle.start_ns, idle.end_ns))
     by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
