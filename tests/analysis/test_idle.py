@@ -186,11 +186,21 @@ def test_the_spread_is_half_the_distance_between_quartiles_over_the_median():
 def test_even_distances_may_follow_each_other():
     rng = np.random.default_rng(3)
     calls = 20_000 + rng.integers(-400, 400, 60)
-    following, waiting = calls + 13_333, np.full(60, 33_333)
-    assert pacing(following, calls) is pacing(waiting, calls) is Pacing.PERIODIC
-    assert follows(following, calls)
-    assert not follows(waiting, calls)
-    assert not follows(waiting, np.full(60, 20_000))
+    loads = 8_000 + rng.integers(-900, 900, 60)
+
+    def of(starts, *parts):
+        """Rounds at these starts, each of calls that follow at once; the last is the prediction."""
+        ends = np.cumsum(np.column_stack(parts), axis=1) + starts[:, None]
+        begins = ends - np.column_stack(parts)
+        rows = [("A", "top", *row) for row in zip(begins.ravel(), (ends - begins).ravel(), strict=True)]
+        return idle_times(calls_of(activity(*rows)), 0, begins[:, -1], np.zeros(60, np.int64), 2)
+
+    even = np.arange(60) * 33_333
+    assert follows(of(np.cumsum(calls + 13_333) - calls, calls))
+    assert not follows(of(even, calls))
+    assert not follows(of(even, np.full(60, 20_000)))
+    assert not follows(of(even, loads, calls))
+    assert follows(of(np.cumsum(loads + calls + 5_333) - loads - calls, loads, calls))
 
 
 def idle_of(*parts, jitter_ns=200_000):

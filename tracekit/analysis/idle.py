@@ -225,10 +225,26 @@ def paced_stretches(idle: Idle) -> IntArray:
     return stretch
 
 
-def follows(distance_ns: IntArray, busy_ns: IntArray) -> bool:
-    """Whether each call follows the one before, however even their distances are: gaps are clearly not shorter where
-    calls are longer. Shape (steps,) each, as for `pacing`. O(n log n)."""
-    return _pacing_by_gaps(distance_ns, busy_ns) is Pacing.FOLLOWING
+def follows(idle: Idle) -> bool:
+    """Whether each round of calls follows the one before, however even their distances are: gaps are more even than
+    these, and clearly not shorter where calls are longer.
+
+    A round opens after the longest gap of each step, with whichever call: what waits for its time may be the load or
+    the other model before a call. O(n log n).
+    """
+    lengths = idle.end_ns - idle.start_ns
+    order = np.lexsort((lengths, idle.step))
+    longest = order[np.diff(idle.step[order], append=-1) != 0]
+    distance, free = np.diff(idle.end_ns[longest]), np.diff(np.cumsum(lengths)[longest])
+    same = np.diff(idle.sequence[idle.step[longest]]) == 0
+    distance, free = distance[same], free[same]
+    if not len(distance) or _quartile_distance(free) >= _quartile_distance(distance):
+        return False
+    return _pacing_by_gaps(distance, distance - free) is Pacing.FOLLOWING
+
+
+def _quartile_distance(values: IntArray) -> float:
+    return float(np.subtract(*np.quantile(values, [0.75, 0.25])))
 
 
 def _pacing_by_gaps(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:

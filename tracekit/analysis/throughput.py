@@ -215,7 +215,7 @@ def steady_rate(
     idle = idle_times(calls, model_code, predictions["start_ns"].to_numpy(), burst_times.burst, 2)
     time = int(idle.distance_ns.sum())
     back_to_back = time - int(idle.busy_ns.sum()) < slack * time
-    return None if back_to_back or follows(idle.distance_ns, idle.busy_ns) else rate
+    return None if back_to_back or follows(idle) else rate
 
 
 def _common_rate(distances: IntArray) -> SteadyRate | None:
