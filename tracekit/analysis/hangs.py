@@ -74,7 +74,7 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     loads = is_any(called["kind"], *SETUP_KINDS)
     by_chance = _by_chance(called, every, rule.ratio)
     chosen, rarer_times = np.zeros(len(called), dtype=bool), [Intervals.none()]
-    for of_sort in _sorts(called["model"].cat.codes.to_numpy(), loads, inside):
+    for of_sort in _sorts(called["model"].cat.codes.to_numpy().astype(np.int64), loads, inside):
         times = Intervals.from_rows(called[of_sort & inside])
         if times.covered_ns < by_chance * covered_ns(called[of_sort]):
             continue

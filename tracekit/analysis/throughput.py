@@ -195,7 +195,8 @@ def summarize_throughput(
 
 def _distances(predictions: pd.DataFrame, burst_times: Bursts) -> IntArray:
     """Times from start to start inside bursts."""
-    return np.diff(predictions["start_ns"].to_numpy())[np.diff(burst_times.burst) == 0]
+    distances: IntArray = np.diff(predictions["start_ns"].to_numpy())[np.diff(burst_times.burst) == 0]
+    return distances
 
 
 def steady_rate(
