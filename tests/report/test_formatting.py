@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 
 from tracekit.detectors.outcomes import Metric
 from tracekit.report import formatting
-from tracekit.report.report import CoverageInfo
+from tracekit.report.report import CoverageInfo, Report
 from tracekit.units import format_estimate, format_percent, format_time
 
 
@@ -157,3 +158,10 @@ def test_a_sentence_becomes_a_clause_and_names_keep_their_capitals():
 def test_a_normal_end_is_put_in_words_and_another_one_kept():
     assert formatting.ended("User pressed Stop") == "stopped by user"
     assert formatting.ended("Device went away") == "Device went away"
+
+
+@pytest.mark.parametrize(
+    ("target", "pid", "suffix"), [("App", 7, " (pid 7)"), ("App", None, ""), ("pid 7", 7, ""), (None, 7, " (pid 7)")]
+)
+def test_a_pid_stands_once(full: Report, target: str | None, pid: int | None, suffix: str) -> None:
+    assert formatting.pid_suffix(replace(full.recording, target=target, target_pid=pid)) == suffix

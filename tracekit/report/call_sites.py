@@ -166,28 +166,38 @@ def _joined(group: Sequence[CallSite], of: int) -> CallSite:
 
 def busy_words(site: CallSite) -> str:
     """All that the calls were busy with, in shares of their samples; empty where nothing is known of it."""
-    noun = " segments" if site.api == Api.PREDICTION else ""
-    parts = [f"{each.what}{noun} {share}" for each, share in _shares(site, LEAST_SHARE)]
-    return f"{', '.join(parts)} of {format_count(site.samples, 'sample')}" if parts else ""
+    words = _share_words(site, LEAST_SHARE)
+    return f"{words} of {format_count(site.samples, 'sample')}" if words else ""
 
 
 def main_work(site: CallSite) -> str:
     """The large parts of it, in few words. Where a program was compiled, getting it was hardly anything else."""
     busy = {each.what for each in site.busy}
     left_out = LoadPhase.PROGRAM if LoadPhase.COMPILING in busy else None
-    min_share = MAIN_SHARE if site.api == Api.LOAD else LEAST_SHARE
-    parts = [f"{each.what} {share}" for each, share in _shares(site, min_share) if each.what != left_out]
-    if site.api == Api.LOAD and parts and LoadPhase.COMPILING not in busy:
-        parts = ["nothing compiled", *parts]
-    return ", ".join(parts)
+    words = _share_words(site, MAIN_SHARE if site.api == Api.LOAD else LEAST_SHARE, left_out)
+    return f"nothing compiled, {words}" if site.api == Api.LOAD and words and LoadPhase.COMPILING not in busy else words
 
 
-def _shares(site: CallSite, min_share: float) -> list[tuple[Busy, str]]:
-    return [
-        (each, format_percent(each.samples / site.samples))
-        for each in site.busy
-        if each.samples >= min_share * site.samples
-    ]
+def _share_words(site: CallSite, min_share: float, left_out: str | None = None) -> str:
+    """Phases with their share of the samples of a load, those inside one behind it in parentheses; or, of a prediction,
+    the CPU time in code that works for a compute unit, which says nothing about how long the unit itself worked."""
+    shown = [each for each in site.busy if each.samples >= min_share * site.samples and each.what != left_out]
+    if site.api == Api.PREDICTION:
+        parts = [f"in {each.what} code {format_percent(each.samples / site.samples)}" for each in shown]
+        return f"CPU time {', '.join(parts)}" if parts else ""
+    inside: dict[str | None, list[Busy]] = {}
+    for each in shown:
+        inside.setdefault(None if each.within == left_out else each.within, []).append(each)
+
+    def words(enclosing: str | None) -> str:
+        return ", ".join(map(phase_words, inside.get(enclosing, ())))
+
+    def phase_words(phase: Busy) -> str:
+        within = words(phase.what)
+        share = f"{phase.what} {format_percent(phase.samples / site.samples)}"
+        return f"{share} (of which {within})" if within else share
+
+    return words(None)
 
 
 def line_of(site: CallSite | Place) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracekit.detectors.outcomes import Evidence, Metric
-    from tracekit.report.report import CoverageInfo
+    from tracekit.report.report import CoverageInfo, RecordingInfo
 
 ABSENT = "–"
 """Stands for None."""
@@ -47,6 +47,12 @@ END_REASONS = {
     "time limit reached": "time limit reached",
 }
 """How recordings end normally, in words."""
+
+
+def pid_suffix(recording: RecordingInfo) -> str:
+    """` (pid 7)` behind the name of the target; empty where its pid is not known, and where it is all that is known."""
+    pid = recording.target_pid
+    return "" if pid is None or recording.target == f"pid {pid}" else f" (pid {pid})"
 
 
 def duration(ns: float | None) -> str:

@@ -196,6 +196,29 @@ def test_every_call_of_core_ml_has_its_site_and_what_it_was_busy_with(traced: Bu
     assert (element.api, element.calls, element.of, element.inferred) == ("element access", None, 1, True)
 
 
+PROGRAM = core_ml(
+    "-[MLE5ProgramLibraryOnDeviceAOTCompilationImpl createProgramLibraryHandleWithRespecialization:error:]"
+)
+CACHE_KEY = Call("Espresso", "E5RT::E5BundleCacheKeyUtils::ToE5BundleCacheKey")
+READY = core_ml("-[MLE5Engine prepareWithConcurrencyHint:error:]")
+
+
+def test_a_phase_lies_within_the_innermost_one_that_all_of_its_stacks_are_in(traced: Build) -> None:
+    inner = [PROGRAM, LOAD, OVERLAY, APPLY, START]
+    stacks = [inner, [CACHE_KEY, *inner], [COMPILE, *inner], [READY, LOAD, OVERLAY, APPLY, START]]
+    samples = [(at, MAIN, stack) for at, stack in enumerate(stacks, 1)]
+    (load,) = all_sites(traced(samples, (0, 10), kind=["load"]))
+    assert {each.what: each.within for each in load.busy} == {
+        LoadPhase.PROGRAM: None,
+        LoadPhase.CACHE_KEY: LoadPhase.PROGRAM,
+        LoadPhase.COMPILING: LoadPhase.PROGRAM,
+        LoadPhase.READYING: None,
+    }
+    outside = (5, MAIN, [CACHE_KEY, LOAD, OVERLAY, APPLY, START])
+    (load,) = all_sites(traced([*samples, outside], (0, 10), kind=["load"]))
+    assert {each.what: each.within for each in load.busy}[LoadPhase.CACHE_KEY] is None
+
+
 def test_without_rows_of_core_ml_samples_alone_tell_the_calls(traced: Build) -> None:
     worker = [PREDICT, app("work", 3), WQ]
     trace = traced([(1, MAIN, prediction(EXECUTE)), (3, MAIN, prediction(EXECUTE)), (2, WORKER, worker)])
@@ -225,6 +248,8 @@ def test_loads_and_calls_of_public_recordings(corpus: Path, name: str) -> None:
     trace = open_trace(corpus / f"bundles/{name}.trace")
     calls = sampled_calls(trace)
     (load,) = calls[calls["api"] == Api.LOAD].to_dict("records")
+    outer = [each.samples for site in all_sites(trace) if site.api == Api.LOAD for each in site.busy if not each.within]
+    assert sum(outer) <= load["samples"]
     phases = (LoadPhase.PROGRAM, LoadPhase.CACHE_KEY, LoadPhase.COMPILING, LoadPhase.NEURAL_ENGINE)
     assert (
         round(load["first_ns"] / 1e9, 4),

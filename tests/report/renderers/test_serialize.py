@@ -143,6 +143,7 @@ def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
         (("model", "level"), Level),
         (("part", "part"), Part),
         (("busy", "what"), [*LoadPhase, *Unit]),
+        (("busy", "within"), [*LoadPhase, None]),
         (("call_site", "api"), set(Api) - {Api.UNLOAD}),
         (("call_site", "thread"), (sites.MAIN, sites.OTHER, sites.MIXED, sites.UNKNOWN)),
     ],

@@ -162,6 +162,25 @@ def place_of(stacks: pd.DataFrame, rows: IndexArray) -> dict[str, object]:
 
 
 @cached_by_trace
+def enclosing_phases(trace: Trace) -> dict[str, str]:
+    """The innermost phase that all stacks of a phase of a load lie in, by phase; nothing for one outside of others."""
+    flags = busy_with(trace)
+    seen = [str(phase) for phase in LoadPhase if phase in flags and flags[phase].any()]
+    # Outer phases stand first in `LoadPhase`: of two that share all stacks, the earlier one encloses.
+    outer = {
+        phase: [
+            other
+            for other in seen
+            if other != phase
+            and not (flags[phase] & ~flags[other]).any()
+            and ((flags[other] & ~flags[phase]).any() or seen.index(other) < seen.index(phase))
+        ]
+        for phase in seen
+    }
+    return {phase: max(phases, key=lambda each: len(outer[each])) for phase, phases in outer.items() if phases}
+
+
+@cached_by_trace
 def busy_with(trace: Trace) -> dict[str, BoolArray]:
     """For each phase of a load and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
     where no samples were recorded. O(frames)."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, of_calls
-from tracekit.analysis.code.calls import place_of, sampled_calls, surrounding_calls
+from tracekit.analysis.code.calls import enclosing_phases, place_of, sampled_calls, surrounding_calls
 from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.code.stack_flags import app_frames
 from tracekit.intervals import Intervals
@@ -38,8 +38,10 @@ class Busy:
     """What samples of a call were in."""
 
     what: str
-    """A `LoadPhase` or a `Unit`. Phases lie inside one another."""
+    """A `LoadPhase`, or the `Unit` for whose segment a thread of the CPU worked."""
     samples: int
+    within: str | None = None
+    """The phase that all of them lie in; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,7 @@ def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) ->
     durations = (calls["end"] - calls["start"]).to_numpy()
     models = calls["model"].dropna().unique()
     busy = ((str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls)
+    enclosing = enclosing_phases(trace)
     return CallSite(
         api=api,
         model=str(models[0]) if len(models) == 1 else None,
@@ -257,7 +260,7 @@ def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) ->
         last_ns=int(calls["end"].max()),
         median_ns=int(np.median(durations)),
         longest_ns=int(durations.max()),
-        busy=tuple(Busy(what, inside) for what, inside in busy if inside),
+        busy=tuple(Busy(what, inside, enclosing.get(what)) for what, inside in busy if inside),
     )
 
 

@@ -167,7 +167,7 @@ def _notes(recording: RecordingInfo) -> str:
 def recording_facts(recording: RecordingInfo) -> str:
     """Where the recording comes from, as a list. Its strings must be `visible`."""
     runs = f"{recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else str(recording.run)
-    pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    pid = formatting.pid_suffix(recording)
     kind = f", {escape(recording.target_kind.replace('-', ' '))}" if recording.target_kind else ""
     system = " ".join(filter(None, (recording.platform, recording.os_version)))
     facts = {

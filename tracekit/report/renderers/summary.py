@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def context_line(recording: RecordingInfo, config: str | None) -> str:
     """One line: which recording of what, where and how long."""
-    pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    pid = formatting.pid_suffix(recording)
     version = (recording.os_version or "").partition(" (")[0]
     system = " ".join(filter(None, (recording.platform, version)))
     run = f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None

@@ -136,7 +136,7 @@ def _source(recording: RecordingInfo) -> str:
 
 
 def _target(recording: RecordingInfo) -> str:
-    pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    pid = formatting.pid_suffix(recording)
     kind = recording.target_kind if recording.target_kind != "all-processes" else None
     system = " ".join(filter(None, (recording.platform, recording.os_version)))
     device = _joined(recording.device_name, recording.device_model, system)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, started_at, visible
+from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, pid_suffix, started_at, visible
 from tracekit.tui.detail.pane import TextPane
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
     """Facts of a recording as name and value."""
     runs = f"{info.run} of {len(info.runs)}" if len(info.runs) > 1 else str(info.run)
-    process = f"{info.target} (pid {info.target_pid})" if info.target and info.target_pid is not None else info.target
+    process = f"{info.target}{pid_suffix(info)}" if info.target else None
     yield from (
         ("recording", info.source),
         ("input type", info.input_type),

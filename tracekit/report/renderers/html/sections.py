@@ -207,7 +207,7 @@ def recording_section(report: Report) -> Html:
 
 def _facts(recording: RecordingInfo) -> dict[str, str]:
     runs = f"{recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else str(recording.run)
-    pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    pid = formatting.pid_suffix(recording)
     kind = f", {recording.target_kind.replace('-', ' ')}" if recording.target_kind else ""
     system = " ".join(filter(None, (recording.platform, recording.os_version)))
     return {

@@ -1,0 +1,78 @@
+"""How call sites are worded."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tracekit.analysis.code import Api, Busy, CallSite, LoadPhase, Unit
+from tracekit.report.call_sites import busy_words, main_work
+
+PROGRAM = Busy(LoadPhase.PROGRAM, 92)
+CACHE_KEY = Busy(LoadPhase.CACHE_KEY, 17, LoadPhase.PROGRAM)
+READYING = Busy(LoadPhase.READYING, 7)
+COMPILED = (
+    Busy(LoadPhase.PROGRAM, 96),
+    Busy(LoadPhase.CACHE_KEY, 1, LoadPhase.PROGRAM),
+    Busy(LoadPhase.COMPILING, 95, LoadPhase.PROGRAM),
+    Busy(LoadPhase.NEURAL_ENGINE, 50, LoadPhase.COMPILING),
+)
+
+
+def site(api: Api, *busy: Busy) -> CallSite:
+    times = {"first_ns": 0, "last_ns": 9, "median_ns": 9, "longest_ns": 9}
+    return CallSite(
+        api,
+        None,
+        "main",
+        None,
+        None,
+        (),
+        "main",
+        1,
+        1,
+        1.0,
+        inferred=True,
+        samples=100,
+        ambiguous=0,
+        busy=busy,
+        **times,
+    )
+
+
+@pytest.mark.parametrize(
+    ("busy", "words"),
+    [
+        (
+            (PROGRAM, CACHE_KEY, READYING),
+            "getting the compiled program 92% (of which computing the cache key 17%), making operations ready 7%",
+        ),
+        (
+            COMPILED,
+            "getting the compiled program 96% (of which computing the cache key 1%, compiling on this device 95% "
+            "(of which trying the Neural Engine 50%))",
+        ),
+        ((READYING,), "making operations ready 7%"),
+    ],
+)
+def test_phases_of_a_load_stand_in_those_that_they_are_part_of(busy: tuple[Busy, ...], words: str) -> None:
+    assert busy_words(site(Api.LOAD, *busy)) == f"{words} of 100 samples"
+    outside = words
+    while "(" in outside:
+        outside = re.sub(r" \([^()]*\)", "", outside)
+    assert sum(map(int, re.findall(r"(\d+)%", outside))) <= 100
+
+
+def test_the_short_report_leaves_out_what_compiling_says_already() -> None:
+    words = main_work(site(Api.LOAD, *COMPILED))
+    assert words == "compiling on this device 95% (of which trying the Neural Engine 50%)"
+    words = main_work(site(Api.LOAD, PROGRAM, CACHE_KEY))
+    assert words == "nothing compiled, getting the compiled program 92% (of which computing the cache key 17%)"
+
+
+def test_samples_of_a_prediction_are_time_of_the_cpu() -> None:
+    call = site(Api.PREDICTION, Busy(Unit.GPU, 94), Busy(Unit.CPU, 4))
+    assert main_work(call) == "CPU time in GPU code 94%, in CPU code 4%"
+    assert busy_words(call) == "CPU time in GPU code 94%, in CPU code 4% of 100 samples"
+    assert main_work(site(Api.PREDICTION)) == ""
