@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.call_stacks import frames_at
+from support.saved_images import CACHED, Listed, image_list, template
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.call_stacks import CallStacks
@@ -53,6 +54,7 @@ def stacks_of(
     samples: list[tuple[int, int, list[int]]],
     events: list[Any],
     archives: dict[str, bytes],
+    template: bytes | None = None,
 ) -> CallStacks:
     """Samples are (time, thread, addresses as the table holds them); events are pairs of rows."""
     arrays = [[77, 0], [1_001, PROCESS], [2_002, 3], [88, 0]]
@@ -65,7 +67,7 @@ def stacks_of(
         arrays += [addresses[:1], [*addresses[1:], 0]]
         arrays.append([owner << 32 | len(arrays) - 2, owner << 32 | len(arrays) - 1])
         rows.append((time, thread, len(arrays) - 1))
-    paths = [*PATHS.values()]
+    paths = [*PATHS.values(), "/usr/lib/dyld"]
     tables = [
         made_table("time-profile", "time:event-time thread stack:backtrace", rows),
         made_table("kdebug", KDEBUG, [row for pair in events for row in pair], attributes=LINKER),
@@ -77,6 +79,7 @@ def stacks_of(
         ),
     ]
     bundle = made_bundle(tables, strings=["", *paths], arrays=arrays)
+    bundle.replace |= {} if template is None else {"form.template": template}
     bundle.replace |= {f"symbols/stores/{identity}.symbolsarchive": data for identity, data in archives.items()}
     (table,) = open_recording(bundle.write(folder / "run.trace")).call_stacks("time-profile")
     return table
@@ -187,3 +190,80 @@ def test_no_output_holds_an_address_or_a_path(made_bundle: Any, made_table: Any,
     assert "someone" not in text
     assert "/" not in text
     assert f"{BASE + 0x200:x}" not in text
+
+
+PID = 77
+"""Of `PROCESS`."""
+PARTIAL = [mapped(20, THREAD, LIBRARY, CACHE + 0x1000, 42, device=0)]
+"""What is reported of a process that ran before: a library that it loads later."""
+LINKER_EVENT = mapped(15, THREAD, OTHER, CACHE + 0x4000_0000, 43, device=0)
+SAVED_APP = Listed(APP, BASE, 0x8000, "/private/var/containers/Bundle/App")
+
+
+def test_an_address_far_behind_the_only_known_library_is_unknown(
+    made_bundle: Any, made_table: Any, tmp_path: Path
+) -> None:
+    samples = [(100, THREAD, [CACHE + 0x1235, CACHE + 0x1000 + 0x338ECC])]
+    partial = stacks_of(made_bundle, made_table, tmp_path / "partial", samples, PARTIAL, dumped())
+    assert [image for image, *_ in frames_at(partial, 0)] == ["libthing.dylib", None]
+    # Of a process that was seen from its start all libraries are known: what no other one has is its.
+    whole = stacks_of(made_bundle, made_table, tmp_path / "whole", samples, [*EVENTS, LINKER_EVENT], dumped())
+    assert [image for image, *_ in frames_at(whole, 0)] == ["libthing.dylib", "libthing.dylib"]
+
+
+def test_frames_of_an_image_whose_place_is_not_known_are_unknown_and_that_is_said(
+    made_bundle: Any, made_table: Any, tmp_path: Path
+) -> None:
+    archives = dumped() | {LIBRARY: Written(LIBRARY, [Symbol(0x100, 0x900, "_thing", "thing")]).dump()}
+    samples = [(100, THREAD, [CACHE + 0x1235, BASE + 0x111])]
+    table = stacks_of(made_bundle, made_table, tmp_path / "a", samples, PARTIAL, archives)
+    assert [each[:2] for each in frames_at(table, 0)] == [("libthing.dylib", "thing"), (None, None)]
+    (note,) = table.notes
+    assert "2 images are shown as unknown" in note
+    assert "does not show where they were loaded" in note
+    # Where all frames are known, archives of other runs are nothing to speak of.
+    known = stacks_of(made_bundle, made_table, tmp_path / "b", [(100, THREAD, [CACHE + 0x1235])], PARTIAL, archives)
+    assert known.notes == ()
+
+
+def test_images_that_were_there_before_come_from_form_template(
+    made_bundle: Any, made_table: Any, tmp_path: Path
+) -> None:
+    cached = [Listed(LIBRARY, 0x1000, 0x200, "/usr/lib/libthing.dylib", flags=CACHED)]
+    listed = template(image_list(PID, SAVED_APP, cache=CACHE), process=(PROCESS, PID), cached=cached)
+    samples = [(100, THREAD, [CACHE + 0x1200, BASE + 0x143, CACHE + 0x1201, BASE + 0x9000])]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, [], dumped(), listed)
+    assert frames_at(table, 0) == [
+        ("libthing.dylib", None, 0x1FF, ""),
+        ("App", "App.Load", 0x142, "load.swift:31"),
+        ("App", "main", 0x142, "a.swift:8"),
+        (None, None, -1, ""),
+        ("App", None, 0x8FFF, ""),
+    ]
+    assert table.frames.certain[table.order].tolist() == [True, True, True, False, True]
+    assert {image.name: image.is_system for image in table.images} == {"App": False, "libthing.dylib": True}
+    assert table.notes == ("frames of an image are shown as unknown: the bundle has its symbols, but does not show "
+        "where it was loaded",)  # fmt: skip
+
+
+def test_saved_images_of_others_of_the_kernel_and_of_another_time_are_not_taken(
+    made_bundle: Any, made_table: Any, tmp_path: Path
+) -> None:
+    listed = template(
+        image_list(88, SAVED_APP),
+        image_list(PID, Listed(OTHER, BASE, 0x8000, "/Users/someone/plugin.dylib"), is_kernel=True),
+        image_list(PID, Listed(OTHER, BASE, 0x8000, "/Users/someone/plugin.dylib", last=5)),
+        process=(PROCESS, PID),
+    )
+    table = stacks_of(made_bundle, made_table, tmp_path, [(100, THREAD, [BASE + 0x111])], PARTIAL, dumped(), listed)
+    assert [image for image, *_ in frames_at(table, 0)] == [None]
+
+
+@pytest.mark.parametrize("cut", [10, 30, 90, 150])
+def test_a_list_that_is_cut_off_costs_the_images_that_it_has(
+    made_bundle: Any, made_table: Any, tmp_path: Path, cut: int
+) -> None:
+    listed = template(image_list(PID, SAVED_APP)[:cut], process=(PROCESS, PID))
+    table = stacks_of(made_bundle, made_table, tmp_path, [(100, THREAD, [CACHE + 0x1235])], PARTIAL, {}, listed)
+    assert [image for image, *_ in frames_at(table, 0)] == ["libthing.dylib"]
+    assert "before the recording began are not known: 'form.template' lists" in " ".join(table.notes)

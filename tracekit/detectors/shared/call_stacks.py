@@ -79,6 +79,13 @@ def nothing_to_ask(trace: Trace) -> InsufficientData | NotApplicable | None:
     sampled = trace.sampled
     if sampled is None or sampled.stacks.empty:
         return NO_STACKS
+    if not sampled.stacks["image"].notna().any():
+        return InsufficientData(
+            None,
+            "The call stacks are addresses alone: the recording does not show which libraries were loaded, so calls of "
+            "Core ML cannot be identified.",
+            "Record again and let Instruments launch the app, so that the recording lists its libraries.",
+        )
     if not sampled.stacks["function"].notna().any():
         return InsufficientData(
             None,

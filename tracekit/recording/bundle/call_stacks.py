@@ -8,6 +8,7 @@ kperf-bt    reference of an array of return addresses, the instruction that ran,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,10 +17,11 @@ from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.arrays import LOW
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import cells_of, numbered, order_in_time, valid_numbers
-from tracekit.recording.bundle.images import read_images
+from tracekit.recording.bundle.images import read_images, with_saved
 from tracekit.recording.bundle.rows import read_fields
+from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME
-from tracekit.recording.bundle.symbolication import Addresses, Symbols, notes_on, symbolicate
+from tracekit.recording.bundle.symbolication import Addresses, Symbols, notes_on, symbolicate, unplaced_note
 from tracekit.recording.call_stacks import CallStacks, owners
 from tracekit.recording.table import CodedCells, IntegerCells
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.images import Images
+    from tracekit.recording.bundle.saved_images import SavedImage
     from tracekit.recording.bundle.stores import Store, StoredColumn
     from tracekit.recording.bundle.symbolication import Symbolicated
     from tracekit.recording.bundle.values import RunValues
@@ -68,21 +71,20 @@ class _RawFrames:
 class StackReader:
     """Call stacks of the tables of a run. The images are read once, each symbol archive when it is first needed."""
 
-    def __init__(self, files: BundleFiles, stores: Sequence[Store], values: RunValues) -> None:
+    def __init__(self, files: BundleFiles, stores: Sequence[Store], values: RunValues, run: int) -> None:
         self._files = files
+        self._run = run
         self._stores = stores
         self._values = values
         self._symbols = Symbols(files)
-        self._images: Images | None = None
+        self._unread: tuple[str, ...] = ()
 
     def read(self, store: Store) -> CallStacks:
         """Samples of a table. Raises `DamageError` where the table, or what its stacks need, cannot be read."""
         column = stack_column(store)
         if column is None:
             raise DamageError("it has no call stacks")
-        if self._images is None:
-            self._images = read_images(self._files, self._stores, self._values)
-        images = self._images
+        images = self._all_images
         rows = self._rows(store, column)
         # A stack that is seen before and after an image went is two: its addresses may be those of two images.
         width = max(len(rows.references), 1)
@@ -108,8 +110,28 @@ class StackReader:
             images=named.images,
             functions=named.functions,
             files=named.files,
-            notes=self._notes(images),
+            notes=self._notes(images, all_found=bool((named.frames.image >= 0).all())),
         )
+
+    @cached_property
+    def _all_images(self) -> Images:
+        images = read_images(self._files, self._stores, self._values)
+        try:
+            saved = read_saved_images(self._files, self._run)
+            return with_saved(images, self._by_process(saved)) if saved else images
+        except DamageError as damage:
+            self._unread = (f"libraries that were loaded before the recording began are not known: {damage}",)
+            return images
+
+    def _by_process(self, saved: Mapping[int, Sequence[SavedImage]]) -> dict[int, Sequence[SavedImage]]:
+        """Images by reference of their process. A process that no table mentions has no stacks."""
+        references = list(self._values.names.processes)
+        processes = self._values.processes(np.array(references, np.int64))
+        return {
+            reference: saved[process.pid]
+            for reference, process in zip(references, processes, strict=True)
+            if process.pid in saved
+        }
 
     def _rows(self, store: Store, column: StoredColumn) -> _Rows:
         columns = [
@@ -124,13 +146,16 @@ class StackReader:
         references, codes = numbered(numbers, valid_numbers(column.type, numbers))
         return _Rows(rows[TIME][order].astype(np.int64), cells, references.astype(np.int64), codes)
 
-    def _notes(self, images: Images) -> tuple[str, ...]:
+    def _notes(self, images: Images, *, all_found: bool) -> tuple[str, ...]:
         """What the names of functions lack, one sentence each."""
         if not len(images):
-            return ("call stacks have no names, since the recording does not show which libraries were loaded",)
-        if not self._symbols.exist:
-            return ("call stacks name libraries and no functions, since the bundle holds no symbols",)
-        return notes_on(self._symbols, {images.uuids[index]: images.name(index) for index in range(len(images))})
+            why = "call stacks have no names, since the recording does not show which libraries were loaded"
+            return (why, *self._unread)
+        if not self._symbols.identities():
+            return ("call stacks name libraries and no functions, since the bundle holds no symbols", *self._unread)
+        unplaced = () if all_found else unplaced_note(self._symbols, images)
+        names = {images.uuids[index]: images.name(index) for index in range(len(images))}
+        return (*self._unread, *unplaced, *notes_on(self._symbols, names))
 
 
 def stack_column(store: Store) -> StoredColumn | None:

@@ -3,6 +3,8 @@
 kdebug           rows of class 0x1f, subclass 5, in pairs on one thread. The first has the image's UUID in two halves,
                  its load address, and 0 where it lies in the shared cache; the second has the number of its path
 kdebug-strings   the paths by number, each announced before its pair and withdrawn after it
+
+What was loaded before the recording began is in no table, and known where Instruments saved it (`saved_images`).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray, UInt64Array, UnsignedArray
     from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.saved_images import SavedImage
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.bundle.values import RunValues
 
@@ -40,7 +43,11 @@ _MAP, _UNMAP, _CACHE = 0, 5, 10
 _CODE: Final = re.compile(r"(0x[0-9a-f]+|[0-9]+),(0x[0-9a-f]+|[0-9]+|\*)", re.IGNORECASE)
 _CACHE_BYTES: Final = 6 * 1024**3
 """Size of the shared cache."""
+_LARGEST: Final = 1 << 30
+"""More bytes of code than any image has; 39 MB were seen."""
 _MAX_ADDRESS: Final = (1 << 63) - 1
+_LINKER: Final = "/usr/lib/dyld"
+"""The first image that a process reports: who does not report it was not seen from its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,11 @@ class Images:
     cached: BoolArray
     """Whether they lie in the shared cache, which is at one place in all processes."""
     limit: IntArray
-    """First address that cannot be theirs, as far as it is known without symbol archive."""
+    """First address that cannot be theirs, as far as it is known without size and symbol archive."""
+    size: IntArray
+    """Bytes of code; 0 where only a symbol archive can tell."""
+    whole: BoolArray
+    """Whether all images of the process are known, so that what lies behind one and before the next belongs to it."""
     uuids: tuple[str, ...]
     """In upper case."""
     paths: tuple[str | None, ...]
@@ -155,19 +166,59 @@ def _spans(pairs: RecordArray, paths: _Paths) -> Images:
     cached = images["device"] == 0
     cache_end = min(int(caches[-1]) + _CACHE_BYTES, _MAX_ADDRESS) if len(caches) else _MAX_ADDRESS
     halves = np.stack([images["low"], images["high"]], 1).tobytes()
+    listed, address = paths.at(images["path"], time), images["address"].astype(np.int64)
+    linkers = images["process"][[path == _LINKER for path in listed]] if len(images) else images["process"]
     result = Images(
         images["process"],
-        images["address"].astype(np.int64),
+        address,
         np.where(went, 0, time),
         np.where(went, time, until),
         cached,
-        np.where(cached, cache_end, _MAX_ADDRESS),
+        np.minimum(np.where(cached, cache_end, _MAX_ADDRESS), np.minimum(address, _MAX_ADDRESS - _LARGEST) + _LARGEST),
+        np.zeros(len(images), np.int64),
+        np.isin(images["process"], linkers),
         tuple(str(uuid.UUID(bytes=halves[at : at + 16])).upper() for at in range(0, len(halves), 16)),
-        paths.at(images["path"], time),
+        listed,
     )
     if len(result.unmaps_ns) > limits.MAX_UNMAPS:
         raise DamageError(f"images were unmapped more than {limits.MAX_UNMAPS:,} times")
     return result
+
+
+def with_saved(images: Images, saved: Mapping[int, Sequence[SavedImage]]) -> Images:
+    """The images with those that were saved, by process, and the sizes of all of them. O(images log images)."""
+    sizes = {(process, each.address, each.identity): each.size for process, some in saved.items() for each in some}
+    known = set(zip(images.process.tolist(), images.address.tolist(), images.uuids, strict=True))
+    more = [
+        (process, each)
+        for process, some in saved.items()
+        for each in some
+        # What was unloaded was so at a time of another clock.
+        if each.stayed and (process, each.address, each.identity) not in known
+    ]
+    process = np.append(images.process, np.array([process for process, _ in more], np.int64))
+    uuids = (*images.uuids, *(each.identity for _, each in more))
+    address = np.append(images.address, np.array([each.address for _, each in more], np.int64))
+    order = np.lexsort((address, process))
+
+    def joined(column: IntArray | BoolArray, values: Sequence[int | bool]) -> IntArray | BoolArray:
+        return np.append(column, np.array(values, column.dtype))[order]
+
+    places = zip(process.tolist(), address.tolist(), uuids, strict=True)
+    size = np.array([sizes.get(place, 0) for place in places], np.int64)
+    paths = (*images.paths, *(each.path for _, each in more))
+    return Images(
+        process[order],
+        address[order],
+        joined(images.start_ns, [0] * len(more)),
+        joined(images.end_ns, [ALWAYS] * len(more)),
+        joined(images.cached, [each.cached for _, each in more]),
+        joined(images.limit, [each.address + each.size for _, each in more]),
+        size[order],
+        np.isin(process, list(saved))[order] | joined(images.whole, [True] * len(more)),
+        tuple(uuids[index] for index in order.tolist()),
+        tuple(paths[index] for index in order.tolist()),
+    )
 
 
 class _Paths:

@@ -135,7 +135,7 @@ class BundleRecording:
         from tracekit.recording.bundle.call_stacks import StackReader
 
         source = self._source
-        return StackReader(source.files, source.stores, source.values)
+        return StackReader(source.files, source.stores, source.values, source.number)
 
     def _table(self, store: Store) -> Table:
         entry = self._source.entry(store)

@@ -88,6 +88,8 @@ class SymbolArchive:
         self.text_size: Final = _text_size(segments)
         """Bytes of `__TEXT`: offsets below it belong to the image."""
         self._check_strings(header[10], header[11])
+        self.program: Final = "" if header[10] == NONE else self.text(header[10]).rpartition("/")[2]
+        """Name of the program that its source lines are of; empty where it has none."""
         _check_order(self._lines, self.text_size, "lines", alike=False)
         _check_order(self._symbols, self.text_size, "symbols", alike=True)
         self._check_inlined()

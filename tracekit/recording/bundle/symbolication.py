@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = "symbols/stores"
 _SUFFIX: Final = ".symbolsarchive"
+_LEAST_CODE: Final = 1 << 16
+"""Bytes that an image of unknown size is taken to have where others may lie behind it: half of the 605 images of an
+iPhone have more than 200 kB. With 133 of them known, all of 3,059 addresses that lay further behind were in another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,9 @@ class Symbols:
     _known: dict[str, SymbolArchive | None] = field(default_factory=dict)
     _bytes: int = 0
 
-    @property
-    def exist(self) -> bool:
-        """Whether the bundle has any."""
-        return bool(self.files.children(_FOLDER))
+    def identities(self) -> frozenset[str]:
+        """UUIDs of the images that the bundle has archives of."""
+        return frozenset(name.removesuffix(_SUFFIX) for name in self.files.children(_FOLDER) if name.endswith(_SUFFIX))
 
     def of(self, identity: str) -> SymbolArchive | None:
         """The archive of an image; None where there is none, or a damaged one."""
@@ -102,9 +104,16 @@ def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbo
         index = int(image[rows[0]])
         offsets = addresses.address[rows] - images.address[index]
         archive = symbols.of(images.uuids[index])
-        inside = offsets < (images.limit[index] - images.address[index] if archive is None else archive.text_size)
+        size = archive.text_size if archive is not None else int(images.size[index])
+        reach: int | IntArray = size or images.limit[index] - images.address[index]
+        if not size:
+            # Another library may lie between this one and the address, unless all of the process are known.
+            all_known = images.whole[index] & (addresses.process[rows] == images.process[index])
+            reach = np.where(all_known, reach, _LEAST_CODE)
+        inside = offsets < reach
         image[rows[~inside]] = -1
-        parts.add(index, rows[inside], offsets[inside], archive, symbols)
+        if inside.any():
+            parts.add(index, rows[inside], offsets[inside], archive, symbols)
     parts.add_unknown(np.flatnonzero(image < 0))
     return parts.joined(len(addresses.address))
 
@@ -159,7 +168,7 @@ class _Parts:
         image = Image(self._source.name(index), self._source.is_system(index))
         code = self._images.setdefault(image, len(self._images))
         if archive is None:
-            self._add(rows, code, offsets, certain=False)
+            self._add(rows, code, offsets, certain=self._source.size[index] > 0)
             return
         try:
             self._add_named(rows, code, offsets, archive, image.name)
@@ -233,6 +242,22 @@ class _Parts:
 
 def _last_part(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
+
+
+def unplaced_note(symbols: Symbols, images: Images) -> tuple[str, ...]:
+    """That there are symbols of images whose place is not known; nothing where there are none. For stacks with frames
+    in no image."""
+    unplaced = sorted(symbols.identities() - set(images.uuids))
+    archives = [archive for identity in unplaced if (archive := symbols.of(identity)) is not None]
+    if not archives:
+        return ()
+    named = sorted({archive.program for archive in archives if archive.program})
+    whose = f" ({', '.join(named[:5])}{' and others' if len(archives) > len(named[:5]) else ''})" if named else ""
+    many = len(archives) > 1
+    return (
+        f"frames of {f'{len(archives):,} images' if many else 'an image'}{whose} are shown as unknown: the bundle has "
+        f"{'their' if many else 'its'} symbols, but does not show where {'they were' if many else 'it was'} loaded",
+    )
 
 
 def notes_on(symbols: Symbols, names: Mapping[str, str]) -> tuple[str, ...]:
