@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def test_a_recording_without_samples_is_told(tmp_path: Path, capsys: pytest.Capt
     node = f"<node xpath='//trace-toc[1]/run[1]/data[1]/table[1]'>{schema}</node>"
     (tmp_path / "b.xml").write_text(f'<?xml version="1.0"?><trace-query-result>{node}</trace-query-result>')
     assert dispatch(["stacks", str(tmp_path / "b.xml")]) == 2
-    assert "contains no call stacks" in capsys.readouterr().err
+    assert "whether Call Stacks were recorded" in capsys.readouterr().err
 
 
 def test_the_samples_behind_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,3 +130,96 @@ def test_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) ->
         "    340 100%  MambaASRRunner_main  [MambaASRRunner]",
         "    340 100%    MambaASRRunner.runStreaming  [MambaASRRunner]",
     ]
+
+
+CYCLES = HEAD.replace("time-profile", "cpu-profile").replace(
+    "</schema>",
+    "<col><mnemonic>weight</mnemonic><name>Cycles</name><engineering-type>cycle-weight</engineering-type></col></schema>",
+)
+EVENTS = CYCLES.replace("cpu-profile", "counters-profile").replace("cycle-weight", "any")
+TOC = """<?xml version="1.0"?><trace-toc><run number="1"><info><target><process name="App" pid="7"/></target><summary>
+<start-date>2023-08-27T19:45:02.632+02:00</start-date><end-date>2023-08-27T19:45:03.437+02:00</end-date><duration>0.8
+</duration></summary></info><data>{tables}</data></run></trace-toc>"""
+
+
+def counted(head: str, cell: str) -> str:
+    """Two samples: 300 of what is counted in `load`, 100 in `draw`."""
+    rows = ""
+    for number, (function, weight) in enumerate([("App.load()", 300), ("App.draw()", 100)]):
+        at = 1000 * (number + 1)
+        rows += (
+            f'<row><sample-time id="{at}" fmt="x">{number}</sample-time><thread id="{at + 1}" fmt="Main Thread (0x9) '
+            f'(App, pid: 7)"><tid id="{at + 2}" fmt="x">9</tid></thread><backtrace id="{at + 5}">'
+            f"{frame(at + 4, function, '/Users/someone/App')}</backtrace>"
+            f'<{cell} id="{at + 9}" fmt="x">{weight}</{cell}></row>'
+        )
+    return f"{head}{rows}</node></trace-query-result>"
+
+
+@pytest.mark.parametrize(
+    ("head", "cell", "unit"),
+    [(CYCLES, "cycle-weight", "CPU cycles"), (EVENTS, "pmc-event", "counter events")],
+)
+def test_samples_by_a_counter_are_weighted_by_what_it_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], head: str, cell: str, unit: str
+) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(counted(head, cell))
+    assert dispatch(["stacks", str(path)]) == 0
+    title, first, second = capsys.readouterr().out.splitlines()
+    assert title.startswith(f"2 samples of running threads, 400 {unit}: numbers and shares are of these, not of time")
+    assert [line.split() for line in (first, second)] == [
+        ["300", "75%", "App.load", "[App]"],
+        ["100", "25%", "App.draw", "[App]"],
+    ]
+    assert dispatch(["stacks", str(path), "--format", "collapsed"]) == 0
+    assert sorted(capsys.readouterr().out.splitlines()) == ["App.draw 100", "App.load 300"]
+    assert dispatch(["stacks", str(path), "--finding", "cold-load"]) == 2
+    assert f"these were by {unit}" in capsys.readouterr().err
+
+
+def test_the_report_says_what_samples_by_a_counter_stand_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(counted(CYCLES, "cycle-weight"))
+    dispatch(["analyze", str(path), "--format", "json", "--quiet"])
+    report = json.loads(capsys.readouterr().out)
+    code = report["code"]
+    assert [code[key] for key in ("samples", "unit", "weight", "call_sites")] == [2, "CPU cycles", 400, []]
+    (check,) = [each for each in report["checks"] if each["id"] == "element-wise-access"]
+    assert check["outcome"] == "insufficient_data"
+    assert "not by time" in json.dumps(check)
+    dispatch(["analyze", str(path), "-v", "--quiet"])
+    assert "sampled by CPU cycles (400 in all), not by time" in " ".join(capsys.readouterr().out.split())
+
+
+def test_call_stacks_that_were_not_exported_are_to_be_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "toc.xml"
+    for schema in ("time-profile", "cpu-profile", "counters-profile"):
+        path.write_text(TOC.format(tables=f'<table schema="{schema}"/>'))
+        assert dispatch(["stacks", str(path)]) == 2
+        error = capsys.readouterr().err
+        assert "recorded but not exported; export them: `xcrun xctrace export --input" in error
+        assert f'table[@schema="{schema}"]' in error
+    path.write_text(TOC.format(tables='<table schema="tick"/>'))
+    assert dispatch(["stacks", str(path)]) == 2
+    assert "Call Stacks were not recorded; record with --instrument 'Time Profiler'" in capsys.readouterr().err
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("table", ["cpu-profile", "counters-profile"])
+def test_samples_by_a_counter_of_a_real_recording(corpus: Path, capsys: pytest.CaptureFixture[str], table: str) -> None:
+    path = corpus / f"xml/xcode26.4.1-{table}.xml"
+    rows = re.findall(r"<row>(.*?)</row>", path.read_text(encoding="utf-8"), re.DOTALL)
+    cell = r'<(?:cycle-weight|pmc-event) (?:id="(\d+)" [^>]*>(\d+)<|ref="(\d+)"/>)'
+    weights: dict[str, int] = {}
+    total = 0
+    for row in rows:
+        identity, number, reference = re.search(cell, row).groups()  # type: ignore[union-attr]
+        weights |= {identity: int(number)} if identity else {}
+        total += weights[identity or reference] if "backtrace" in row else 0
+    assert dispatch(["stacks", str(path), "--quiet"]) == 0
+    assert f" {total:,} " in capsys.readouterr().out.splitlines()[0]

@@ -83,6 +83,7 @@ def call_stacks(samples: Sequence[Sample], notes: tuple[str, ...] = (), *, unit_
         process=owners(thread),
         state=CodedCells(np.zeros(len(samples), np.int32), ("Running",)),
         weight_ns=IntegerCells(np.full(len(samples), MS), np.ones(len(samples), bool)),
+        weight_count=IntegerCells(np.zeros(len(samples), np.int64), np.zeros(len(samples), bool)),
         stack=np.array([number[tuple(each)] if each else -1 for _, _, each in samples], np.int64),
         starts=np.cumsum([0, *(len(stack) for stack in stacks)]),
         order=codes([frame_at[frame] for stack in stacks for frame in stack]),

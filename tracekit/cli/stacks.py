@@ -12,6 +12,7 @@ from tracekit.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from tracekit.analysis.code.tree import CallTree
     from tracekit.arrays import BoolArray
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
@@ -60,9 +61,14 @@ def run(arguments: Namespace) -> ExitStatus:
         trace = open_trace(
             arguments.path, run=arguments.run, reader=arguments.reader, xctrace=options, progress=progress
         )
-        sampled = trace.sampled
+        sampled = trace.profiled
     if sampled is None:
-        raise UsageError("the recording contains no call stacks; record with --instrument 'Time Profiler'")
+        raise UsageError(_why_none(trace))
+    if sampled.unit is not None and (arguments.model is not None or arguments.finding is not None):
+        raise UsageError(
+            f"--model and --finding need call stacks that were sampled by time, and these were by {sampled.unit}; "
+            "record with --instrument 'Time Profiler'"
+        )
     for note in () if arguments.quiet else sampled.notes:
         narrate(f"tracekit: {note}.")
     chosen = _chosen(trace, sampled, arguments)
@@ -74,13 +80,28 @@ def run(arguments: Namespace) -> ExitStatus:
         case "speedscope":
             emit(as_speedscope(tree, trace.contents.source), utf8=True)
         case _:
-            emit(as_text(tree, _title(tree.total, int(chosen.sum()))))
+            emit(as_text(tree, _title(sampled, tree, chosen)))
     return ExitStatus.UNUSABLE if tell_unreadable(trace.contents.source, tables_of(trace)) else ExitStatus.DONE
 
 
-def _title(in_tree: int, chosen: int) -> str:
-    without = f"; {chosen - in_tree:,} more without a call stack to show" if chosen > in_tree else ""
-    return f"{in_tree:,} samples of running threads{without}"
+def _why_none(trace: Trace) -> str:
+    from tracekit.trace.instruments.catalogue import CALL_STACKS
+
+    entry = trace.coverage_of(CALL_STACKS)
+    why, advice = entry.conclusion.rstrip("."), entry.advice.rstrip(".")
+    return f"{why}; {advice[0].lower()}{advice[1:]}" if advice else why
+
+
+def _title(sampled: Samples, tree: CallTree, chosen: BoolArray) -> str:
+    stack = sampled.samples["stack"]
+    stacks = stack[chosen & stack.notna().to_numpy()].to_numpy("int64")
+    in_tree, of_all = int((tree.leaf[stacks] >= 0).sum()), int(chosen.sum())
+    title = f"{in_tree:,} samples of running threads"
+    if sampled.weights is not None:
+        title += f", {tree.total:,} {sampled.unit}: numbers and shares are of these, not of time"
+    elif sampled.unit is not None:
+        title += f", taken by {sampled.unit}, not by time"
+    return f"{title}; {of_all - in_tree:,} more without a call stack to show" if of_all > in_tree else title
 
 
 def _chosen(trace: Trace, sampled: Samples, arguments: Namespace) -> BoolArray:

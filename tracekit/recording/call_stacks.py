@@ -79,6 +79,8 @@ class CallStacks:
     """`Running`, `Blocked`; without any value where the table does not state it."""
     weight_ns: IntegerCells
     """Time that a sample stands for; without any value where the table does not state it."""
+    weight_count: IntegerCells
+    """What a sample stands for where that is no time: CPU cycles or events of a counter, by its table."""
     stack: IntArray
     """Place of the stack of each sample; -1 where it has none."""
     starts: IntArray

@@ -44,7 +44,8 @@ _TYPES = {
     Kind.INTEGER: (
         "uint32 uint64 int32 int64 uint64-hex-lowercase boolean core pid tid address size-in-bytes layout-id "
         "gpu-frame-number render-buffer-depth metal-nesting-level metal-command-buffer-id metal-encoder-id "
-        "connection-uuid64 os-signpost-identifier mach-absolute-time mach-continuous-time pmc-event"
+        "connection-uuid64 os-signpost-identifier mach-absolute-time mach-continuous-time pmc-event "
+        "cycle-weight"
     ),
     Kind.NUMBER: (
         "clock connection-filter connection-meta containment-level displayed-surface-swap gpu-driver-surface "

@@ -39,7 +39,6 @@ LABELS: Final = {
 }
 """What a call site is for."""
 NOTE: Final = "call stacks are sampled every 1 ms; waiting threads are not sampled, and a shorter call can be missing"
-NO_CALLS: Final = "No sample is in a call of Core ML."
 ELEMENTS: Final = "MLMultiArray, element by element"
 LEAST_SHARE, MAIN_SHARE = 0.005, 0.05
 """Phases and units of fewer samples of a call are not worth a word, or not one in the short report."""
@@ -50,7 +49,11 @@ class CodeInfo:
     """What the call stacks of a recording show."""
 
     samples: int
-    """Of running threads; one each millisecond for each of them."""
+    """Of running threads; one each millisecond for each of them, unless they are taken by `unit`."""
+    unit: str | None
+    """What the CPU counted from sample to sample, as `CPU cycles`; None where they are taken by time."""
+    weight: int | None
+    """What all samples stand for in `unit`; None where they are taken by time, and where it is not stated."""
     stacks: int
     """Samples that caught a call stack."""
     named: float | None
@@ -67,13 +70,15 @@ class CodeInfo:
 
 def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
     """What the call stacks show of what is `shown`; None where none were recorded."""
-    sampled = trace.sampled
+    sampled = trace.profiled
     if sampled is None:
         return None
-    stacks = sampled.stacks
+    stacks, weights = sampled.stacks, sampled.weights
     is_app = is_any(stacks["owner"], APP) if len(stacks) else np.zeros(0, np.bool_)
     return CodeInfo(
         samples=len(sampled.samples),
+        unit=sampled.unit,
+        weight=None if weights is None else int(weights.sum()),
         stacks=int(sampled.samples["stack"].notna().sum()),
         named=float(stacks["function"].notna().mean()) if len(stacks) else None,
         source_lines=bool(is_app.any()) and bool(stacks["line"][is_app].notna().any()),
@@ -93,6 +98,21 @@ def _is_shown(site: CallSite, shown: Shown | None) -> bool:
     if shown.ranges is None:
         return True
     return bool(reach_ranges(shown.ranges, np.array([site.first_ns]), np.array([site.last_ns + 1])).any())
+
+
+def sampling_sentence(code: CodeInfo) -> str:
+    """How samples are taken, and what they cannot show."""
+    if code.unit is None:
+        return NOTE
+    counted = "" if code.weight is None else f" ({code.weight:,} in all)"
+    return f"call stacks are sampled by {code.unit}{counted}, not by time; waiting threads are not sampled"
+
+
+def no_calls_sentence(code: CodeInfo) -> str:
+    """Why there is no call site."""
+    if code.unit is None:
+        return "No sample is in a call of Core ML."
+    return f"Calls of Core ML are not inferred from samples by {code.unit}."
 
 
 def symbols_sentence(code: CodeInfo) -> str:

@@ -32,7 +32,7 @@ class Branch(NamedTuple):
     """A line of the tree."""
 
     numbers: str
-    """Samples and their share of all, in cells that are the same for all branches."""
+    """Samples, or what they stand for, and the share of all, in cells that are the same for all branches."""
     indent: str
     name: str
     """The function, and its library where the name does not say it."""
@@ -40,7 +40,7 @@ class Branch(NamedTuple):
 
 def branches(tree: CallTree) -> Iterator[Branch]:
     """Heaviest first. Of a chain of calls inside one library that no sample leaves, only the first and the last."""
-    below = children(tree)
+    below, width = children(tree), max(7, len(f"{tree.total:,}"))
     waiting = [(int(node), 0, "") for node in reversed(below.get(-1, ()))]
     while waiting:
         node, depth, library = waiting.pop()
@@ -50,7 +50,7 @@ def branches(tree: CallTree) -> Iterator[Branch]:
         plain = len(inner) == 1 and int(tree.samples[inner[0]]) == samples and image == library
         if not plain or tree.is_app[name]:
             where = f"  [{image}]" if image and not tree.names[name].startswith(f"{image} + ") else ""
-            numbers = f"{samples:7,} {samples / tree.total:4.0%}"
+            numbers = f"{samples:{width},} {samples / tree.total:4.0%}"
             yield Branch(numbers, "  " * min(depth, MAX_INDENT), visible(tree.names[name] + where))
             depth += 1
         waiting += [(each, depth, image) for each in reversed(inner)]

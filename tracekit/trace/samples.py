@@ -19,14 +19,18 @@ from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, mapped, nullable, recode, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Recording
 
-SCHEMAS = ("time-profile", "time-sample")
-"""Tables of samples, the better one first: in the second a caller may be missing."""
+TIMED = ("time-profile", "time-sample")
+"""Tables of samples that are taken by time, the better one first: in the second a caller may be missing."""
+COUNTED = {"cpu-profile": "CPU cycles", "counters-profile": "counter events"}
+"""Tables of samples that are taken whenever a CPU has counted so many of these, which shows no time."""
+SCHEMAS = (*TIMED, *COUNTED)
+"""Tables of samples."""
 APP, SYSTEM = "app", "system"
 """Owners of code."""
 SAMPLE_NS = 1_000_000
@@ -43,8 +47,8 @@ class Samples:
 
     samples: pd.DataFrame
     """`time_ns` (int64), `thread`, `tid`, `main_thread` (null where it is not known), `process`, `pid`, `state`,
-    `weight_ns` (time that a sample stands for; null where the table does not state it), `stack` (null where none was
-    caught)."""
+    `weight_ns` (time that a sample stands for; null where the table does not state it), `weight_count` (the same in
+    `unit`), `stack` (null where none was caught)."""
     stacks: pd.DataFrame
     """`stack`, `depth` (0 is the innermost frame), `image`, `function`, `offset` (bytes from the begin of the image),
     `file`, `line` (null where they are not known), `owner` (`app`, `system`, or null), `inlined` (whether the compiler
@@ -56,6 +60,14 @@ class Samples:
     """What could not be read and what it cost, one sentence each."""
     failures: Mapping[str, str] = field(default_factory=dict)
     """Why the call stacks of a table could not be read, by schema."""
+    unit: str | None = None
+    """What samples are weighted by where they are not taken by time; a value of `COUNTED`."""
+
+    @property
+    def weights(self) -> IntArray | None:
+        """Shape (samples,): what each sample stands for, in `unit`; None where it is time, or not stated for all."""
+        weight = self.samples["weight_count"]
+        return None if self.unit is None or weight.isna().any() else weight.to_numpy(np.int64)
 
 
 class SampleSource:
@@ -66,13 +78,14 @@ class SampleSource:
     def __init__(self, recording: Recording | None = None) -> None:
         self._recording = recording
 
-    def read(self) -> Samples | None:
-        """The samples; None where none were recorded. The notes name what cannot be read. O(frames)."""
+    def read(self, schemas: Iterable[str] = TIMED) -> Samples | None:
+        """The samples of the first of these tables; None where none were recorded. The notes name what cannot be read.
+        O(frames)."""
         recording = self._recording
         if recording is None:
             return None
         failures: dict[str, str] = {}
-        for schema in SCHEMAS:
+        for schema in schemas:
             try:
                 tables = recording.call_stacks(schema)
             except UnreadableRecording as error:
@@ -80,14 +93,15 @@ class SampleSource:
                 continue
             if tables:
                 # Several tables of one schema show the same samples, of one process or of all.
-                return _frames(max(tables, key=lambda table: len(table.time_ns)), failures)
+                largest = max(tables, key=lambda table: len(table.time_ns))
+                return _frames(largest, failures, COUNTED.get(schema))
         return _frames(None, failures) if failures else None
 
     def __reduce__(self) -> tuple[type[SampleSource], tuple[()]]:
         return SampleSource, ()
 
 
-def _frames(table: CallStacks | None, failures: Mapping[str, str]) -> Samples:
+def _frames(table: CallStacks | None, failures: Mapping[str, str], unit: str | None = None) -> Samples:
     notes = tuple(f"call stacks of the table {schema}: {why}" for schema, why in failures.items())
     if table is None:
         return Samples(_empty(_SAMPLE_TYPES), _empty(_STACK_TYPES), np.zeros(1, np.int64), notes, failures)
@@ -106,11 +120,12 @@ def _frames(table: CallStacks | None, failures: Mapping[str, str]) -> Samples:
             "pid": mapped(process.codes, [None if each is None else each.pid for each in owners]),
             "state": text(table.state),
             "weight_ns": nullable(table.weight_ns),
+            "weight_count": nullable(table.weight_count),
             "stack": _where(table.stack, table.stack >= 0),
         },
         copy=False,
     )
-    return Samples(samples, _stack_frame(table), table.starts, (*notes, *table.notes), failures)
+    return Samples(samples, _stack_frame(table), table.starts, (*notes, *table.notes), failures, unit)
 
 
 _SAMPLE_TYPES = {
@@ -122,6 +137,7 @@ _SAMPLE_TYPES = {
     "pid": "Int64",
     "state": "category",
     "weight_ns": "Int64",
+    "weight_count": "Int64",
     "stack": "Int64",
 }
 _STACK_TYPES = {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import TraceCache
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
-from tracekit.trace.samples import SampleSource
+from tracekit.trace.samples import COUNTED, SampleSource
 from tracekit.trace.sharing import Sharing
 from tracekit.units import format_count
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from tracekit.recording.contents import Contents, Run
     from tracekit.trace.model_file import JoinedFile, JoinedReport
     from tracekit.trace.samples import Samples
+
+
+_COUNTED_SAMPLES: Final = "samples by cycles"
+"""Key of the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +110,17 @@ class Trace:
 
     @property
     def sampled(self) -> Samples | None:
-        """What threads were doing: samples and their call stacks, read when first asked for. None where none were
-        recorded, or in a copy that went to another process."""
+        """What threads were doing: samples taken by time and their call stacks, read when first asked for. None where
+        none were recorded, or in a copy that went to another process."""
         return self.cache.get(SampleSource, self.sample_source.read)
+
+    @property
+    def profiled(self) -> Samples | None:
+        """As `sampled`; where no samples were taken by time, those that were taken by what a CPU counted."""
+        if self.sampled is not None and len(self.sampled.samples):
+            return self.sampled
+        counted = self.cache.get(_COUNTED_SAMPLES, lambda: self.sample_source.read(COUNTED))
+        return self.sampled if counted is None else counted
 
     @property
     def samples(self) -> pd.DataFrame | None:

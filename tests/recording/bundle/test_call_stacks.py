@@ -55,6 +55,7 @@ def stacks_of(
     events: list[Any],
     archives: dict[str, bytes],
     template: bytes | None = None,
+    schema: str = "time-profile",
 ) -> CallStacks:
     """Samples are (time, thread, addresses as the table holds them); events are pairs of rows."""
     arrays = [[77, 0], [1_001, PROCESS], [2_002, 3], [88, 0]]
@@ -69,7 +70,7 @@ def stacks_of(
         rows.append((time, thread, len(arrays) - 1))
     paths = [*PATHS.values(), "/usr/lib/dyld"]
     tables = [
-        made_table("time-profile", "time:event-time thread stack:backtrace", rows),
+        made_table(schema, "time:event-time thread stack:backtrace", rows),
         made_table("kdebug", KDEBUG, [row for pair in events for row in pair], attributes=LINKER),
         made_table(
             "kdebug-strings",
@@ -81,7 +82,7 @@ def stacks_of(
     bundle = made_bundle(tables, strings=["", *paths], arrays=arrays)
     bundle.replace |= {} if template is None else {"form.template": template}
     bundle.replace |= {f"symbols/stores/{identity}.symbolsarchive": data for identity, data in archives.items()}
-    (table,) = open_recording(bundle.write(folder / "run.trace")).call_stacks("time-profile")
+    (table,) = open_recording(bundle.write(folder / "run.trace")).call_stacks(schema)
     return table
 
 
@@ -267,3 +268,13 @@ def test_a_list_that_is_cut_off_costs_the_images_that_it_has(
     table = stacks_of(made_bundle, made_table, tmp_path, [(100, THREAD, [CACHE + 0x1235])], PARTIAL, {}, listed)
     assert [image for image, *_ in frames_at(table, 0)] == ["libthing.dylib"]
     assert "before the recording began are not known: 'form.template' lists" in " ".join(table.notes)
+
+
+@pytest.mark.parametrize("schema", ["cpu-profile", "counters-profile"])
+def test_stacks_that_are_sampled_by_a_counter_are_read_too(
+    made_bundle: Any, made_table: Any, tmp_path: Path, schema: str
+) -> None:
+    samples = [(100, THREAD, [BASE + 0x142])]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped(), schema=schema)
+    assert frames_at(table, 0)[0][:2] == ("App", "App.Load")
+    assert not table.weight_ns.valid.any()

@@ -49,11 +49,14 @@ class CallTree:
 def call_tree(sampled: Samples, chosen: BoolArray, *, invert: bool = False, app_only: bool = False) -> CallTree:
     """The tree of the chosen samples. chosen: shape (samples,). O(frames log frames).
 
+    Samples count for what each stands for where that is not time (`Samples.weights`): the numbers are cycles then.
+
     Those without a stack, and with `app_only` those without a frame of the app, are not in it.
     """
     stack = or_minus_one(sampled.samples["stack"]) if len(sampled.samples) else np.zeros(0, np.int64)
     count = len(sampled.starts) - 1
-    weight = np.bincount(stack[chosen & (stack >= 0)], minlength=count)
+    counted, weights = chosen & (stack >= 0), sampled.weights
+    weight = np.bincount(stack[counted], None if weights is None else weights[counted], count).astype(np.int64)
     name, names, images, owners = _names(sampled)
     rows = np.flatnonzero(weight[sampled.stacks["stack"].to_numpy(np.int64)] > 0) if count else np.zeros(0, np.int64)
     if app_only and len(rows):

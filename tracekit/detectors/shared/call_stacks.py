@@ -30,6 +30,11 @@ MIN_SAMPLES = 20
 """Fewer samples, of 1 ms each, are too few to state a share, or to matter (heuristic)."""
 
 NO_STACKS = InsufficientData(None, "No call stack could be read.", "Record with --instrument 'Time Profiler'.")
+NO_TIMED_STACKS = InsufficientData(
+    None,
+    "Call stacks were sampled by what a CPU counted, as cycles, and not by time.",
+    "Record with --instrument 'Time Profiler'.",
+)
 
 
 def min_samples_option() -> Any:
@@ -78,7 +83,7 @@ def nothing_to_ask(trace: Trace) -> InsufficientData | NotApplicable | None:
     """The answer where call stacks cannot show what calls Core ML; None where they can."""
     sampled = trace.sampled
     if sampled is None or sampled.stacks.empty:
-        return NO_STACKS
+        return NO_STACKS if trace.profiled in (None, sampled) else NO_TIMED_STACKS
     if not sampled.stacks["image"].notna().any():
         return InsufficientData(
             None,

@@ -97,12 +97,14 @@ class StackReader:
         named = symbolicate(addresses, images, self._symbols)
         starts, order = _expanded(raw.stack, index, named, len(distinct))
         thread = _coded(rows, "thread")
+        is_time = any(each.column.mnemonic == "weight" and each.type.is_time for each in store.columns)
         return CallStacks(
             time_ns=rows.time,
             thread=thread,
             process=_coded(rows, "process") if "process" in rows.cells else owners(thread),
             state=_coded(rows, "thread-state"),
-            weight_ns=_numbers(rows, "weight"),
+            weight_ns=_numbers(rows, "weight" if is_time else ""),
+            weight_count=_numbers(rows, "" if is_time else "weight"),
             stack=np.where(pairs < 0, -1, np.searchsorted(distinct, pairs)),
             starts=starts,
             order=order,
@@ -130,7 +132,7 @@ class StackReader:
         return {
             reference: saved[process.pid]
             for reference, process in zip(references, processes, strict=True)
-            if process.pid in saved
+            if process.pid is not None and process.pid in saved
         }
 
     def _rows(self, store: Store, column: StoredColumn) -> _Rows:

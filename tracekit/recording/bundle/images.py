@@ -201,8 +201,11 @@ def with_saved(images: Images, saved: Mapping[int, Sequence[SavedImage]]) -> Ima
     address = np.append(images.address, np.array([each.address for _, each in more], np.int64))
     order = np.lexsort((address, process))
 
-    def joined(column: IntArray | BoolArray, values: Sequence[int | bool]) -> IntArray | BoolArray:
-        return np.append(column, np.array(values, column.dtype))[order]
+    def numbers(column: IntArray, values: Sequence[int]) -> IntArray:
+        return np.append(column, np.array(values, np.int64))[order]
+
+    def flags(column: BoolArray, values: Sequence[bool]) -> BoolArray:
+        return np.append(column, np.array(values, np.bool_))[order]
 
     places = zip(process.tolist(), address.tolist(), uuids, strict=True)
     size = np.array([sizes.get(place, 0) for place in places], np.int64)
@@ -210,12 +213,12 @@ def with_saved(images: Images, saved: Mapping[int, Sequence[SavedImage]]) -> Ima
     return Images(
         process[order],
         address[order],
-        joined(images.start_ns, [0] * len(more)),
-        joined(images.end_ns, [ALWAYS] * len(more)),
-        joined(images.cached, [each.cached for _, each in more]),
-        joined(images.limit, [each.address + each.size for _, each in more]),
+        numbers(images.start_ns, [0] * len(more)),
+        numbers(images.end_ns, [ALWAYS] * len(more)),
+        flags(images.cached, [each.cached for _, each in more]),
+        numbers(images.limit, [each.address + each.size for _, each in more]),
         size[order],
-        np.isin(process, list(saved))[order] | joined(images.whole, [True] * len(more)),
+        np.isin(process, list(saved))[order] | flags(images.whole, [True] * len(more)),
         tuple(uuids[index] for index in order.tolist()),
         tuple(paths[index] for index in order.tolist()),
     )

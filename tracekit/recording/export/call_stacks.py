@@ -39,6 +39,7 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
         return None
     order = np.argsort(times.values, kind="stable")
     cells = {each.mnemonic: cells for each, cells in zip(node.columns, node.cells, strict=True)}
+    is_time = any(each.mnemonic == "weight" and kind_of(each.engineering_type) is Kind.TIME for each in node.columns)
     thread = _coded(cells.get("thread"), order)
     values: list[object] = list(stacks.values)
     # A stack that names no frame is none.
@@ -52,7 +53,8 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
         thread=thread,
         process=_coded(cells["process"], order) if "process" in cells else owners(thread),
         state=_coded(cells.get("thread-state"), order),
-        weight_ns=_numbers(cells.get("weight"), order),
+        weight_ns=_numbers(cells.get("weight") if is_time else None, order),
+        weight_count=_numbers(None if is_time else cells.get("weight"), order),
         stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
         starts=starts,
         order=frame_order,

@@ -12,7 +12,6 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.report.call_sites import (
     ELEMENTS,
     LABELS,
-    NOTE,
     THREADS,
     busy_words,
     called_from,
@@ -20,10 +19,12 @@ from tracekit.report.call_sites import (
     line_of,
     main_work,
     merged,
+    no_calls_sentence,
     place,
+    sampling_sentence,
     symbols_sentence,
 )
-from tracekit.report.formatting import moment
+from tracekit.report.formatting import clause, moment
 from tracekit.report.renderers.text_layout import glued, heading, labeled, paragraph
 from tracekit.units import format_count, format_percent, format_time
 
@@ -139,9 +140,9 @@ def code_blocks(code: CodeInfo | None, width: int) -> list[RenderableType]:
     if code is None:
         return []
     pairs = [(Text(LABELS[Api(site.api)]), _described(site)) for site in code.call_sites]
-    notes = [f"{symbols_sentence(code)}; {NOTE}", *code.notes]
+    notes = [f"{symbols_sentence(code)}; {sampling_sentence(code)}", *code.notes]
     if not code.call_sites:
-        notes.append("no sample is in a call of Core ML")
+        notes.append(clause(no_calls_sentence(code).rstrip(".")))
     elif code.inferred:
         notes.append("Core ML recorded no call: all of this is inferred from samples and names of functions")
     dim = [paragraph(Text(note, style="dim"), 2) for note in notes]

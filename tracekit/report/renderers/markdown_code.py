@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.code import Api
 from tracekit.report.call_sites import (
     LABELS,
-    NO_CALLS,
-    NOTE,
     THREADS,
     busy_words,
     calls_words,
     line_of,
+    no_calls_sentence,
     place,
+    sampling_sentence,
     symbols_sentence,
 )
 from tracekit.report.formatting import ABSENT, moment
@@ -47,9 +47,9 @@ def call_sites(info: CodeInfo | None) -> str:
     if info is None:
         return ""
     return paragraphs(
-        _table(info.call_sites[:ALL_SHOWN]) if info.call_sites else NO_CALLS,
+        _table(info.call_sites[:ALL_SHOWN]) if info.call_sites else no_calls_sentence(info),
         left_out(len(info.call_sites) - ALL_SHOWN),
-        "\n".join(f"- {escape(note)}" for note in (symbols_sentence(info), NOTE, *info.notes)),
+        "\n".join(f"- {escape(note)}" for note in (symbols_sentence(info), sampling_sentence(info), *info.notes)),
     )
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from tracekit.analysis.code.tree import call_tree
 from tracekit.report.call_tree import branches
 from tracekit.report.formatting import moment
+from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.tui.detail.pane import TextPane
 from tracekit.tui.text import Broken, Drawn
 from tracekit.units import format_count
@@ -21,19 +22,20 @@ if TYPE_CHECKING:
 
     from tracekit.tui.state import Session, State
 
-NOT_RECORDED = "Call Stacks were not recorded. Record with --instrument 'Time Profiler'."
-
 
 def code_text(session: Session, span: tuple[int, int] | None) -> RenderableType:
     """The call tree of what ran in a range, or in the whole recording; what is longer than a line goes on below its
     beginning. The checks have read the samples by now."""
-    sampled = session.judged.sampled
+    sampled = session.judged.profiled
     if sampled is None or sampled.samples.empty:
-        return Text(NOT_RECORDED)
+        entry = session.judged.coverage_of(CALL_STACKS)
+        return Text(f"{entry.conclusion} {entry.advice}".rstrip())
     time = sampled.samples["time_ns"].to_numpy()
     chosen = np.ones(len(time), np.bool_) if span is None else (time >= span[0]) & (time < span[1])
     where = "" if span is None else f" from {moment(span[0])} to {moment(span[1])}"
-    title = f"{format_count(int(chosen.sum()), 'sample')} of running threads{where}; threads that wait are not sampled"
+    samples = format_count(int(chosen.sum()), "sample")
+    counted = "" if sampled.weights is None else f"; numbers and shares are {sampled.unit}, not time"
+    title = f"{samples} of running threads{where}; threads that wait are not sampled{counted}"
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")

@@ -11,15 +11,15 @@ from tracekit.analysis.code.tree import in_functions
 from tracekit.detectors.patterns import Pattern
 from tracekit.report.call_sites import (
     LABELS,
-    NO_CALLS,
-    NOTE,
     THREADS,
     busy_words,
     called_from,
     calls_words,
     line_of,
     merged,
+    no_calls_sentence,
     place,
+    sampling_sentence,
     symbols_sentence,
 )
 from tracekit.report.formatting import ABSENT, moment
@@ -70,7 +70,7 @@ def code_section(report: Report, timeline: Timeline | None) -> Html | None:
 def _calls(info: CodeInfo) -> Html:
     """The places that call Core ML, and what they rest on."""
     left_out = len(info.call_sites) - LISTED
-    notes = [symbols_sentence(info), NOTE, *info.notes]
+    notes = [symbols_sentence(info), sampling_sentence(info), *info.notes]
     if info.inferred and info.call_sites:
         notes.insert(0, "Core ML recorded no calls: these are inferred from names of functions of the system")
     if left_out > 0:
@@ -81,7 +81,7 @@ def _calls(info: CodeInfo) -> Html:
         [
             table(titles, rows, words=6, name="Calls of Core ML by place", stacked=True)
             if rows
-            else tag("p", NO_CALLS),
+            else tag("p", no_calls_sentence(info)),
             tag("p", " ".join(f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in notes), class_="dim"),
         ]
     )
