@@ -190,7 +190,7 @@ def test_the_report_says_what_samples_by_a_counter_stand_for(
     (check,) = [each for each in report["checks"] if each["id"] == "element-wise-access"]
     assert check["outcome"] == "insufficient_data"
     assert "not by time" in json.dumps(check)
-    dispatch(["analyze", str(path), "-v", "--quiet"])
+    dispatch(["analyze", str(path), "-v"])
     assert "sampled by CPU cycles (400 in all), not by time" in " ".join(capsys.readouterr().out.split())
 
 

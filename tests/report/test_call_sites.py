@@ -73,6 +73,6 @@ def test_the_short_report_leaves_out_what_compiling_says_already() -> None:
 
 def test_samples_of_a_prediction_are_time_of_the_cpu() -> None:
     call = site(Api.PREDICTION, Busy(Unit.GPU, 94), Busy(Unit.CPU, 4))
-    assert main_work(call) == "CPU time in GPU code 94%, in CPU code 4%"
+    assert main_work(call) == "CPU time in GPU code 94%"
     assert busy_words(call) == "CPU time in GPU code 94%, in CPU code 4% of 100 samples"
     assert main_work(site(Api.PREDICTION)) == ""

@@ -40,7 +40,7 @@ LABELS: Final = {
 """What a call site is for."""
 NOTE: Final = "call stacks are sampled every 1 ms; waiting threads are not sampled, and a shorter call can be missing"
 ELEMENTS: Final = "MLMultiArray, element by element"
-LEAST_SHARE, MAIN_SHARE = 0.005, 0.05
+LEAST_SHARE, MAIN_SHARE = 0.005, 0.1
 """Phases and units of fewer samples of a call are not worth a word, or not one in the short report."""
 
 
@@ -194,7 +194,7 @@ def main_work(site: CallSite) -> str:
     """The large parts of it, in few words. Where a program was compiled, getting it was hardly anything else."""
     busy = {each.what for each in site.busy}
     left_out = LoadPhase.PROGRAM if LoadPhase.COMPILING in busy else None
-    words = _share_words(site, MAIN_SHARE if site.api == Api.LOAD else LEAST_SHARE, left_out)
+    words = _share_words(site, MAIN_SHARE, left_out)
     return f"nothing compiled, {words}" if site.api == Api.LOAD and words and LoadPhase.COMPILING not in busy else words
 
 

@@ -89,7 +89,7 @@ def nothing_to_ask(trace: Trace) -> InsufficientData | NotApplicable | None:
             None,
             "The call stacks are addresses alone: the recording does not show which libraries were loaded, so calls of "
             "Core ML cannot be identified.",
-            "Record again and let Instruments launch the app, so that the recording lists its libraries.",
+            "Record again and let Instruments launch the app; of an export, use the whole bundle instead.",
         )
     if not sampled.stacks["function"].notna().any():
         return InsufficientData(
