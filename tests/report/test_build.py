@@ -15,10 +15,12 @@ from support.analyses import kept_analysis
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import Device, Target
-from tracekit.recording.table import Process
+from tracekit.recording.table import Process, TableState
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
+from tracekit.report.renderers.concise import render_concise
 from tracekit.report.renderers.formats import RENDERERS
+from tracekit.report.renderers.text import render_text
 from tracekit.trace.trace import Trace
 
 
@@ -61,6 +63,34 @@ def test_facts_of_the_recording_are_taken_over(trace: Trace) -> None:
     assert (report.recording.run, report.recording.runs) == (1, (1,))
     assert [table.schema for table in report.tables] == [entry.schema for entry in trace.run.tables]
     assert [entry.instrument for entry in report.coverage] == [entry.instrument for entry in trace.coverage]
+
+
+def test_only_tables_that_checks_read_are_noted_in_the_short_report(trace: Trace) -> None:
+    entry = trace.run.tables[0]
+    incomplete = [
+        replace(entry, schema=schema, state=TableState.ROWS, rows=1, reason=f"{schema} lacks a column")
+        for schema in ("coreml-os-signpost", "time-profile", "fs-usage")
+    ]
+    report = build_report(replace(trace, run=replace(trace.run, tables=tuple(incomplete))), [])
+    notes = [note for note in report.recording.notes if "is incomplete" in note]
+    assert notes == [
+        "the table coreml-os-signpost is incomplete: coreml-os-signpost lacks a column",
+        "the table time-profile is incomplete: time-profile lacks a column",
+    ]
+    unneeded = "the table fs-usage is incomplete"
+    assert unneeded not in render_concise(report, width=200, color=False)
+    assert unneeded in render_text(report, width=200, color=False, verbose=True)
+
+
+def test_issues_about_the_live_display_are_no_note(trace: Trace) -> None:
+    about_display = (
+        "Intervals were emitted that are not visualized on the timeline until immediate mode recording is stopped."
+    )
+    run = replace(trace.run, issues=(about_display, "Lost events of the kernel"))
+    notes = build_report(replace(trace, run=run), []).recording.notes
+    assert [note for note in notes if "Instruments reported" in note] == [
+        "Instruments reported: Lost events of the kernel"
+    ]
 
 
 def test_a_recording_of_all_processes_says_so(trace: Trace) -> None:

@@ -48,9 +48,12 @@ _TYPES = {
         "cycle-weight"
     ),
     Kind.NUMBER: (
-        "clock connection-filter connection-meta containment-level displayed-surface-swap gpu-driver-surface "
+        "bit-rate clock connection-filter connection-meta containment-level disk-size-in-bytes displayed-surface-swap "
+        "duration-on-core duration-waiting errno-value fd gpu-driver-surface "
         "kdebug-arg kdebug-class kdebug-code kdebug-func kdebug-string kdebug-subclass metal-encoding-para "
-        "metal-workload-priority percent time-sample-kind time-since-epoch"
+        "metal-compiler-request metal-device-id metal-workload-priority network-size-in-bytes "
+        "network-size-in-bytes-per-second percent sched-priority size-in-bytes-per-second size-in-pages swift-actor-id "
+        "swift-task-id syscall-arg syscall-return time-sample-kind time-since-epoch vnode work-task-identifier"
     ),
     Kind.LABEL: "formatted-label narrative os-log-metadata return-location",
     Kind.PROCESS: "process",

@@ -10,7 +10,7 @@ from tracekit.analysis.models import summarize_models
 from tracekit.detectors.shared.suggested import of_models
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
-from tracekit.report.formatting import lowered
+from tracekit.report.formatting import incomplete_tables, lowered
 from tracekit.report.groups import findings
 from tracekit.report.hidden_functions import without_functions
 from tracekit.report.redact import private_facts
@@ -27,7 +27,8 @@ from tracekit.report.report import (
     ToolInfo,
 )
 from tracekit.report.verdict import summarize
-from tracekit.trace.instruments.catalogue import CALL_STACKS
+from tracekit.trace.data_quality import issues_about_data
+from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
 from tracekit.trace.unreadable import tables_of
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
         imported_from=run.imported_from,
         notes=(
             *contents.notes,
-            *(f"Instruments reported: {issue}" for issue in run.issues or ()),
+            *incomplete_tables(entry for entry in run.tables if entry.schema in SCHEMAS),
+            *(f"Instruments reported: {issue}" for issue in issues_about_data(run.issues or ())),
             *trace.notes,
             *(f"Model file {entry.source}: {lowered(entry.problem)}" for entry in trace.model_files if entry.problem),
             *(

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracekit.detectors.outcomes import Evidence, Metric
-    from tracekit.report.report import CoverageInfo, RecordingInfo
+    from tracekit.recording.contents import TableEntry
+    from tracekit.report.report import CoverageInfo, RecordingInfo, TableInfo
 
 ABSENT = "–"
 """Stands for None."""
@@ -99,6 +100,15 @@ def coverage_state(entry: CoverageInfo) -> str:
     if entry.state == "unreadable" and entry.conclusion.endswith("not exported."):
         return "not exported"
     return STATE_WORDS[entry.state]
+
+
+def incomplete_tables(tables: Iterable[TableEntry | TableInfo]) -> tuple[str, ...]:
+    """A sentence for each table that has rows and lacks columns."""
+    return tuple(
+        f"the table {entry.schema} is incomplete: {entry.reason}"
+        for entry in tables
+        if entry.state == "rows" and entry.reason
+    )
 
 
 def quantity(value: float | None, unit: str) -> str:

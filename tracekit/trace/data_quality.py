@@ -15,12 +15,24 @@ from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
 
     from tracekit.recording.contents import Recording
 
 _AFTER_END_NS = 1_000_000_000
 """How far rows may reach beyond the run. In real recordings of Xcode 16.4 none reaches beyond it at all."""
+
+
+_ABOUT_DISPLAY = ("not visualized on the timeline until immediate mode recording is stopped",)
+"""Parts of messages about the live display alone: after the end of the recording nothing is missing (seen in a sound
+recording of Xcode 16.4)."""
+
+
+def issues_about_data(issues: Iterable[str]) -> list[str]:
+    """The run issues after which something may be missing, without those about the live display alone."""
+    return [issue for issue in issues if not any(part in issue.casefold() for part in _ABOUT_DISPLAY)]
 
 
 def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame) -> list[str]:

@@ -45,6 +45,7 @@ def test_issues_of_the_live_display_are_no_problem(outcome):
     finding = outcome(LIVE)
     assert isinstance(finding, Passed)
     assert [metric.value for metric in finding.metrics] == [0, 1]
+    assert finding.summary == "Instruments reported no issues while recording except 1 issue about its live display."
 
 
 def test_an_issue_is_quoted(outcome):

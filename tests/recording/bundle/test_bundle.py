@@ -139,6 +139,30 @@ def test_a_recording_that_was_not_finished_says_how_to_recover_it(
     assert recording.run.raw_stream == "Trace1.run/Attachments/trace-data.atrc"
 
 
+@pytest.mark.parametrize(
+    ("template", "words"), [("Leaks", r"saved recording \(template 'Leaks'\) that"), (None, "saved recording that")]
+)
+def test_a_saved_recording_without_tables_is_not_called_unfinished(
+    archive: Any, tmp_path: Path, template: str | None, words: str
+) -> None:
+    """As Leaks and Allocations leave it: `form.template` and a stream of their own, and no table in `corespace`."""
+    run = {1: {"runInfo": ("XRRunInfo", {"_templateName": template})}} if template else {}
+    listed = archive.dump(("XRRunListData", {"$0": [1], "$1": run, "$2": 2}), "com.apple.xray.run.data")
+    bundle = tmp_path / "leaks.trace"
+    for path, content in {
+        "form.template": listed,
+        "Trace1.run/RunIssues.storedata": b"",
+        "Trace1.run/event_data_77.oa": b"raw",
+        "corespace/run1/core/uniquing/strings": b"",
+    }.items():
+        (bundle / path).parent.mkdir(parents=True, exist_ok=True)
+        (bundle / path).write_bytes(content)
+    with pytest.raises(UnreadableRecording, match=words) as caught:
+        open_recording(bundle)
+    assert "unfinished" not in str(caught.value)
+    assert "Allocations, Leaks" in str(caught.value)
+
+
 def test_folders_that_are_no_readable_bundle_get_their_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty.trace").mkdir()
     with pytest.raises(

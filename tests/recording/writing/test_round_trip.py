@@ -206,10 +206,12 @@ def test_a_type_that_was_never_seen_is_numbers_where_all_its_cells_are(
 
 
 def test_every_number_of_a_bundle_is_one_in_an_export_too() -> None:
-    from tracekit.recording.bundle.types import KNOWN, Storage
+    from tracekit.recording.bundle.types import KNOWN, REPORTED, Storage
     from tracekit.recording.engineering_types import Kind, kind_of
 
-    numeric = {kind.mnemonic for kind in KNOWN.values() if kind.storage is Storage.INTEGER} | {"time-since-epoch"}
+    types = (*KNOWN.values(), *REPORTED.values())
+    assert len({kind.mnemonic for kind in types}) == len(types)
+    numeric = {kind.mnemonic for kind in types if kind.storage is Storage.INTEGER} | {"time-since-epoch"}
     assert {kind for kind in numeric if kind_of(kind) not in (Kind.INTEGER, Kind.NUMBER, Kind.TIME)} == set()
 
 

@@ -17,10 +17,7 @@ from tracekit.detectors import (
     format_count,
 )
 from tracekit.detectors.shared.references import XCTRACE
-
-HARMLESS = ("not visualized on the timeline until immediate mode recording is stopped",)
-"""Parts of messages about the live display alone: after the end of the recording nothing is missing (seen in a sound
-recording of Xcode 16.4)."""
+from tracekit.trace.data_quality import issues_about_data
 
 MEANINGS = (
     ("log archive is corrupt", "tables made from signposts, including the Core ML table, may lack rows or be empty"),
@@ -52,13 +49,15 @@ def detect(trace: Trace, _: Options) -> Outcome:
             "may be damaged.",
             "Analyze the .trace bundle itself.",
         )
-    issues = [issue for issue in trace.run.issues if not any(part in issue.casefold() for part in HARMLESS)]
+    issues = issues_about_data(trace.run.issues)
+    about_display = len(trace.run.issues) - len(issues)
     metrics = (
         above("issues", len(issues), "count", 1),
-        Metric("issues about the live display only", len(trace.run.issues) - len(issues), "count"),
+        Metric("issues about the live display only", about_display, "count"),
     )
     if not issues:
-        return Passed(None, "Instruments reported no issues while recording.", metrics)
+        rest = f" except {format_count(about_display, 'issue')} about its live display" if about_display else ""
+        return Passed(None, f"Instruments reported no issues while recording{rest}.", metrics)
     return Finding(None, _summary(issues), metrics, cost=None, evidence=())
 
 

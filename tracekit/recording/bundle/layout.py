@@ -21,7 +21,9 @@ from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.rows import with_rows_checked
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
-from tracekit.recording.quoting import quoted
+from tracekit.recording.bundle.template import PATH as TEMPLATE
+from tracekit.recording.bundle.template import read_information
+from tracekit.recording.quoting import quoted, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -186,12 +188,20 @@ def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
             f"a Mac with `xcrun xctrace import --input X.trace/{streams[0]} --template 'Core ML' --output "
             "recovered.trace`"
         )
-    if any(path.startswith("corespace/") or path.endswith("RunIssues.storedata") for path in files.sizes):
+    begun = any(path.startswith("corespace/") or path.endswith("RunIssues.storedata") for path in files.sizes)
+    # It is written when a recording is saved.
+    if begun and TEMPLATE in files.sizes:
+        return UnreadableRecording(
+            f"{name} is a saved recording{_template(files)} that holds no tables: Allocations, Leaks and old versions "
+            "of Instruments store their data elsewhere in the bundle, where tracekit does not read it; record with the "
+            "Core ML template, or copy the bundle again if its tables were lost in a copy"
+        )
+    if begun:
         return UnreadableRecording(
             f"{name} is an unfinished recording: it contains no tables; record again and wait until xctrace "
             "or Instruments says that it was saved"
         )
-    if "form.template" in files.sizes or files.children("instrument_data"):
+    if TEMPLATE in files.sizes or files.children("instrument_data"):
         return UnreadableRecording(
             f"{name} has no folder 'corespace' with the tables: it was saved by Instruments 7 or older, or "
             "the copy is incomplete; copy it again, or record it with a current Xcode"
@@ -201,3 +211,12 @@ def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
         "from "
         "the Mac that recorded it"
     )
+
+
+def _template(files: BundleFiles) -> str:
+    """The templates that a bundle was recorded with, as words behind a noun; empty where they are unknown."""
+    try:
+        names = sorted({each.run.template for each in read_information(files).values() if each.run.template})
+    except DamageError:
+        return ""
+    return f" (template {', '.join(map(shortened, names))})" if names else ""

@@ -62,11 +62,6 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
             f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {run_number}"
         )
     described = [each.described for each in runs]
-    notes += [
-        f"the table {store.spec.schema} is incomplete: {store.left_out}"
-        for store in runs[numbers.index(run_number)].stores
-        if store.left_out and not store.damage
-    ]
     contents = Contents(files.name, FORM, has_table_of_contents=True, runs=tuple(described), notes=tuple(notes))
     index = numbers.index(run_number)
     meter = Meter(progress, sum(files.sizes.get(f"{store.path}/bulkstore", 0) for store in runs[index].stores))

@@ -20,7 +20,7 @@ from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
-from tracekit.recording.bundle.types import KNOWN, EngineeringType
+from tracekit.recording.bundle.types import EngineeringType, type_of
 from tracekit.recording.quoting import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, Column
 
@@ -232,7 +232,7 @@ def _field(archive: KeyedArchive, described: dict[object, object]) -> tuple[int,
 
 
 def _stored(column: _SchemaColumn, record: np.dtype[Any], mnemonics: Mapping[str, str]) -> StoredColumn:
-    known = KNOWN.get(column.type_id)
+    known = type_of(column.type_id, mnemonics)
     if known is None:
         shown = mnemonics.get(column.type_id, column.type_id)
         raise DamageError(
@@ -260,7 +260,7 @@ def _is_new(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> bool:
     Where its numbers lie is known all the same, since the descriptor gives the width of every field; what they mean is
     not. A type that is announced nowhere is damage: each bundle announces all that it uses.
     """
-    return column.type_id not in KNOWN and column.type_id in mnemonics
+    return column.type_id in mnemonics and type_of(column.type_id, mnemonics) is None
 
 
 def _left_out(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) -> str:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Storage(Enum):
@@ -83,6 +86,20 @@ ThreadName thread-name; ReturnLocation return-location; MachTimebaseInfo mach-ti
 TimeSinceEpoch time-since-epoch; PrototypeFixedDecimalValue fixed-decimal
 """
 
+_REPORTED_STRINGS = """
+arg-signature capability commitment connection-name console-text core-state cpu-arch-name diskio-operation
+dispatch-work-state energy-impact errno gpu-driver-event-name gpu-memory-event-name gpu-power-state key
+network-interface network-protocol sched-event state string-value swift-actor-class swift-task-name swift-task-state
+syscall vm-op word-string
+"""
+_REPORTED_SPARSE_INTEGERS = """
+disk-size-in-bytes fd network-size-in-bytes network-size-in-bytes-per-second sched-priority size-in-bytes-per-second
+size-in-pages syscall-return work-task-identifier
+"""
+_REPORTED_FULL_INTEGERS = """
+bit-rate errno-value metal-compiler-request metal-device-id swift-actor-id swift-task-id syscall-arg vnode
+"""
+
 _ALL_ONES: Final = (-1,)
 
 
@@ -104,3 +121,23 @@ KNOWN: Final = {
     **_listed(_PACKED, Storage.PACKED, _ALL_ONES),
 }
 """Types by id."""
+
+
+def _reported(text: str, storage: Storage, nulls: tuple[int, ...], *, time: bool = False) -> dict[str, EngineeringType]:
+    return {mnemonic: EngineeringType(mnemonic, storage, nulls, time) for mnemonic in text.split()}
+
+
+REPORTED: Final = {
+    **_reported(_REPORTED_STRINGS, Storage.STRING, _ALL_ONES),
+    **_reported(_REPORTED_SPARSE_INTEGERS, Storage.INTEGER, _ALL_ONES),
+    **_reported(_REPORTED_FULL_INTEGERS, Storage.INTEGER, ()),
+    **_reported("duration-on-core duration-waiting", Storage.INTEGER, (0, -1), time=True),
+}
+"""Further types of Apple's type reference, which names them by mnemonic alone: those of File Activity, System Trace,
+Swift Concurrency and Network. No bundle with their rows was seen. Of structures and fractions it does not say how they
+are stored, so these are not here."""
+
+
+def type_of(type_id: str, mnemonics: Mapping[str, str]) -> EngineeringType | None:
+    """The type behind an id, of which the bundle announces the mnemonic; None where it is not known."""
+    return KNOWN.get(type_id) or REPORTED.get(mnemonics.get(type_id, ""))

@@ -119,7 +119,12 @@ def _recording(report: Report, width: int, verbose: bool) -> list[RenderableType
         lines.append(("Privacy", "names of devices, users and other processes are redacted (--no-redact keeps them)"))
     if report.tool.config:
         lines.append(("Config", report.tool.config))
-    notes = recording.notes if verbose else recording.notes[:NOTES]
+    # Tables that no check reads are left to those who want to know everything.
+    notes = (
+        dict.fromkeys((*recording.notes, *formatting.incomplete_tables(report.tables)))
+        if verbose
+        else recording.notes[:NOTES]
+    )
     lines += [("Note", note) for note in notes]
     if len(notes) < len(recording.notes):
         lines.append(("Note", f"{len(recording.notes) - len(notes)} more (-v)"))

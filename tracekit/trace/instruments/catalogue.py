@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracekit.trace import samples
 from tracekit.trace.instruments import (
     clock,
     coreml,
@@ -16,7 +17,6 @@ from tracekit.trace.instruments import (
     signposts,
     thermal,
 )
-from tracekit.trace.samples import SCHEMAS
 
 CORE_ML = "Core ML"
 NEURAL_ENGINE = "Neural Engine"
@@ -112,7 +112,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     ),
     Instrument(
         CALL_STACKS,
-        SCHEMAS,
+        samples.SCHEMAS,
         "call stacks of running threads",
         _NO_EVENTS.format("Time Profiler"),
         _OWN_INSTRUMENT.format("'Time Profiler'"),
@@ -141,6 +141,9 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     ),
 )
 """In the order in which a reader cares."""
+
+SCHEMAS: frozenset[str] = frozenset(schema for entry in INSTRUMENTS for schema in entry.schemas)
+"""Schemas of all of them; no check says anything about others."""
 
 NEEDED_SCHEMAS: frozenset[str] = frozenset(
     schema for entry in INSTRUMENTS if not entry.on_demand for schema in entry.schemas
