@@ -11,6 +11,7 @@ from tracekit.api import analysis_of
 from tracekit.compare.comparison import compare
 from tracekit.compare.matrix import matrix, sources_of
 from tracekit.compare.reports import load_report
+from tracekit.compare.storage import to_plain
 from tracekit.errors import UnreadableRecording
 from tracekit.report.renderers.serialize import schema_text, to_json
 
@@ -86,6 +87,24 @@ def test_what_is_no_whole_report_is_refused_with_the_reason(report, tmp_path, ch
     with pytest.raises(UnreadableRecording, match=words) as caught:
         load_report(path)
     assert str(caught.value).startswith("r.json")
+
+
+def test_a_report_with_infinity_is_refused(report, tmp_path):
+    """Also where nothing of the part that holds it is read."""
+    path = tmp_path / "r.json"
+    plain = json.loads(report("sharpen_8bit").read_text())
+    plain["recording"]["duration_ns"] = float("inf")
+    path.write_text(json.dumps(plain))
+    with pytest.raises(UnreadableRecording, match="is not a report: it holds Infinity, which is no number of JSON"):
+        load_report(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_a_report_in_another_encoding_of_json_is_read(report, tmp_path, encoding):
+    """PowerShell redirects in UTF-16."""
+    path = tmp_path / "r.json"
+    path.write_bytes(report("sharpen_8bit").read_text().encode(encoding))
+    assert to_plain(load_report(path)) == to_plain(load_report(report("sharpen_8bit")))
 
 
 def test_text_that_is_no_json_is_refused(tmp_path):

@@ -63,6 +63,30 @@ def test_a_damaged_document_is_refused_with_its_key(measured):
     assert refused > 100
 
 
+def numbers_in(node, path=()):
+    """Paths of all numbers below a part of a document."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield (*path, key)
+        yield from numbers_in(value, (*path, key))
+
+
+@pytest.mark.parametrize("wrong", [-1, float("inf"), float("nan")])
+def test_no_number_may_be_negative_or_without_end(measured, wrong):
+    """Every duration, share and count of a recording, one after another."""
+    text = json.dumps(to_plain(measured("sharpen_8bit")))
+    paths = list(numbers_in(json.loads(text)))
+    assert len(paths) > 20
+    for path in paths:
+        plain = json.loads(text)
+        target = plain
+        for key in path[:-1]:
+            target = target[key]
+        target[path[-1]] = wrong
+        with pytest.raises(MalformedError):
+            from_plain(plain)
+
+
 def test_a_small_text_does_not_grow_without_bound(measured):
     import base64
     import zlib
@@ -119,6 +143,9 @@ def test_a_recording_without_predictions_is_no_baseline(measured):
         (b"[" * 100_000, "not valid JSON"),
         (b"[]", "not a baseline of this version"),
         (b'{"schema_version": 9}', "not a baseline of this version"),
+        (b'{"schema_version": 1, "method": NaN}', "baseline: it holds NaN, which is no number of JSON"),
+        (b'{"schema_version": 1, "spread": {"Net": Infinity}}', "it holds Infinity"),
+        (b'{"schema_version": 1, "spread": {"Net": -Infinity}}', "it holds -Infinity"),
         (b'{"schema_version": 1, "recordings": [], "checks": []}', "no recordings"),
         (b'{"schema_version": 1, "recordings": [{}], "checks": []}', "missing or wrong"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -13,6 +14,7 @@ from tracekit.model_files import parse_target
 from tracekit.render.forms import rendered
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import card
+from tracekit.report.renderers.serialize import to_json
 
 
 def text_of(report, width, verbose=False):
@@ -53,6 +55,17 @@ def test_a_card_tells_functions_and_states_apart(inspected) -> None:
     assert ("input", "x, Float16, 1 × 4") in facts
     assert "function" not in dict(facts)
     assert dict(card(report_on(inspected, "custom_layer").model))["custom layers"] == "AppOwnLayer"
+
+
+def test_sizes_of_images_say_which_is_which(inspected) -> None:
+    """In the redacted report, whose texts are copies."""
+    report = report_on(inspected, "image_classifier")
+    (row,) = [line.split(maxsplit=5) for line in text_of(report, 100).splitlines() if line.startswith("  input ")]
+    assert row[2:] == ["BGR", "image,", "8-bit", "320 × 299 (width × height), range: 320... × 299..."]
+    listed = dict(card(report_on(inspected, "image_sizes").model))["input"]
+    assert listed.endswith("8 × 8 (width × height), listed: 8 × 8 | 24 × 16")
+    shape = json.loads(to_json(report))["model"]["functions"][0]["inputs"][0]["shape"]
+    assert (shape["dimensions"], shape["axes"]) == ([299, 320], ["height", "width"])
 
 
 def test_stages_and_custom_layers_are_named(inspected) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tracekit.model_files import FeatureKind, Form, Kind, SizeRange, UnreadableModel, WeightState, read_model
+from tracekit.model_files.versions import opset_name
 
 HEAD = (
     'program(1.0)\n[buildInfo = dict<tensor<string, []>, tensor<string, []>>({{"coremlc-version", "3402.4.1"}})]\n{\n'
@@ -98,6 +99,23 @@ def compiled(
     if weights:
         (model / "weights" / "weight.bin").write_bytes(weights)
     return model
+
+
+def test_an_opset_has_one_name_in_every_form(tmp_path) -> None:
+    """`CoreML6` is the name that specifications have for the `ios16` of programs."""
+    (tmp_path / "alone.json").write_text(json.dumps([DOCUMENT]), "utf-8")
+    assert read_model(tmp_path / "alone.json").main.opset == "CoreML6"
+    assert read_model(compiled(tmp_path / "16", IOS16)).main.opset == "CoreML6"
+    # The program knows better than the operations that the compiler counted.
+    assert read_model(compiled(tmp_path / "18", IOS18)).main.opset == "CoreML8"
+    newer = compiled(tmp_path / "new", IOS18.replace("<ios18>", "<ios99>"))
+    assert read_model(newer).main.opset == "ios99"
+
+
+@pytest.mark.parametrize("release", ["15", "16", "17", "18", "26"])
+def test_opsets_are_those_of_coremltools(release: str) -> None:
+    ct = pytest.importorskip("coremltools")
+    assert opset_name(f"ios{release}") == opset_name(f"Ios{release}") == ct._OPSET[getattr(ct.target, f"iOS{release}")]
 
 
 def test_the_text_of_a_compiled_program_tells_what_its_package_would(tmp_path) -> None:

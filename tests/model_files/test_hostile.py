@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from support.fuzz_models import models_in, run
-from tracekit.model_files import UnreadableModel, network, read_model, specification
+from support.performance_reports import wwdc22
+from tracekit.model_files import UnreadableModel, WeightState, network, read_model, read_subject, specification
+from tracekit.model_files.performance import load_performance_report
 from tracekit.model_files.specification import message_types
 
 MUTATIONS = 50
@@ -100,6 +104,72 @@ def test_packages_whose_manifest_leads_nowhere(tmp_path, manifest: object, words
         text = manifest if isinstance(manifest, str) else json.dumps(manifest)
         (package / "Manifest.json").write_text(text, "utf-8")
     assert words in refusal(package)
+
+
+LINKED = (
+    "Manifest.json",
+    "Data",
+    "Data/com.apple.CoreML",
+    "Data/com.apple.CoreML/model.mlmodel",
+    "Data/com.apple.CoreML/weights",
+    "Data/com.apple.CoreML/weights/weight.bin",
+)
+
+
+@pytest.mark.parametrize("part", LINKED)
+def test_a_package_reads_only_inside_itself(built_models, tmp_path, part: str) -> None:
+    package = tmp_path / "linked.mlpackage"
+    shutil.copytree(built_models / "float16_interface.mlpackage", package)
+    whole = read_model(package)
+    (package / part).rename(tmp_path / "outside")
+    (package / part).symlink_to(tmp_path / "outside")
+    sentence = refusal(package)
+    assert "is a link out of 'linked.mlpackage', which is not followed; copy the model with `cp -RL`" in sentence
+    if part.endswith("weight.bin"):
+        assert "is a link out of" in refusal(package / "Data/com.apple.CoreML/model.mlmodel")
+    # What the sentence advises helps, and so does a link inside.
+    copied = shutil.copytree(package, tmp_path / "copied.mlpackage")
+    assert replace(read_model(copied), name="linked", source="linked.mlpackage") == whole
+    (package / part).unlink()
+    beside = (package / part).with_name("beside")
+    (tmp_path / "outside").rename(beside)
+    (package / part).symlink_to(beside)
+    assert read_model(package).weights == whole.weights
+
+
+def test_a_compiled_model_reads_only_inside_itself(tmp_path) -> None:
+    (tmp_path / "secret.json").write_text('[{"specificationVersion": 7, "author": "secret"}]', "utf-8")
+    compiled = tmp_path / "m.mlmodelc"
+    compiled.mkdir()
+    (compiled / "metadata.json").symlink_to(tmp_path / "secret.json")
+    assert "'metadata.json' is a link out of 'm.mlmodelc'" in refusal(compiled)
+    (compiled / "metadata.json").unlink()
+    stages = {"specificationVersion": 7, "modelType": {"name": "MLModelType_pipeline"}}
+    (compiled / "metadata.json").write_text(json.dumps([stages]), "utf-8")
+    (tmp_path / "stage").mkdir()
+    (tmp_path / "stage/metadata.json").write_text('[{"specificationVersion": 7}]', "utf-8")
+    (compiled / "model0").symlink_to(tmp_path / "stage")
+    assert "'model0' is a link out of 'm.mlmodelc'" in refusal(compiled)
+
+
+def test_a_model_that_is_itself_a_link_is_read(built_models, tmp_path) -> None:
+    (tmp_path / "named.mlpackage").symlink_to(built_models / "float16_interface.mlpackage")
+    assert read_model(tmp_path / "named.mlpackage").weights.state is WeightState.FILE
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_json_in_every_encoding_is_read(tmp_path, encoding: str) -> None:
+    """PowerShell redirects in UTF-16."""
+    metadata = json.dumps(
+        [{"specificationVersion": 7, "generatedClassName": "Net", "author": "Zoë"}], ensure_ascii=False
+    )
+    (tmp_path / "metadata.json").write_bytes(metadata.encode(encoding))
+    model = read_model(tmp_path / "metadata.json")
+    assert (model.name, model.metadata.author) == ("Net", "Zoë")
+    (tmp_path / "report.json").write_bytes(json.dumps(wwdc22()).encode(encoding))
+    assert read_subject(tmp_path / "report.json") == load_performance_report(tmp_path / "report.json")
+    (tmp_path / "cut.json").write_bytes(metadata.encode(encoding)[:-12])
+    assert "is not complete JSON" in refusal(tmp_path / "cut.json")
 
 
 def test_other_things(tmp_path) -> None:

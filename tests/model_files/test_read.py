@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import pytest
 
 from support.models import CHANNELS, TARGETS, WEIGHTS
-from tracekit.model_files import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState, read_model
+from tracekit.model_files import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState, read_model, read_piped
 from tracekit.model_files.specification import message_types
 
 
@@ -84,6 +86,7 @@ def test_sizes_of_images_are_height_and_width(inspected) -> None:
     listed, ranged = (inspected(name).main.inputs[0].shape for name in ("image_sizes", "image_range"))
     assert (listed.dimensions, listed.choices) == ((8, 8), ((8, 8), (16, 24)))
     assert ranged.ranges == (SizeRange(4, 64), SizeRange(8, None))
+    assert listed.axes == ranged.axes == ("height", "width")
     assert listed.flexible
     assert ranged.flexible
 
@@ -248,6 +251,20 @@ def test_a_function_by_another_name_than_main_is_found(tmp_path) -> None:
     path.write_bytes(message.SerializeToString())
     model = read_model(path)
     assert (model.main.name, model.counts) == ("predict", (("relu", 1),))
+
+
+def test_the_specification_inside_a_package_has_the_weights_beside_it(built_models) -> None:
+    package = built_models / "float16_interface.mlpackage"
+    inner = read_model(package / "Data/com.apple.CoreML/model.mlmodel")
+    assert (inner.form, inner.weights.state) == (Form.MODEL, WeightState.FILE)
+    assert inner.weights == read_model(package).weights
+
+
+def test_a_specification_away_from_its_weights_misses_them(built_models, tmp_path) -> None:
+    data = (built_models / "float16_interface.mlpackage/Data/com.apple.CoreML/model.mlmodel").read_bytes()
+    (tmp_path / "alone.mlmodel").write_bytes(data)
+    assert read_model(tmp_path / "alone.mlmodel").weights.state is WeightState.MISSING
+    assert read_piped(BytesIO(data)).weights.state is WeightState.MISSING
 
 
 def test_who_casts_is_named(inspected) -> None:

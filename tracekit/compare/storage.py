@@ -49,10 +49,15 @@ class MalformedError(Exception):
 def read_json(path: Path, name: str, what: str, max_bytes: int, failure: type[TracekitError]) -> Any:
     """The value in a JSON file of ours. Raises `failure` where it cannot be read, is too large or is not JSON, with
     `name` for the file and `what` for what it should be: `baseline`."""
+
+    def refuse(constant: str) -> None:
+        raise failure(f"{name} is not a {what}: it holds {constant}, which is no number of JSON")
+
     try:
         if path.stat().st_size > max_bytes:
             raise failure(f"{name} has more than {max_bytes >> 20} MB, so it is not a {what}")
-        return json.loads(path.read_bytes())
+        # Python alone takes `Infinity`, `-Infinity` and `NaN`.
+        return json.loads(path.read_bytes(), parse_constant=refuse)
     except OSError as error:
         raise failure(f"cannot read the {what} {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):
@@ -172,7 +177,7 @@ def _part(name: str, plain: object) -> PartMean:
     if plain is None:
         return PartMean(name, 0.0, 0.0, True)
     record = _dict(plain, name)
-    return PartMean(name, _number(record, "mean_ns"), abs(_number(record, "error_ns")), _bool(record, "complete"))
+    return PartMean(name, _number(record, "mean_ns"), _number(record, "error_ns"), _bool(record, "complete"))
 
 
 def _check_from_plain(plain: object) -> CheckResult:
@@ -260,7 +265,8 @@ def _optional_count(record: dict[str, Any], key: str) -> int | None:
 
 
 def _number(record: dict[str, Any], key: str) -> float:
+    """A duration, a share or degrees of freedom: none of them is negative."""
     value = record.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
         raise MalformedError(key)
     return float(value)

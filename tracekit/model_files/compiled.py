@@ -27,6 +27,7 @@ from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, read_
 from tracekit.model_files.from_specification import MAIN, kind_words, program_function, together
 from tracekit.model_files.mil_text import functions_of
 from tracekit.model_files.schema_items import items, text, whole_number
+from tracekit.model_files.versions import opset_name
 from tracekit.model_files.weights import weights_of_all
 from tracekit.model_files.words import snake
 
@@ -187,7 +188,7 @@ def _function(document: Mapping[str, Any], name: str) -> Function:
         inputs=inputs,
         outputs=outputs,
         states=items(document.get("stateSchema")),
-        opset=max((opset for opset in opsets if opset.startswith("Ios")), default=None),
+        opset=max((opset_name(opset) for opset in opsets if opset.startswith("Ios")), default=None),
         counts=computed,
         precision=floats,
         conversions=(*implied_by_precision(inputs, "input", floats), *implied_by_precision(outputs, "output", floats))
@@ -209,7 +210,7 @@ def _with_program(model: ModelFile, data: bytes, folder: Path) -> ModelFile:
         interface = (known.inputs, known.outputs, known.states)
         functions.append(
             program_function(
-                function.name, interface, known.opset or function.opset, function.parameters, function.operations
+                function.name, interface, opset_name(function.opset), function.parameters, function.operations
             )
         )
     functions.sort(key=lambda each: each.name != model.main.name)

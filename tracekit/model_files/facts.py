@@ -66,6 +66,10 @@ class SizeRange:
     """None: no upper bound."""
 
 
+IMAGE_AXES = ("height", "width")
+"""What the dimensions of an image are, in the order in which they are kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Shape of an array, or height and width of an image."""
@@ -76,6 +80,8 @@ class Shape:
     """All shapes that are allowed, where they are listed."""
     ranges: tuple[SizeRange, ...] = ()
     """Allowed sizes of each dimension, where they are ranges."""
+    axes: tuple[str, ...] = ()
+    """What each dimension is, where that is known: `IMAGE_AXES`."""
 
     @property
     def flexible(self) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.errors import TracekitError
 
 if TYPE_CHECKING:
-    from pathlib import Path, PurePath
+    from pathlib import PurePath
 
 MAX_SPECIFICATION_BYTES = 2**31 - 1
 """Protobuf takes no more. Old networks hold their weights in the specification."""
@@ -33,6 +35,16 @@ def shown(path: PurePath | str) -> str:
     """The name of a file as it may stand in a message."""
     name = getattr(path, "name", "") or str(path)
     return "'" + "".join(char if char.isprintable() else "?" for char in name[:120]) + "'"
+
+
+def check_inside(path: Path, folder: Path) -> None:
+    """Raise `UnreadableModel` for a path that a link leads out of its folder: a model from elsewhere may not choose
+    which files of this machine are read."""
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise UnreadableModel(
+            f"{shown(path)} is a link out of {shown(folder)}, which is not followed; copy the model with `cp -RL`, "
+            "which follows links, and inspect the copy"
+        )
 
 
 def read_bytes(path: Path, limit: int) -> bytes:

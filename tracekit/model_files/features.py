@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracekit.model_files.facts import Feature, FeatureKind, Shape, SizeRange
+from tracekit.model_files.facts import IMAGE_AXES, Feature, FeatureKind, Shape, SizeRange
 
 ARRAY_TYPES = {65568: "Float32", 65600: "Double", 131104: "Int32", 65552: "Float16", 131080: "Int8"}
 """`ArrayFeatureType.ArrayDataType` of `FeatureTypes.proto`."""
@@ -73,7 +73,7 @@ def _image(message: Any, common: dict[str, Any]) -> Feature:
     return Feature(
         kind=FeatureKind.IMAGE,
         element="Float16" if color == "Grayscale16Half" else "UInt8",
-        shape=Shape((int(message.height), int(message.width)), choices, ranges),
+        shape=Shape((int(message.height), int(message.width)), choices, ranges, IMAGE_AXES),
         color_space=color,
         **common,
     )

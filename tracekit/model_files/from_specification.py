@@ -34,8 +34,8 @@ MAIN = "main"
 
 
 def model_of(message: Any, name: str, source: str, form: Form, folder: Path | None) -> ModelFile:
-    """Facts of a `Model` message. `folder` is where a package keeps the specification and, below it, the weights; None
-    for a single file. Raises `UnreadableModel`."""
+    """Facts of a `Model` message. `folder` is where the specification lies and, in a package, the weights below it;
+    None where it lies nowhere. Raises `UnreadableModel`."""
     kind = message.WhichOneof("Type")
     functions = _functions(message, kind)
     weights = Weights(WeightState.UNKNOWN, None, reason=_elsewhere(kind))

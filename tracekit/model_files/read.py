@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from tracekit.model_files.failures import (
     MAX_SPECIFICATION_BYTES,
     MAX_TEXT_BYTES,
     UnreadableModel,
+    check_inside,
     read_bytes,
     shown,
 )
@@ -50,7 +52,7 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
             raise UnreadableModel(f"no such file or folder: {shown(str(path))}; expected {EXPECTED}")
         if not file.is_file():
             raise UnreadableModel(f"{shown(file)} is neither a file nor a folder; expected {EXPECTED}")
-        return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file)
+        return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file, file.parent)
     except OSError as error:
         raise UnreadableModel(f"cannot read {shown(file)}: {error.strerror or error}") from None
     except ValueError:
@@ -68,13 +70,15 @@ def read_piped(stream: BinaryIO) -> ModelFile | PerformanceReport:
 
 def _read_folder(folder: Path) -> ModelFile:
     if (folder / MANIFEST).exists() or folder.suffix == ".mlpackage":
+        size = _checked_size(folder)
         path = specification_in(folder)
         model = model_of(
             parsed(read_bytes(path, MAX_SPECIFICATION_BYTES), path), folder.stem, folder.name, Form.PACKAGE, path.parent
         )
-        return replace(model, bytes=_size(folder))
+        return replace(model, bytes=size)
     if folder.suffix == ".mlmodelc" or any((folder / name).is_file() for name in (METADATA, PROGRAM, NETWORK)):
-        return replace(read_compiled(folder), bytes=_size(folder))
+        size = _checked_size(folder)
+        return replace(read_compiled(folder), bytes=size)
     if folder.suffix in (".aimodel", ".aimodelc"):
         raise UnreadableModel(
             f"{shown(folder)} is a Core AI model; inspect what `xcrun coreai-build inspect --ops --json` prints of it"
@@ -84,29 +88,37 @@ def _read_folder(folder: Path) -> ModelFile:
     raise UnreadableModel(f"{shown(folder)} is not a Core ML model; expected {EXPECTED}")
 
 
-def _read_data(data: bytes, path: Path) -> ModelFile | PerformanceReport:
-    """Facts from the content of a file of this name."""
+def _read_data(data: bytes, path: Path, folder: Path | None = None) -> ModelFile | PerformanceReport:
+    """Facts from the content of a file of this name. `folder`: where its weights may lie, as in a package."""
     size = len(data)
     if not data:
         raise UnreadableModel(f"{shown(path)} is empty; expected {EXPECTED}")
-    start = data[:64].lstrip()[:1]
-    if start in (b"{", b"[") and path.suffix != ".mlmodel":
+    if _is_json(data) and path.suffix != ".mlmodel":
         if size > MAX_TEXT_BYTES:
             raise UnreadableModel(f"{shown(path)} is too large for JSON about a model: {size:,} bytes")
         from tracekit.model_files.performance import report_in
 
         return report_in(data, path) or read_json(data, path)
-    model = model_of(parsed(data, path), path.stem, path.name, Form.MODEL, None)
+    model = model_of(parsed(data, path), path.stem, path.name, Form.MODEL, folder)
     return replace(model, bytes=size)
 
 
-def _size(folder: Path) -> int:
-    """Bytes of all files in a folder; links are not followed. Raises `UnreadableModel` where there are too many."""
+def _is_json(data: bytes) -> bool:
+    """Whether an object or a list begins here, in any encoding of JSON: a shell of Windows redirects in UTF-16."""
+    beginning = data[:64]
+    text = beginning.decode(json.detect_encoding(beginning), "ignore")
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def _checked_size(folder: Path) -> int:
+    """Bytes of all files in a folder. Raises `UnreadableModel` where there are too many, and for a link out of it."""
     total = count = 0
-    for base, _, names in os.walk(folder):
-        for name in names:
+    for base, folders, names in os.walk(folder):
+        for path in (Path(base, name) for name in (*folders, *names)):
             count += 1
             if count > MAX_FILES:
                 raise UnreadableModel(f"{shown(folder)} has more than {MAX_FILES:,} files; it is not a model")
-            total += (Path(base) / name).lstat().st_size
+            if path.is_symlink():
+                check_inside(path, folder)
+            total += 0 if path.is_dir() else path.lstat().st_size
     return total

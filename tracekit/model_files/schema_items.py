@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tracekit.model_files.facts import Feature, FeatureKind, Shape, SizeRange
+from tracekit.model_files.facts import IMAGE_AXES, Feature, FeatureKind, Shape, SizeRange
 
 _KINDS = {
     "MultiArray": FeatureKind.ARRAY,
@@ -92,7 +92,7 @@ def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
     # Sizes of images are written as width and height.
     choices = tuple((row[1], row[0]) for row in _rows(entry.get("enumeratedSizes")) if len(row) == 2)
     ranges = [SizeRange(*_bounds(row)) for row in _rows(entry.get("sizeRange")) if len(row) == 2]
-    return Shape((height, width), choices, tuple(reversed(ranges)))
+    return Shape((height, width), choices, tuple(reversed(ranges)), IMAGE_AXES)
 
 
 def _bounds(row: list[int]) -> tuple[int, int | None]:

@@ -92,6 +92,14 @@ def release_of(version: int) -> Release | None:
     return RELEASES[version - 1] if 1 <= version <= NEWEST else None
 
 
+def opset_name(name: str) -> str:
+    """The opset of a function as specifications name it: `CoreML6` for the `ios16` or `Ios16` of compiled models. One
+    that is not known stays as it is. Source: `_OPSET` of coremltools."""
+    system, number = name[:3].lower(), name[3:]
+    versions = (release.version for release in RELEASES if system == "ios" and release.ios == number)
+    return next((f"CoreML{version - 1}" for version in versions), name)
+
+
 def deployment_target(version: int) -> str:
     """The argument for `ct.convert`, whose oldest ML program is one for iOS 15."""
     release = RELEASES[min(max(version, 6), NEWEST) - 1]

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tracekit.model_files.facts import BITS, COMPRESSED, CONSTANTS, Stored, Weight, Weights, WeightState, is_constant
-from tracekit.model_files.failures import POINTER, shown
+from tracekit.model_files.failures import POINTER, check_inside, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -194,6 +194,8 @@ def _vector(named: Mapping[str, Stored]) -> int:
 def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tuple[WeightState, str]:
     """What became of a weight file, and what is wrong with it."""
     path = None if folder is None else _place(name, folder)
+    if path is not None and folder is not None:
+        check_inside(path, folder)
     if path is None or not path.is_file():
         return WeightState.MISSING, f"{shown(PurePosixPath(name))} is missing; the specification refers to it"
     problem = _problem(path, needed)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.model_files import NEWEST, FeatureKind, Kind, release_of
+from tracekit.model_files.words import allowed_shapes, default_shape
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from tracekit.model_files import Feature, ModelFile, Shape, SizeRange
+    from tracekit.model_files import Feature, ModelFile
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
     from tracekit.report.report import Check
 
 FUNCTIONS, FEATURES, OPERATIONS, GROUPS = 4, 8, 6, 3
 """Most entries of each on a card."""
-
-CHOICES = 4
-"""Listed shapes that are shown; a model may have 128."""
 
 SYMPTOMS = {"1": "LOADING", "2": "SPEED", "3": "MEMORY", "4": "ACCURACY", "5": "CONVERSION"}
 """What a finding is about, by the branch of the diagnostic tree. A file has no times, so that findings in it have no
@@ -76,32 +74,8 @@ def feature_shape(feature: Feature) -> str:
         return ""
     if feature.shape is None:
         return "no shape given"
-    words = sizes(feature.shape.dimensions) or "scalar"
-    if feature.kind is FeatureKind.IMAGE:
-        words += " (height × width)"
-    return f"{words}{_flexibility(feature.shape)}"
-
-
-def _flexibility(shape: Shape) -> str:
-    if len(shape.choices) > 1:
-        shown = " | ".join(map(sizes, shape.choices[:CHOICES]))
-        more = f" | {len(shape.choices) - CHOICES} more" if len(shape.choices) > CHOICES else ""
-        return f", listed: {shown}{more}"
-    if shape.flexible:
-        return f", range: {' × '.join(map(size_range, shape.ranges))}"
-    return ""
-
-
-def sizes(dimensions: Sequence[int | None]) -> str:
-    """`1 × 3 × 224 × 224`; `?` for a size known only when the model runs."""
-    return " × ".join("?" if size is None else f"{size}" for size in dimensions)
-
-
-def size_range(entry: SizeRange) -> str:
-    """`1...16`; `1...` without an upper bound."""
-    if entry.lower == entry.upper:
-        return str(entry.lower)
-    return f"{entry.lower}...{'' if entry.upper is None else entry.upper}"
+    more = ("range: " if feature.shape.ranges else "listed: ") + allowed_shapes(feature.shape)
+    return f"{default_shape(feature.shape)}{f', {more}' if feature.shape.flexible else ''}"
 
 
 def computes(function: FunctionInfo) -> str:

@@ -14,7 +14,7 @@ from tracekit.detectors.outcomes import DetectorFailed, Finding, InsufficientDat
 from tracekit.detectors.page import page_markdown
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
-from tracekit.model_files import Form, SizeRange, WeightState, parse_target
+from tracekit.model_files import FeatureKind, Form, Function, SizeRange, WeightState, parse_target
 
 FOUND = {
     "float16_interface": set(),
@@ -26,6 +26,7 @@ FOUND = {
     "classifying_pipeline": set(),
     "network_quantized": set(),
     "updatable": set(),
+    "image_classifier": set(),
     "linear": set(),
     "trees": set(),
     "neighbors": set(),
@@ -122,6 +123,29 @@ def test_8_bit_integers_become_float16(inspected) -> None:
     assert "input `x` (Int8 to Float16), output `y` (Float16 to Int8)" in finding.summary
     assert 'inputs=[ct.TensorType(name="x", shape=(1, 4), dtype=np.float16)],' in finding.fix
     assert 'outputs=[ct.TensorType(name="y", dtype=np.float16)],' in finding.fix
+
+
+def test_an_image_that_vision_scales_has_no_range_of_shapes_to_avoid(inspected) -> None:
+    """The classifiers of Create ML take any size; nobody chooses it, and the network behind it sees one."""
+    model = inspected("image_classifier")
+    passed = answer(model, "flexible-shapes")
+    assert isinstance(passed, Passed)
+    assert passed.summary == "`image` is scaled to one size before the model computes."
+    # The compiler's JSON has the kinds of the stages and not what they take.
+    bare = replace(
+        model, stages=tuple(replace(stage, functions=(Function("main", (), (), ()),)) for stage in model.stages)
+    )
+    assert isinstance(answer(bare, "flexible-shapes"), Passed)
+    # Behind any other stage, the range is one.
+    assert isinstance(answer(replace(model, stages=model.stages[1:]), "flexible-shapes"), Finding)
+    array = replace(model.main.inputs[0], kind=FeatureKind.ARRAY)
+    other = replace(model, functions=(replace(model.main, inputs=(array,)),))
+    assert isinstance(answer(other, "flexible-shapes"), Finding)
+
+
+def test_ranges_of_images_say_which_size_comes_first(inspected) -> None:
+    finding = answer(inspected("image_range"), "flexible-shapes")
+    assert "`picture` (8... × 4...64, width × height): a range of shapes" in finding.summary
 
 
 def test_the_upper_bound_of_a_range_counts(inspected) -> None:

@@ -152,6 +152,25 @@ def classifying_pipeline() -> Any:
     return _model(joined.spec)
 
 
+def image_classifier() -> Any:
+    """As Create ML writes it: a feature print of Vision, which takes images of any size from its own on, and a linear
+    classifier."""
+    proto = coremltools().proto
+    spec = proto.Model_pb2.Model(specificationVersion=3)
+    print_ = proto.Model_pb2.Model(specificationVersion=3)
+    print_.visionFeaturePrint.scene.version = 1
+    for model in (spec, print_):
+        image = model.description.input.add(name="image").type.imageType
+        image.width, image.height, image.colorSpace = 320, 299, 30
+        image.imageSizeRange.widthRange.lowerBound, image.imageSizeRange.widthRange.upperBound = 320, -1
+        image.imageSizeRange.heightRange.lowerBound, image.imageSizeRange.heightRange.upperBound = 299, -1
+    _array(print_.description.output.add(name="x"), 2)
+    spec.pipelineClassifier.pipeline.models.extend([print_, linear().get_spec()])
+    spec.description.output.add(name="label").type.stringType.SetInParent()
+    spec.description.predictedFeatureName = "label"
+    return _model(spec)
+
+
 def linear() -> Any:
     """A linear classifier of two features."""
     spec = coremltools().proto.Model_pb2.Model(specificationVersion=1)
@@ -234,6 +253,7 @@ MODELS: dict[str, Any] = {
     "updatable.mlmodel": updatable,
     "pipeline.mlmodel": pipeline,
     "classifying_pipeline.mlmodel": classifying_pipeline,
+    "image_classifier.mlmodel": image_classifier,
     "linear.mlmodel": linear,
     "trees.mlmodel": trees,
     "neighbors.mlmodel": neighbors,

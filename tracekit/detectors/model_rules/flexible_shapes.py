@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.framework import ModelFileDetector, Reference
 from tracekit.detectors.model_rules.shared import (
     DOCS,
-    LISTED,
     UNITS,
     NoOptions,
     code,
@@ -20,11 +19,16 @@ from tracekit.detectors.model_rules.shared import (
 from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
 from tracekit.detectors.patterns import Pattern
 from tracekit.model_files import FeatureKind
+from tracekit.model_files.words import allowed_shapes
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import InspectedModel
     from tracekit.detectors.outcomes import Outcome
-    from tracekit.model_files import Feature, SizeRange
+    from tracekit.model_files import Feature, ModelFile
+
+
+VISION_FEATURE_PRINT = "vision feature print"
+"""Kind of the stage with which pipelines of Create ML begin."""
 
 
 def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
@@ -33,7 +37,9 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     inputs = inputs_of(model)
     if not inputs:
         return InsufficientData(model.name, "The file does not describe the inputs.", "Inspect the model itself.")
-    ranged = [entry for entry in inputs if entry.shape is not None and entry.shape.flexible and entry.shape.ranges]
+    flexible = [entry for entry in inputs if entry.shape is not None and entry.shape.flexible]
+    scaled = [entry for entry in flexible if _is_scaled(entry, model)]
+    ranged = [entry for entry in flexible if entry.shape and entry.shape.ranges and entry not in scaled]
     metrics = (Metric("inputs with a range of shapes", len(ranged), "count"),)
     if ranged:
         return Finding(
@@ -45,27 +51,30 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
             (),
             fix=_fix(inputs, ranged, model.specification_version or 6),
         )
-    several = [entry.name for entry in inputs if entry.shape is not None and entry.shape.flexible]
-    words = f"Listed shapes only ({listed(map(code, several))})." if several else "Every input has one shape."
+    words = f"Listed shapes only ({_names(flexible)})." if flexible else "Every input has one shape."
+    if scaled:
+        words = f"{_names(scaled)} is scaled to one size before the model computes."
     return Passed(model.name, words, metrics)
 
 
+def _names(entries: list[Feature]) -> str:
+    return listed(code(entry.name) for entry in entries)
+
+
+def _is_scaled(entry: Feature, model: ModelFile) -> bool:
+    """Whether a feature print of Vision takes the input, as in the classifiers of Create ML: it scales any image to the
+    one size that it computes with. The compiler's JSON names the kinds of stages alone."""
+    prints = [stage for stage in model.parts if stage.kind == VISION_FEATURE_PRINT]
+    names = {taken.name for stage in prints for taken in inputs_of(stage)}
+    return entry.kind is FeatureKind.IMAGE and bool(prints) and (not names or entry.name in names)
+
+
 def shape_words(entry: Feature) -> str:
-    """`1...16 × 4`, or the shapes that are listed: `1 × 4 | 2 × 4`."""
+    """`1...16 × 4`, or the shapes that are listed: `1 × 4 | 2 × 4`; of images with the order of their sizes."""
     if entry.shape is None:
         return ""
-    if entry.shape.ranges:
-        return " × ".join(range_words(size) for size in entry.shape.ranges)
-    shown = [" × ".join(map(str, shape)) for shape in entry.shape.choices[:LISTED]]
-    more = len(entry.shape.choices) - len(shown)
-    return " | ".join([*shown, *([f"{more} more"] if more > 0 else [])])
-
-
-def range_words(size: SizeRange) -> str:
-    """`1...16`; `1...` without an upper bound."""
-    if size.lower == size.upper:
-        return str(size.lower)
-    return f"{size.lower}...{'' if size.upper is None else size.upper}"
+    order = ", width × height" if entry.kind is FeatureKind.IMAGE else ""
+    return f"{allowed_shapes(entry.shape)}{order}"
 
 
 def _fix(inputs: tuple[Feature, ...], ranged: list[Feature], version: int) -> str:
@@ -103,6 +112,8 @@ not.
 ## Not a problem when
 
 - The model is meant for the CPU or GPU.
+- Create ML made it: its image classifiers begin with a feature print of Vision, which scales every image to one size.
+  The check passes for them.
 - A recording shows that it runs on the Neural Engine all the same: some models with a flexible batch may.
 """
 
