@@ -14,6 +14,7 @@ from support.performance_reports import (
     PRIVATE,
     article_2026,
     coremltools_json,
+    dumped_json,
     experiments,
     operation,
     profiler_json,
@@ -79,7 +80,9 @@ def test_markdown_has_times_and_every_operation(tracekit, saved) -> None:
     assert "| 1 | `out_2` | topk | runs | can | – | 5.00 ms, 25% |" in out
 
 
-@pytest.mark.parametrize("document", [wwdc22(), article_2026(cpu_only=True), profiler_json(), coremltools_json()])
+@pytest.mark.parametrize(
+    "document", [wwdc22(), article_2026(cpu_only=True), profiler_json(), coremltools_json(), dumped_json("short")]
+)
 def test_the_json_is_read_again(tracekit, saved, tmp_path, document) -> None:
     given = saved(document, "given.json")
     written = tmp_path / "again.json"

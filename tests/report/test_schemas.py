@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from support.models import MODELS
-from support.performance_reports import article_2026, coremltools_json, profiler_json, wwdc22
+from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.detectors import framework, outcomes
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import compression, facts, parse_target
@@ -135,7 +135,8 @@ def test_what_a_file_does_not_say_obeys_it_too(inspected) -> None:
 
 
 @pytest.mark.parametrize(
-    "document", [wwdc22(), article_2026(), article_2026(cpu_only=True), profiler_json(), coremltools_json()]
+    "document",
+    [wwdc22(), article_2026(), article_2026(cpu_only=True), profiler_json(), coremltools_json(), dumped_json("short")],
 )
 def test_every_form_of_a_performance_report_obeys_the_schema(document: object) -> None:
     report = report_of(document, Path("report.json"))

@@ -180,6 +180,53 @@ def profiler_json(*, full: bool = True) -> dict[str, Any]:
     return {"main": {"inputs": [], "block": {"inputs": [], "outputs": [], "operations": operations}}}
 
 
+def dumped_json(tool: str) -> Any:
+    """A plan as public tools dump it, each with the keys and spellings in its source: a convolution on the Neural
+    Engine, 0.75 of the cost, and `topk` on the CPU, which the Neural Engine cannot run; before them a constant."""
+
+    def dumped(keys: Sequence[str], units: Sequence[str], nothing: Sequence[Any], **more: Any) -> list[dict[str, Any]]:
+        """Entries with keys for operator, output, preferred and supported units and cost, in this order."""
+        cpu, gpu, engine = units
+        rows = (
+            ("const", "weights", *nothing),
+            ("ios18.conv", "y", engine, [cpu, gpu, engine], 0.75),
+            ("ios18.topk", "best", cpu, [cpu, gpu], 0.25),
+        )
+        entries = [
+            more | {key: value for key, value in zip(keys, row, strict=True) if value is not ...} for row in rows
+        ]
+        for entry in entries:
+            if keys[1].startswith("output"):
+                entry[keys[1]] = [entry[keys[1]]]
+        return entries
+
+    if tool == "camel case":
+        keys = ("operatorName", "outputNames", "preferredDevice", "supportedDevices", "estimatedCostWeight")
+        listed = dumped(keys, ALL, ("unknown", [], 0), functionName="main")
+        return {"modelName": "Net", "computeUnits": "all", "operationCount": 3, "operations": listed}
+    if tool == "short":
+        keys = ("op", "outputs", "preferred", "supported", "cost")
+        listed = dumped(keys, ("cpu", "gpu", "ane"), (..., ..., ...), function="main")
+        return {"model": "Net.mlmodelc", "compute_units": "all", "plan_load_ms": 12.5, "ops": listed}
+    if tool == "paths":
+        keys = ("operator", "outputs", "preferred_device", "supported_devices", "estimated_cost_weight")
+        listed = dumped(keys, ("cpu", "gpu", "ane"), (None, None, None), scope="model/functions/main")
+        return {"model_name": "Net.mlpackage", "compute_units": "all", "schema_version": 1, "operations": listed}
+    if tool == "rows":
+        keys = ("operator_type", "identity", "preferred_compute_device", "supported_compute_devices")
+        listed = dumped((*keys, "estimated_cost_weight"), ("CPU", "GPU", "NEURAL_ENGINE"), (None, [], None))
+        around = {"configuration": {"compute_units": "ALL", "function_name": None}}
+        return {"model": f"{PRIVATE[3]}Net.mlpackage", "structure": {"kind": "program", "rows": listed}} | around
+    if tool == "nested":
+        keys = ("operator", "index", "preferred", "supported", "estimated_cost_weight")
+        listed = dumped(keys, ("CPU", "GPU", "NEURAL_ENGINE"), (None, [], None), function="main")
+        plan = {"status": "PLANNED", "model_structure": "MLProgram", "operations": listed}
+        return {"neural_engine_present": True, "supported_compute_devices": ["CPU"], "mlcomputeplan": plan}
+    assert tool == "list"
+    keys = ("operation", "name", "preferred", "supported", "estimatedCostWeight")
+    return dumped(keys, ("CPU", "GPU", "Neural Engine"), ("unknown", [], ...))
+
+
 def coremltools_json() -> dict[str, Any]:
     """A plan that coremltools got from a device: `ComputePlan.to_dict` with the list that devices send."""
 

@@ -14,6 +14,7 @@ from support.performance_reports import (
     article_2026,
     constant,
     coremltools_json,
+    dumped_json,
     operation,
     profiler_json,
     whole_report,
@@ -209,6 +210,79 @@ def test_a_plan_of_coremltools(form: str) -> None:
     assert report.prediction is report.load is report.compile is None
 
 
+@pytest.mark.parametrize("tool", ["camel case", "short", "paths", "rows", "nested", "list"])
+def test_a_plan_that_a_public_tool_dumps(tool: str) -> None:
+    report = read(dumped_json(tool), "plan.json")
+    named = tool not in ("nested", "list")
+    assert (report.form, report.name) == (ReportForm.DUMP, "Net" if named else "plan")
+    assert report.asked == ((CPU, GPU, ANE) if named else None)
+    first, second = report.operations
+    assert (first.number, first.type, first.unit, first.supported, first.cost) == (
+        0,
+        "conv",
+        ANE,
+        (CPU, GPU, ANE),
+        0.75,
+    )
+    assert (second.number, second.type, second.unit, second.supported, second.cost) == (
+        1,
+        "topk",
+        CPU,
+        (CPU, GPU),
+        0.25,
+    )
+    assert {entry.function for entry in report.operations} == {"main"}
+    if tool != "nested":
+        assert [entry.name for entry in report.operations] == ["y", "best"]
+    # What a plan does not ask for is no fault of the operation.
+    assert report.mark(second, ANE) is (Mark.INCOMPATIBLE if named else Mark.UNKNOWN)
+    assert report.prediction is report.load is report.device is None
+    assert "does not name" in report.notes[0]
+    assert "no common form" in report.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("entry", "unit", "supported", "cost"),
+    [
+        (
+            {"preferredUnit": "neural-engine", "supportedUnits": "CPU|GPU|NE", "cost": {"weight": 1}},
+            ANE,
+            (CPU, GPU, ANE),
+            1,
+        ),
+        (
+            {"preferred": "MLGPUComputeDevice", "supported": "MLCPUComputeDevice, MLGPUComputeDevice"},
+            GPU,
+            (CPU, GPU),
+            None,
+        ),
+        ({"preferred": {"neuralEngine": {}}, "weight": 0.5}, ANE, None, 0.5),
+        ({"device": "ANE", "supported": ["CPU", "ANE"]}, ANE, (CPU, ANE), None),
+        ({"preferred": "gpu", "supported": []}, GPU, None, None),
+        ({"preferred": None, "supported": [], "cost": None}, None, None, None),
+    ],
+)
+def test_spellings_of_dumped_plans(entry, unit, supported, cost) -> None:
+    # One operation must have a unit.
+    other = {"op": "add", "preferred": "cpu"}
+    planned, _ = read([{"op": "mul"} | entry, other]).operations
+    assert (planned.unit, planned.supported, planned.cost) == (unit, supported, cost)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        {},
+        {"operations": []},
+        [{"op": "mul", "device": "cpu"}],
+        {"operations": [{"op": "mul"}]},
+        {"plans": [{"ops": [{}]}]},
+    ],
+)
+def test_lists_that_are_no_plan(around) -> None:
+    assert report_of(around, Path("x.json")) is None
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -230,6 +304,10 @@ def test_a_plan_of_coremltools(form: str) -> None:
         (b'{"schema_version": 99, "performance": {}}', "has schema version 99"),
         (b'{"schema_version": 1, "performance": {}}', "'form' names no kind"),
         (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer"),
+        (b'[{"op": "mul", "preferred": "TPU"}]', "no compute unit that is known ('TPU'); expected CPU, GPU or Neural"),
+        (b'[{"op": "mul", "preferred": null, "supported": []}]', "names no compute unit that is known; expected CPU"),
+        (b'[{"op": "mul", "preferred": "cpu", "cost": 12.5}]', "the cost of an operation is 12.5"),
+        (b'[{"op": "mul", "preferred": "cpu", "cost": NaN}]', "the cost of an operation is nan"),
     ],
 )
 def test_what_is_no_report_is_said_in_one_sentence(tmp_path: Path, content: bytes, words: str) -> None:
@@ -254,7 +332,7 @@ def test_a_path_that_is_no_file(tmp_path: Path) -> None:
 def test_mutated_reports_are_read_or_refused(tmp_path: Path) -> None:
     """Every value of a report, replaced by one of another type."""
     document = xcode_json("m", [operation("y", "ios16.conv", "cpu", ALL, 0.5)], predict=[2, 1, 1], load=[3, 1, 1])
-    documents = [document, profiler_json(), coremltools_json()]
+    documents = [document, profiler_json(), coremltools_json(), dumped_json("camel case"), dumped_json("rows")]
     for whole in documents:
         for value in (None, True, -1, 1e300, "x", [], {}, [[]], {"a": {}}, [1], ["x", 2]):
             for changed in _replaced(whole, value):

@@ -33,6 +33,7 @@ class ReportForm(StrEnum):
     XCODE = "Xcode performance report"
     PROFILER = "CoreMLProfiler compute plan"
     COREMLTOOLS = "coremltools compute plan"
+    DUMP = "dumped compute plan"
     TRACEKIT = "tracekit profile"
 
 

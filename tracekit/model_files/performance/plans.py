@@ -37,7 +37,8 @@ def is_profiler(document: object) -> bool:
 
 
 def _is_operation(entry: object) -> bool:
-    return "operatorName" in mapping(entry) and "preferred_device" in mapping(entry)
+    entry = mapping(entry)
+    return "operatorName" in entry and "preferred_device" in entry and isinstance(entry.get("supported_devices"), str)
 
 
 def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, read_bytes, shown
+from tracekit.model_files.performance.dumps import dumped_plan, is_dump
 from tracekit.model_files.performance.own import is_own, own_report
 from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
 from tracekit.model_files.performance.values import mapping
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from tracekit.model_files.performance.facts import PerformanceReport
 
 EXPECTED = (
-    "JSON that Xcode exports of a performance report, a compute plan of CoreMLProfiler or coremltools, or JSON of "
-    "`tracekit inspect`"
+    "JSON that Xcode exports of a performance report, a compute plan of CoreMLProfiler, coremltools or an app, or JSON "
+    "of `tracekit inspect`"
 )
 
 
@@ -68,6 +69,8 @@ def report_of(document: object, path: Path) -> PerformanceReport | None:
             return coremltools_plan(document, path.stem, path.name)
         if is_profiler(document):
             return profiler_plan(document, path.stem, path.name)
+        if is_dump(document):
+            return dumped_plan(document, path.stem, path.name)
     except UnreadableModel as error:
         raise UnreadableModel(f"{shown(path)}: {error}") from None
     return None

@@ -3,6 +3,7 @@ as damage."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,11 +15,14 @@ UNIT_SPELLINGS = {
     "cpu": ComputeUnit.CPU,
     "gpu": ComputeUnit.GPU,
     "ane": ComputeUnit.NEURAL_ENGINE,
+    "ne": ComputeUnit.NEURAL_ENGINE,
     "neuralengine": ComputeUnit.NEURAL_ENGINE,
     "mlcpucomputedevice": ComputeUnit.CPU,
     "mlgpucomputedevice": ComputeUnit.GPU,
     "mlneuralenginecomputedevice": ComputeUnit.NEURAL_ENGINE,
 }
+
+_SEPARATORS = re.compile(r"[ _-]")
 
 _CPU, _GPU, _NEURAL_ENGINE = ALL_UNITS
 CHOICES: dict[str, tuple[ComputeUnit, ...]] = {
@@ -83,7 +87,7 @@ def unit_of(value: object) -> ComputeUnit | None:
     if isinstance(value, Mapping):
         held = value.get("deviceType", value)
         value = next(iter(held), None) if isinstance(held, Mapping) else held
-    return UNIT_SPELLINGS.get(words(value).replace(" ", "").lower())
+    return UNIT_SPELLINGS.get(_SEPARATORS.sub("", words(value)).lower())
 
 
 def units_of(values: object) -> tuple[ComputeUnit, ...] | None:
