@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
+from support.processes import is_running, needs_proc
 from tracekit.cli.workers import in_processes, on_cluster
 from tracekit.errors import TracekitError
 
@@ -22,6 +27,68 @@ def lost(number):
 
 def test_results_of_processes_come_in_order_and_one_that_dies_costs_no_other():
     assert list(in_processes(square, [3, -1, 2], 2, lost)) == [9, "-1 was lost", 4]
+
+
+def test_an_item_that_dies_beside_others_is_done_again(tmp_path):
+    assert list(in_processes(die_once, [tmp_path / "one", tmp_path / "other"], 2, lost)) == ["alive", "alive"]
+
+
+def die_once(path):
+    if not path.exists():
+        path.touch()
+        os._exit(1)
+    return "alive"
+
+
+def test_what_fails_in_a_process_fails_here():
+    with pytest.raises(RuntimeError, match="TypeError: can't multiply"):
+        list(in_processes(square_of_text, ["x"], 2, lost))
+
+
+def square_of_text(text):
+    return text * text
+
+
+BUSY = """
+import sys
+from pathlib import Path
+from support.processes import at_work_in
+from tracekit.cli.terminated import Terminated, raising_terminated
+from tracekit.cli.workers import in_processes
+with raising_terminated():
+    try:
+        list(in_processes(at_work_in, [Path(sys.argv[1])] * 3, 2, None))
+    except Terminated:
+        sys.exit(143)
+"""
+
+
+@needs_proc
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_processes_end_at_once_with_the_one_that_they_work_for(tmp_path, number, status):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    main = subprocess.Popen([sys.executable, "-c", BUSY, str(tmp_path)], env=environment)
+    try:
+        wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+        workers = [int(path.name) for path in tmp_path.iterdir()]
+        assert all(map(is_running, workers))
+        main.send_signal(number)
+        assert main.wait(AT_ONCE_S) == status
+        wait_for(lambda: not any(map(is_running, workers)), AT_ONCE_S)
+    finally:
+        main.kill()
+        main.wait()
+
+
+AT_ONCE_S = 5.0
+"""Usual are some milliseconds."""
+
+
+def wait_for(condition, patience_s=60.0):
+    end = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +109,30 @@ def test_a_cluster_that_is_not_there_is_one_sentence():
     pytest.importorskip("distributed", reason="Dask is not installed")
     with pytest.raises(TracekitError, match="cannot reach a Dask scheduler at nonsense:"):
         list(on_cluster(square, [1], "nonsense://x", lost))
+
+
+CLUSTER = """
+import time
+from distributed import LocalCluster
+with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None) as it:
+    print(it.scheduler_address, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_scheduler_that_goes_is_one_sentence(capfd):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    scheduler = subprocess.Popen(
+        [sys.executable, "-c", CLUSTER], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    with scheduler:
+        address = scheduler.stdout.readline().strip()
+        results = on_cluster(time.sleep, [0.1] * 50, address, lost)
+        next(results)
+        scheduler.kill()
+        with pytest.raises(TracekitError, match=f"^the Dask scheduler at {address} has gone; start it again, "):
+            list(results)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_cluster_and_processes_give_the_bytes_of_one_after_another(tracekit, reports, tmp_path, cluster):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -30,3 +31,18 @@ def wait_until_none(output: Path, patience_s: float = 20.0) -> None:
     while at_work(output):
         assert time.monotonic() < end, at_work(output)
         time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def at_work_in(folder: Path) -> None:
+    """Say in a folder which process this is, and be busy for ever."""
+    (folder / str(os.getpid())).touch()
+    while True:
+        time.sleep(60)

@@ -6,15 +6,20 @@ dies costs no other.
 
 from __future__ import annotations
 
+import logging
+import pickle
+import subprocess
+import sys
 from collections import deque
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import contextmanager, suppress
+from selectors import EVENT_READ, DefaultSelector
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
-from tracekit.cli.startup import lighten
+from tracekit.cli.worker_process import END_S
 from tracekit.errors import TracekitError, UsageError, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import ProcessPoolExecutor
 
     from distributed import Client
 
@@ -32,53 +37,129 @@ CONNECT_S = 10
 def in_processes(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int, lost: Callable[[Item], Result]
 ) -> Iterator[Result]:
-    """The results of `work`, by up to `jobs` processes. `lost` gives that of an item whose process dies.
+    """The results of `work`, by up to `jobs` processes, which end where this one does.
 
-    A process that dies ends its pool. What was at work then is done again, each item on its own, to find the one.
+    An item whose process dies is done again with the memory of the machine to itself; `lost` gives the result of one
+    that fails once more.
     """
-    from concurrent.futures.process import BrokenProcessPool
+    waiting, died = deque(enumerate(items)), deque[tuple[int, Item]]()
+    results: dict[int, Result] = {}
+    retried = set[int]()
+    with _Workers(work) as workers:
+        for number in range(len(items)):
+            while number not in results:
+                while waiting and not died and workers.busy < jobs:
+                    workers.begin(waiting.popleft())
+                if died and not workers.busy:
+                    workers.begin(died.popleft())
+                (done, item), answer = workers.next_answer()
+                if answer is not None:
+                    results[done] = answer[0]
+                elif done in retried:
+                    results[done] = lost(item)
+                else:
+                    retried.add(done)
+                    died.append((done, item))
+            yield results.pop(number)
 
-    done = 0
-    while done < len(items):
-        with _pool(min(jobs, len(items) - done)) as pool:
-            try:
-                for future in [pool.submit(work, item) for item in items[done:]]:
-                    yield future.result()
-                    done += 1
-            except BrokenProcessPool:
-                pass
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
-        suspects = items[done : done + jobs]
-        for item in suspects:
-            yield _alone(work, item, lost)
-        done += len(suspects)
 
+class _Workers:
+    """Processes of this machine, started as they are needed. The end of the context is theirs."""
 
-def _alone(work: Callable[[Item], Result], item: Item, lost: Callable[[Item], Result]) -> Result:
-    from concurrent.futures.process import BrokenProcessPool
+    def __init__(self, work: Callable[[Any], Any]) -> None:
+        self._work = work
+        self._all: list[_Process] = []
+        self._idle: list[_Process] = []
+        self._at_work = DefaultSelector()
 
-    with _pool(1) as pool:
+    def __enter__(self) -> _Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._at_work.close()
+        for process in self._all:
+            process.let_go()
+        for process in self._all:
+            process.end()
+
+    @property
+    def busy(self) -> int:
+        """How many are at work."""
+        return len(self._at_work.get_map())
+
+    def begin(self, numbered: tuple[int, Any]) -> None:
+        """Let one do an item."""
+        if not self._idle:
+            self._idle.append(_Process())
+            self._all.append(self._idle[-1])
+        process = self._idle.pop()
+        self._at_work.register(process.answers, EVENT_READ, (process, numbered))
+        process.begin(self._work, numbered[1])
+
+    def next_answer(self) -> tuple[tuple[int, Any], tuple[Any] | None]:
+        """The next item that is done with its result, None where its process died. Raises what the work raised."""
+        key, _ = self._at_work.select()[0]
+        process, numbered = key.data
+        self._at_work.unregister(process.answers)
         try:
-            return pool.submit(work, item).result()
-        except BrokenProcessPool:
-            return lost(item)
+            result, failure = pickle.load(process.answers)  # noqa: S301 - from a process of ours
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return numbered, None
+        self._idle.append(process)
+        if failure is not None:
+            words, where = failure
+            error = RuntimeError(words)
+            error.add_note(where)
+            raise error
+        return numbered, (result,)
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes that start afresh, so that they inherit no thread and no open file of this one."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+class _Process:
+    """A process that inherits no thread and no open file of this one, and hears no Ctrl-C. It imports from the folders
+    that this one imports from, and never from the current one, where a recording may lie, and what came with it."""
 
-    return ProcessPoolExecutor(jobs, get_context("spawn"), lighten)
+    def __init__(self) -> None:
+        own = [flag for flag, is_on in (("-E", sys.flags.ignore_environment), ("-s", sys.flags.no_user_site)) if is_on]
+        folders = ascii([folder for folder in sys.path if folder])
+        code = f"import sys; sys.path[:] = {folders}; from tracekit.cli.worker_process import main; main()"
+        command = [sys.executable, "-P", *own, "-c", code]
+        pipe = subprocess.PIPE
+        try:
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+        except OSError as error:
+            raise TracekitError(f"cannot start another process: {error.strerror or error}") from error
+        self._orders, self.answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+
+    def begin(self, work: Callable[[Any], Any], item: Any) -> None:
+        """Let it do an item."""
+        order = pickle.dumps((work, item))
+        with suppress(BrokenPipeError):
+            pickle.dump(order, self._orders)
+            self._orders.flush()
+
+    def let_go(self) -> None:
+        """Ask it to end, by closing its pipes."""
+        for pipe in (self._orders, self.answers):
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+    def end(self) -> None:
+        """Wait for its end, and bring it about where it does not come."""
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 def on_cluster(
     work: Callable[[Item], Result], items: Sequence[Item], address: str, lost: Callable[[Item], Result]
 ) -> Iterator[Result]:
     """The results of `work`, by the workers of the Dask cluster at `address`, which need tracekit of the same version
-    and the files under the same paths. Raises `UsageError` without Dask, and `TracekitError` without the cluster."""
+    and the files under the same paths. Raises `UsageError` without Dask, and `TracekitError` where the cluster is
+    not, or no longer, there."""
+    from concurrent.futures import CancelledError
+
     from tracekit._version import __version__
 
     try:
@@ -89,18 +170,34 @@ def on_cluster(
         client = Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise TracekitError(f"cannot reach a Dask scheduler at {address}: {words_of(error)}") from None
-    with client:
-        room = AHEAD * _threads(client, address, __version__)
-        waiting, running = deque(items), deque[tuple[Item, Any]]()
-        while waiting or running:
-            while waiting and len(running) < room:
-                item = waiting.popleft()
-                running.append((item, client.submit(work, item, pure=False)))
-            item, future = running.popleft()
-            try:
-                yield future.result()
-            except KilledWorker:
-                yield lost(item)
+    try:
+        with _silent_log(), client:
+            room = AHEAD * _threads(client, address, __version__)
+            waiting, running = deque(items), deque[tuple[Item, Any]]()
+            while waiting or running:
+                while waiting and len(running) < room:
+                    item = waiting.popleft()
+                    running.append((item, client.submit(work, item, pure=False)))
+                item, future = running.popleft()
+                try:
+                    yield future.result()
+                except KilledWorker:
+                    yield lost(item)
+    except (CancelledError, OSError):
+        raise TracekitError(
+            f"the Dask scheduler at {address} has gone; start it again, then run this command again"
+        ) from None
+
+
+@contextmanager
+def _silent_log() -> Iterator[None]:
+    """Keep from standard error what Dask logs of a connection that breaks: a traceback for each attempt to mend it."""
+    before = logging.root.manager.disable
+    logging.disable()
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _threads(client: Client, address: str, version: str) -> int:
