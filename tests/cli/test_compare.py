@@ -80,7 +80,8 @@ def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
     assert whole["models"][0]["predictions"] == {"before": 40, "after": 40}
     unknown = tracekit("compare", *paths, "--signpost", "Scrol")
     assert unknown.status == 2
-    assert "did you mean 'Scroll'" in unknown.err
+    assert "unknown signpost 'Scrol' (the app has intervals of 1 other name" in unknown.err
+    assert "Scroll" not in unknown.err
 
 
 def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, tmp_path):

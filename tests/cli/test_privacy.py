@@ -256,6 +256,31 @@ def test_no_form_of_a_command_tells_a_secret(tracekit, recordings: dict[str, Pat
     assert leaks(result.out + result.err) == set()
 
 
+NAMING = {
+    "analyze": ("--model", "--process"),
+    "compare": ("--model", "--signpost", "--rename"),
+    "matrix": ("--model", "--label"),
+    "bugreport": ("--model", "--process"),
+    "diagnose": ("--model",),
+    "stacks": ("--model", "--thread", "--finding"),
+    "export": ("--schema",),
+}
+"""Options that name something of a recording."""
+
+
+@pytest.mark.parametrize("command", NAMING)
+def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp_path: Path, command: str) -> None:
+    paths = [recordings["bundle"], *([recordings["other"]] if command == "compare" else [])]
+    more = ("-o", tmp_path / "out") if command == "export" else ()
+    for option in NAMING[command]:
+        # Nearly those of signposts, processes, threads and models: one might be offered.
+        for name in ("ushInterval", "ushDaemon", "ushSilent", "ushWorker", "ushForeign"):
+            value = {"--rename": f"{name}=x", "--label": f"{{{name}}}"}.get(option, name)
+            result = tracekit(command, *paths, option, value, *more)
+            assert result.status == (0 if option == "--thread" else 2)
+            assert leaks(result.out + result.err) == set()
+
+
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
     others = {"compare", "matrix", "baseline", "view", "inspect", "profile"}

@@ -1,5 +1,5 @@
 """What the user wants to see of a recording, by name. An error about a name that it does not hold offers those it
-holds, without what a report leaves out.
+holds, without what a report leaves out: all names of signposts, for one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tracekit.trace.filter import (
     process_names,
     spellings,
 )
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +107,11 @@ def ranges_of(trace: Trace, part: Part) -> Intervals:
         signposts = signposts[(signposts["pid"] == target.pid).fillna(value=False).to_numpy(dtype=bool)]
     rows = signposts[(signposts["name"] == part.signpost).to_numpy(dtype=bool)]
     if rows.empty:
-        raise unknown("signpost", visible(part.signpost), sorted({visible(str(name)) for name in signposts["name"]}))
+        others = format_count(signposts["name"].nunique(), "other name")
+        raise UsageError(
+            f"unknown signpost '{visible(part.signpost)}' (the app has intervals of {others}; names of signposts are "
+            "private, and 'tracekit export' writes them)"
+        )
     return Intervals.from_rows(rows).clipped(low, high).union()
 
 
