@@ -22,6 +22,76 @@ PATH = "evil\x1b]0;owned\x07\x9b2J\u202e"
 MS = 1_000_000
 
 
+COMMANDS = ("##[add-mask]0", "::error file=x::y", "a ##[group]b", "\u00a0::stop-commands::z")
+"""Names that the runner of GitHub Actions would take for commands."""
+
+
+def runs(line: str) -> bool:
+    """Whether the runner finds a command in a line (actions/runner `ActionCommand.cs`: `TryParseV2`, `TryParse`)."""
+    return line.lstrip().startswith("::") or "##[" in line
+
+
+@pytest.fixture(scope="module")
+def commanding(tmp_path_factory) -> list[Path]:
+    """Two recordings of models with such names; one leaves out a model."""
+    paths = []
+    for count in (4, 3):
+        scenario = Scenario(Process("::notice::App", 412), duration_ns=2_000 * MS)
+        for name in COMMANDS[:count]:
+            for k in range(30):
+                scenario.load(Model(name), (30 + 40 * k) * MS, 20 * MS)
+                scenario.predict(Model(name), (52 + 40 * k) * MS, count * MS)
+        paths.append(tmp_path_factory.mktemp("commanding") / f"##[debug]{count}")
+        write_export(scenario, paths[-1])
+    return paths
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["analyze"],
+        ["analyze", "-v"],
+        ["analyze", "--format", "markdown"],
+        ["analyze", "--json"],
+        ["analyze", "--model", "::debug::"],
+        ["analyze", "gone##[debug]"],
+        ["compare"],
+        ["compare", "--format", "markdown"],
+        ["matrix"],
+        ["matrix", "--format", "csv"],
+        ["check", "--format", "github", "--config", "{config}"],
+        ["check", "--format", "junit", "--config", "{config}"],
+    ],
+    ids=" ".join,
+)
+def test_nothing_of_a_recording_is_a_command_of_the_runner(
+    tracekit, commanding: list[Path], tmp_path: Path, monkeypatch, arguments: list[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    config = tmp_path / "tracekit.toml"
+    config.write_text('[check.limits."*"]\np50 = "1us"\n')
+    command, *rest = (word.replace("{config}", str(config)) for word in arguments)
+    paths = commanding if command in ("compare", "matrix") else commanding[:1]
+    more = [] if command == "check" else ["--no-config"]
+    result = tracekit(command, *paths, *rest, *more)
+    found = [line for line in (result.out + result.err).splitlines() if runs(line)]
+    # Its own annotations alone, whose titles hold no colon.
+    own = [line for line in found if line.startswith(("::error file=", "::error title=")) and "##[" not in line]
+    assert found == own
+    assert (len(own) > 0) == ("github" in arguments)
+    assert all(":" not in line[2 : line.rindex("::")].replace("%3A", "") for line in own)
+    assert "debug" in result.out + result.err or "add-mask" in result.out
+
+
+def test_json_means_the_same_to_its_reader_in_actions(tracekit, commanding: list[Path], monkeypatch) -> None:
+    elsewhere = tracekit("analyze", commanding[0], "--json", "--no-config").out
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    inside = tracekit("analyze", commanding[0], "--json", "--no-config").out
+    assert COMMANDS[0] in elsewhere
+    assert COMMANDS[0] not in inside
+    assert json.loads(inside)["models"] == json.loads(elsewhere)["models"]
+
+
 def steering(text: str) -> set[str]:
     return {
         each for each in text if each not in "\n\t" and unicodedata.category(each) in ("Cc", "Cf", "Co", "Zl", "Zp")

@@ -56,7 +56,7 @@ class Outputs:
         for_github = self._form == GITHUB
         failures = _write_for_runner(gate) if for_github else []
         if for_github:
-            emit(workflow_commands(gate, self._settings_file(), self._line))
+            emit(workflow_commands(gate, self._settings_file(), self._line), commands=True)
         data = {
             "json": lambda: to_json(gate),
             "junit": lambda: render_junit(gate, "tracekit check"),

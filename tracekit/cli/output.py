@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import shutil
 import sys
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from tracekit.characters import escaped, printable, visible
+from tracekit.characters import REPLACEMENT, escaped, printable, visible
 from tracekit.errors import TracekitError
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ PLAIN_SIGNS = str.maketrans(
 )
 """Signs of our reports and what stands for them where the output cannot encode them; others become `?`."""
 
+
+_RUNNER_COMMAND = "##["
+"""What GitHub Actions takes for a command anywhere in a line (actions/runner `ActionCommand.cs`)."""
+_RUNNER_COMMAND_LINE = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+"""What it takes for one at the beginning of a line."""
 
 _data: TextIO | None = None
 """Standard output while `data_alone` keeps it from others."""
@@ -80,22 +86,24 @@ def standard_output() -> TextIO | None:
     return _data if _is_alone else sys.stdout
 
 
-def emit(text: str, *, utf8: bool = False, styled: bool = False) -> None:
+def emit(text: str, *, utf8: bool = False, styled: bool = False, commands: bool = False) -> None:
     """Write data to standard output. A reader that went away (`| head`) is no error: it has what it wanted.
 
     Nothing that could steer a terminal leaves: JSON gets escapes, other text signs in its place. `utf8` is for JSON,
-    which is UTF-8 by definition: replacing signs in it would change data. `styled` text keeps its colors.
+    which is UTF-8 by definition: replacing signs in it would change data. `styled` text keeps its colors. In GitHub
+    Actions no line is a command of the runner but those of `commands`, whose data are escaped.
     """
     stream = standard_output()
     if stream is None:
         return
+    shown = _without_commands(escaped(text) if utf8 else printable(text, styled=styled), as_json=utf8, whole=commands)
     try:
         binary = getattr(stream, "buffer", None)
         if utf8 and binary is not None:
             stream.flush()
-            binary.write(escaped(text).encode("utf-8", "backslashreplace"))
+            binary.write(shown.encode("utf-8", "backslashreplace"))
         else:
-            stream.write(escaped(text) if utf8 else printable(text, styled=styled))
+            stream.write(shown)
         stream.flush()
     except BrokenPipeError:
         _discard(stream)
@@ -109,7 +117,7 @@ def narrate(text: str, *, multiline: bool = False) -> None:
     if sys.stderr is None:
         return
     try:
-        sys.stderr.write(f"{visible(text, multiline=multiline)}\n")
+        sys.stderr.write(f"{_without_commands(visible(text, multiline=multiline))}\n")
         sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)
@@ -125,6 +133,17 @@ def narrate_in_place(text: str) -> bool:
     except OSError:
         _discard(sys.stderr)
     return True
+
+
+def _without_commands(text: str, *, as_json: bool = False, whole: bool = False) -> str:
+    """In GitHub Actions, a text that names of a recording cannot make a command of the runner; elsewhere, the text.
+    `whole` lines are commands themselves."""
+    if not os.environ.get("GITHUB_ACTIONS"):
+        return text
+    # Both mean in JSON what they replace.
+    sharp, colon = (r"\u0023", r"\u003a") if as_json else (REPLACEMENT, REPLACEMENT)
+    text = text.replace(_RUNNER_COMMAND, f"#{sharp}[")
+    return text if whole else _RUNNER_COMMAND_LINE.sub(lambda match: match[1] + colon, text)
 
 
 def is_interactive() -> bool:
