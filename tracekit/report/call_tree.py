@@ -19,6 +19,11 @@ MIN_SHARE: Final = 0.01
 """Branches of fewer of all samples are counted, not printed."""
 MAX_INDENT: Final = 40
 """Levels of indentation."""
+MAX_LEVELS: Final = 500
+"""Levels of calls that are drawn. Heuristic: only recursion goes deeper."""
+DEEPER: Final = f"Calls deeper than {MAX_LEVELS} levels are not drawn."
+_NUMBERS: Final = 12
+"""Columns of the numbers of a branch."""
 _SPEEDSCOPE: Final = "https://www.speedscope.app/file-format-schema.json"
 
 
@@ -39,11 +44,12 @@ class Branch(NamedTuple):
 
 
 def branches(tree: CallTree) -> Iterator[Branch]:
-    """Heaviest first. Of a chain of calls inside one library that no sample leaves, only the first and the last."""
+    """Heaviest first, down to `MAX_LEVELS`. Of a chain of calls inside one library that no sample leaves, only the
+    first and the last."""
     below, width = children(tree), max(7, len(f"{tree.total:,}"))
-    waiting = [(int(node), 0, "") for node in reversed(below.get(-1, ()))]
+    waiting = [(int(node), 1, 0, "") for node in reversed(below.get(-1, ()))]
     while waiting:
-        node, depth, library = waiting.pop()
+        node, level, depth, library = waiting.pop()
         samples, name = int(tree.samples[node]), int(tree.name[node])
         image = tree.images[name]
         inner = [int(each) for each in below.get(node, ()) if tree.samples[each] >= MIN_SHARE * tree.total]
@@ -53,7 +59,10 @@ def branches(tree: CallTree) -> Iterator[Branch]:
             numbers = f"{samples:{width},} {samples / tree.total:4.0%}"
             yield Branch(numbers, "  " * min(depth, MAX_INDENT), visible(tree.names[name] + where))
             depth += 1
-        waiting += [(each, depth, image) for each in reversed(inner)]
+        if level < MAX_LEVELS:
+            waiting += [(each, level + 1, depth, image) for each in reversed(inner)]
+        elif inner:
+            yield Branch(" " * (width + 5), "  " * min(depth, MAX_INDENT), DEEPER)
 
 
 def as_collapsed(tree: CallTree) -> str:

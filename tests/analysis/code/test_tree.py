@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -10,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.call_stacks import MAIN, START, Call, app, source
-from tracekit.analysis.code.tree import CallTree, call_tree
-from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
+from tracekit.analysis.code.tree import CallTree, call_tree, in_functions, without_deeper
+from tracekit.report.call_tree import DEEPER, MAX_LEVELS, as_collapsed, as_speedscope, as_text
 from tracekit.trace.samples import Samples
 
 RUN, LOAD, WORK = app("run", 1), app("load", 2), Call("Espresso", "work")
@@ -109,3 +110,41 @@ def test_a_tree_is_its_stacks(stacks: list[list[Call]], invert: bool) -> None:
             at = int(tree.parent[at])
         counted[tuple(path[::-1])] = int(tree.samples[node])
     assert counted == prefixes
+
+
+def deep(levels: int) -> CallTree:
+    """Two samples that end at the same depth, in stacks of functions in another order, below one that they share."""
+    functions = [app(f"f{number}", number + 1) for number in range(levels)]
+    return tree_of(read((1, MAIN, [*functions, START]), (2, MAIN, [*reversed(functions), START])))
+
+
+def test_memory_grows_with_the_tree_and_not_with_its_depth_besides() -> None:
+    peaks = []
+    for levels in (500, 2_000):
+        tree = deep(levels)
+        assert len(tree.parent) == 2 * levels + 1
+        tracemalloc.start()
+        inside, self_samples = in_functions(tree)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert set(inside.tolist()) == {2}
+        assert sorted(self_samples.tolist())[-2:] == [1, 1]
+    # Four times as many nodes; a set of functions for each of them would take sixteen times as much.
+    assert peaks[1] < 6 * peaks[0]
+
+
+def test_what_lies_deeper_counts_in_the_last_level() -> None:
+    whole = tree_of(read(*SAMPLES))
+    tree, shown = without_deeper(whole, 2)
+    assert tree.samples.tolist() == whole.samples[: len(tree.parent)].tolist()
+    assert int(tree.self_samples.sum()) == 4
+    assert (shown[: len(tree.parent)] == np.arange(len(tree.parent))).all()
+    assert paths(tree) == {"start": 1, "start;run": 3}
+    assert paths(without_deeper(whole, 9)[0]) == paths(whole)
+
+
+def test_a_text_says_where_it_ends() -> None:
+    assert DEEPER not in as_text(deep(MAX_LEVELS - 1), "all")
+    lines = as_text(deep(MAX_LEVELS), "all").splitlines()
+    assert sum(DEEPER in line for line in lines) == 2
+    assert len(lines) == 1 + 1 + 2 * (MAX_LEVELS - 1) + 2

@@ -98,17 +98,18 @@ def _nodes(
     starts = np.searchsorted(stack, np.arange(count + 1))
     lengths = np.diff(starts)
     last_node = np.full(count, -1)
+    name_count = int(name.max(initial=0)) + 1
     parents, names, samples, node_count = [], [], [], 0
     for level in range(int(lengths.max()) if count else 0):
         deep_enough = np.flatnonzero(lengths > level)
-        pairs = np.stack([last_node[deep_enough], name[starts[deep_enough] + level]])
-        distinct, node = np.unique(pairs, axis=1, return_inverse=True)
-        node = node.reshape(-1)
+        # Parent and name as one number: a stack may have thousands of levels.
+        keys = (last_node[deep_enough] + 1) * name_count + name[starts[deep_enough] + level]
+        distinct, node = np.unique(keys, return_inverse=True)
         last_node[deep_enough] = node + node_count
-        parents.append(distinct[0])
-        names.append(distinct[1])
-        samples.append(np.bincount(node, weight[deep_enough], minlength=distinct.shape[1]).astype(np.int64))
-        node_count += distinct.shape[1]
+        parents.append(distinct // name_count - 1)
+        names.append(distinct % name_count)
+        samples.append(np.bincount(node, weight[deep_enough], minlength=len(distinct)).astype(np.int64))
+        node_count += len(distinct)
     self_samples = np.bincount(last_node[last_node >= 0], weight[last_node >= 0], minlength=node_count).astype(np.int64)
     nothing = np.zeros(0, np.int64)
     return (
@@ -122,18 +123,40 @@ def _nodes(
 
 def in_functions(tree: CallTree) -> tuple[IntArray, IntArray]:
     """Samples that were in each function, however often it is on their stack, and those that ended in it: shape
-    (names,) each. O(nodes * depth)."""
-    inside, self_samples = (
-        np.zeros(len(tree.names), np.int64),
-        np.bincount(tree.name, tree.self_samples, len(tree.names)),
-    )
-    # A node counts for its function unless the function is on the way to it already.
-    ancestors_of_nodes: list[frozenset[int]] = []
-    for parent, name, samples in zip(tree.parent.tolist(), tree.name.tolist(), tree.samples.tolist(), strict=True):
-        ancestors = ancestors_of_nodes[parent] if parent >= 0 else frozenset()
-        inside[name] += 0 if name in ancestors else samples
-        ancestors_of_nodes.append(ancestors | {name})
-    return inside, self_samples.astype(np.int64)
+    (names,) each. O(nodes log nodes)."""
+    inside, on_the_way = [0] * len(tree.names), [0] * len(tree.names)
+    below, names, samples = children(tree), tree.name.tolist(), tree.samples.tolist()
+    # Each node comes twice, on the way down and, as its complement, on the way up.
+    waiting: list[int] = below.get(-1, np.zeros(0, np.int64)).tolist()
+    while waiting:
+        node = waiting.pop()
+        if node < 0:
+            on_the_way[names[~node]] -= 1
+            continue
+        # It counts for its function unless the function is on the way to it already.
+        inside[names[node]] += 0 if on_the_way[names[node]] else samples[node]
+        if node in below:
+            on_the_way[names[node]] += 1
+            waiting += [~node, *below[node].tolist()]
+    self_samples = np.bincount(tree.name, tree.self_samples, len(tree.names))
+    return np.array(inside, np.int64), self_samples.astype(np.int64)
+
+
+def without_deeper(tree: CallTree, levels: int) -> tuple[CallTree, IntArray]:
+    """The first levels of a tree, and for each node of the whole tree the one of these that it is, or lies below: shape
+    (nodes,). Samples that ended deeper end in the last level. O(nodes log depth)."""
+    count = 0
+    for _ in range(levels):
+        # Nodes stand level by level, those of a level by their parents.
+        count = int(np.searchsorted(tree.parent, count))
+    shown: IntArray = np.arange(len(tree.parent))
+    shown[count:] = tree.parent[count:]
+    while (shown >= count).any():
+        shown = shown[shown]
+    leaf = np.where(tree.leaf < 0, -1, shown[tree.leaf]) if len(shown) else tree.leaf
+    self_samples = np.bincount(shown, tree.self_samples, count).astype(np.int64)
+    kept = tree.parent[:count], tree.name[:count], tree.samples[:count], self_samples
+    return CallTree(*kept, tree.names, tree.images, tree.is_app, leaf), shown
 
 
 def children(tree: CallTree) -> dict[int, IndexArray]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.code import Api
-from tracekit.analysis.code.tree import in_functions
+from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.detectors.patterns import Pattern
 from tracekit.report.call_sites import (
     LABELS,
@@ -22,6 +22,7 @@ from tracekit.report.call_sites import (
     sampling_sentence,
     symbols_sentence,
 )
+from tracekit.report.call_tree import DEEPER, MAX_LEVELS
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.report.renderers.html.markup import Html, code, joined, listed, tag
 from tracekit.report.renderers.html.prose import unbroken
@@ -131,6 +132,8 @@ def _functions(flame: Flame) -> Html:
     ]
     titles = ["function of the app", "share", "samples", "self"]
     words = f"{format_count(total, 'sample')} of running threads of the target."
+    if len(without_deeper(tree, MAX_LEVELS)[0].parent) < len(tree.parent):
+        words += f" {DEEPER}"
     return joined(
         [
             tag("p", words, class_="dim"),

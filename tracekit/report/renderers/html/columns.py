@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracekit.analysis.code.tree import without_deeper
 from tracekit.lanes.categories import LOOKS
+from tracekit.report.call_tree import MAX_LEVELS
 from tracekit.report.formatting import visible
 from tracekit.trace.events import Lane
 
@@ -106,8 +108,9 @@ def _lane(lane: DrawnLane, pieces: list[bytes]) -> dict[str, Any]:
 
 def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:
     """What is said of the call stacks; their columns are added to the pieces."""
-    tree, first = flame.tree, int(flame.times[0])
-    columns = (np.diff(flame.times, prepend=first), flame.leaves, tree.parent + 1, tree.name)
+    first = int(flame.times[0])
+    tree, drawn = without_deeper(flame.tree, MAX_LEVELS)
+    columns = (np.diff(flame.times, prepend=first), drawn[flame.leaves], tree.parent + 1, tree.name)
     return {
         "first": first,
         "samples": len(flame.times),
