@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from tracekit.cli.measuring import recordings_in
@@ -41,6 +43,19 @@ def test_an_empty_folder_and_a_recording_without_what_is_asked_for_are_one_sente
     mixed = tracekit("compare", one, other, "--model", "SharpenFilter")
     assert mixed.status == 2
     assert mixed.err.startswith("tracekit: style_transfer_fixed.trace: unknown model 'SharpenFilter'")
+
+
+@pytest.mark.parametrize("command", ["matrix", "analyze"])
+def test_recordings_read_one_after_another_leave_nothing_to_collect(tracekit, samples, command):
+    gc.collect()
+    # As in a process of the command line, which looks for it too seldom.
+    gc.disable()
+    try:
+        pair = [samples / f"{name}.trace" for name in ("sharpen_8bit", "style_transfer_fixed")]
+        assert tracekit(command, *pair, "--no-config").status in (0, 1)
+        assert gc.collect() < 100
+    finally:
+        gc.enable()
 
 
 def test_reports_stand_for_their_recordings(tracekit, samples, reports):

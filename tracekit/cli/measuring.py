@@ -11,6 +11,7 @@ from tracekit.cli.exits import ExitStatus
 from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.progress import RUNNING, showing_progress, tell_done
 from tracekit.cli.several import REPORT, bundles_in, reports_in
+from tracekit.cli.startup import let_go_of_recording
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 
@@ -85,6 +86,7 @@ def measure_all(
         label = f"{number} of {len(paths)}: {Path(path).name}:" if len(paths) > 1 else ""
         with showing_progress(label=label, then=RUNNING) as progress:
             everything.append(measure_one(path, request, xctrace_options(arguments), progress))
+        let_go_of_recording()
     return everything
 
 

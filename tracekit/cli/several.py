@@ -13,6 +13,7 @@ from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.output import narrate
 from tracekit.cli.progress import RUNNING, showing_progress, tell_done
 from tracekit.cli.reports import holds, print_report, status_of, write_report
+from tracekit.cli.startup import let_go_of_recording
 from tracekit.cli.workers import PROCESS_DIED, in_processes
 from tracekit.errors import TracekitError, UsageError
 
@@ -97,6 +98,7 @@ def analyze_all(
         for number, entry in enumerate(inputs, 1):
             with showing_progress(quiet, label=f"{number} of {len(inputs)}: {entry.name}:", then=RUNNING) as progress:
                 analyzed = _analyzed(entry, {**options, "progress": progress}, form)
+            let_go_of_recording()
             yield analyzed
         return
     work = partial(_analyzed, options=options, form=form)

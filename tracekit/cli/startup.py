@@ -1,8 +1,9 @@
-"""What a process of the command line leaves out, so that it starts sooner."""
+"""What a process of the command line leaves out, so that it starts sooner, and what it lets go of."""
 
 from __future__ import annotations
 
 import dataclasses
+import gc
 import os
 import sys
 from functools import cache
@@ -28,6 +29,12 @@ def lighten() -> None:
     compile_method = getattr(dataclasses, _COMPILE, None)
     if compile_method is not None and not isinstance(compile_method, _CompiledLate):
         setattr(dataclasses, _COMPILE, _CompiledLate(compile_method))
+
+
+def let_go_of_recording() -> None:
+    """Free what the last of many recordings left. Its parts refer to each other, and processes of the command line look
+    for such objects too seldom to find them in time. What was there before is not looked through again."""
+    gc.collect(1)
 
 
 _COMPILE = "_create_fn"
