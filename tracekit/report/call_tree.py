@@ -22,8 +22,6 @@ MAX_INDENT: Final = 40
 MAX_LEVELS: Final = 500
 """Levels of calls that are drawn. Heuristic: only recursion goes deeper."""
 DEEPER: Final = f"Calls deeper than {MAX_LEVELS} levels are not drawn."
-_NUMBERS: Final = 12
-"""Columns of the numbers of a branch."""
 _SPEEDSCOPE: Final = "https://www.speedscope.app/file-format-schema.json"
 
 
