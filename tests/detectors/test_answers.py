@@ -11,6 +11,7 @@ from support.handover import trace_of
 from tracekit import detectors
 from tracekit.detectors import Cost, Metric, above, cost_of, finding, reached, too_few_predictions, value_of
 from tracekit.detectors.answers import MAX_EVIDENCE
+from tracekit.detectors.views import model_views
 from tracekit.testing.rows import Model
 
 MS = 1_000_000
@@ -43,12 +44,35 @@ def test_a_finding_counts_the_rows_that_it_does_not_show(scenario):
     for k in range(MAX_EVIDENCE + 5):
         scenario.predict(Model("Net"), k * 10 * MS, (k + 1) * MS // 10)
     rows = trace_of(scenario).activity
-    answer = finding("Net", "", (), rows=rows, cost=cost_of(2, 8, "basis"))
+    answer = finding("Net", "", (), rows=rows, cost=Cost(2, 0.25, "basis"))
     assert answer.evidence_total == MAX_EVIDENCE + 5
     assert len(answer.evidence) == MAX_EVIDENCE
     assert answer.evidence[0].start_ns == (MAX_EVIDENCE + 4) * 10 * MS
     assert answer.cost == Cost(2, 0.25, "basis")
     assert answer.affected.starts.tolist() == [k * 10 * MS for k in range(MAX_EVIDENCE + 5)]
+
+
+def test_a_cost_is_a_share_of_all_that_the_model_or_the_app_did(scenario):
+    scenario.load(Model("Net"), 0, 30 * MS)
+    scenario.compile(Model("Net"), 40 * MS, 10 * MS)
+    for k in range(2):
+        # They overlap for 5 ms: 35 ms are covered.
+        scenario.predict(Model("Net", k), (100 + k * 15) * MS, 20 * MS)
+    scenario.predict(Model("Other"), 200 * MS, 25 * MS)
+    trace = trace_of(scenario)
+    (view, _) = model_views(trace)
+    assert cost_of(view, 15 * MS, "Words", "Note.") == Cost(
+        15 * MS,
+        15 / 75,
+        "Words, as a share of the time covered by the model's loads, compilations and predictions. Note.",
+    )
+    assert cost_of(trace, 15 * MS, "Words", once=True) == Cost(
+        15 * MS,
+        15 / 100,
+        "Words, as a share of the time covered by all loads, compilations and predictions.",
+        once=True,
+    )
+    assert cost_of(view, 80 * MS, "Words").share == 1
 
 
 def test_a_finding_without_a_cost_affects_no_time(scenario):

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from tracekit.detectors import ranking
 from tracekit.detectors.framework import Judgment
-from tracekit.detectors.outcomes import Cost, Evidence, Finding, Passed
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, Passed, Severity, severity_of
 from tracekit.detectors.ranking import Relation, rank, savings
 from tracekit.detectors.rules import reload_before_predict
 from tracekit.intervals import Intervals
 
 
-def finding(affected, cost_ns=None, model="Net"):
+def finding(affected, cost_ns=None, model="Net", share=0.1, **cost):
     """A finding about these intervals; its cost is all of their time where none is given."""
     starts, ends = np.array(affected, np.int64).reshape(-1, 2).T
     total = int((ends - starts).sum())
-    cost = Cost(total if cost_ns is None else cost_ns, 0.1, "")
+    cost = Cost(total if cost_ns is None else cost_ns, share, "", **cost)
     return Finding(model, "", (), cost, (), affected=Intervals(starts, ends))
 
 
@@ -122,6 +122,95 @@ def test_detectors_are_ranked_by_what_their_findings_win_back_together():
     assert [entry.extra_savings_ns for entry in order] == [25, 20, 30]
 
 
+def ids(judgments):
+    return [entry.judgment.detector.id for entry in rank(judgments)]
+
+
+def test_severity_comes_before_savings():
+    waited = finding([(0, 6_000_000_000)], share=0.01, once=True)
+    missed = Finding("Net", "", (), None, (), missed=0.3)
+    large = finding([(0, 60_000_000_000)], share=0.1)
+    judgments = [judged("large", large), judged("missed", missed), judged("waited", waited)]
+    assert ids(judgments) == ["waited", "missed", "large"]
+
+
+def test_a_detector_stands_where_the_worst_of_its_findings_does():
+    judgments = [
+        judged("mixed", finding([(0, 50)], model="A")),
+        judged("mixed", finding([(50, 60)], model="B", share=0.6)),
+        judged("high", finding([(0, 90)], share=0.4)),
+    ]
+    assert [(entry.judgment.detector.id, entry.judgment.outcome.model) for entry in rank(judgments)] == [
+        ("mixed", "B"),
+        ("mixed", "A"),
+        ("high", "Net"),
+    ]
+
+
+def test_a_cause_comes_before_its_symptom_of_the_same_severity():
+    symptom = judged("symptom", finding([(0, 90)]), caused_by=("middle",))
+    middle = judged("middle", finding([(0, 20)]), caused_by=("root",))
+    root, other = judged("root", finding([(0, 10)])), judged("other", finding([(0, 50)]))
+    assert ids([symptom, middle, root, other]) == ["root", "middle", "symptom", "other"]
+    # One of a lower severity comes behind.
+    low = judged("root", finding([(0, 10)], share=0.01))
+    assert ids([symptom, middle, low, other]) == ["middle", "symptom", "other", "root"]
+
+
+def test_detectors_that_cause_each_other_are_ranked_by_savings():
+    one, other = finding([(0, 90)]), finding([(0, 20)])
+    assert ids([judged("a", other, caused_by=("b",)), judged("b", one, caused_by=("a",))]) == ["a", "b"]
+
+
+def test_what_models_wait_for_at_the_same_time_is_saved_once():
+    first, second = rank([judged("load", finding([(0, 19)], model=name)) for name in "AB"])
+    assert (first.own_savings_ns, second.own_savings_ns) == (19, 0)
+    claimed, load = rank([judged("b", finding([(0, 30)])), judged("load", finding([(0, 19)]))])
+    assert (claimed.own_savings_ns, load.own_savings_ns, load.extra_savings_ns) == (30, 19, 0)
+
+
+FINDINGS = st.builds(
+    finding,
+    intervals.filter(bool),
+    share=st.sampled_from([0.05, 0.1, 0.3, 0.6]),
+    once=st.booleans(),
+    model=st.sampled_from(["A", "B"]),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), FINDINGS, st.sets(st.sampled_from("abcd"))), max_size=8))
+@settings(deadline=None, max_examples=200)
+def test_order_and_savings_hold_whatever_was_found(found):
+    caused_by = {name: tuple(sorted(causes)) for name, _, causes in found}
+    order = rank([judged(name, outcome, caused_by[name]) for name, outcome, _ in found])
+    worst: dict[str, int] = {}
+    for entry in order:
+        rank_of = list(Severity).index(severity_of(entry.judgment.outcome))
+        worst[entry.judgment.detector.id] = min(rank_of, worst.get(entry.judgment.detector.id, rank_of))
+    assert list(worst.values()) == sorted(worst.values())
+    assert len(order) == len(found)
+    for name in worst:
+        claims = [entry for entry in order if entry.judgment.detector.id == name]
+        covered = {start for entry in claims for start in entry.judgment.outcome.affected.starts.tolist()}
+        assert sum(entry.own_savings_ns for entry in claims) == len(covered)
+        assert all(entry.extra_savings_ns <= entry.own_savings_ns for entry in claims)
+        causes = [cause for cause in caused_by[name] if worst.get(cause) == worst[name] and cause != name]
+        names = list(worst)
+        in_circle = any(name in reached_from(cause, caused_by) for cause in causes)
+        assert in_circle or all(names.index(cause) < names.index(name) for cause in causes)
+
+
+def reached_from(name, caused_by):
+    """All that a detector can be caused by, in however many steps."""
+    seen, left = set(), [name]
+    while left:
+        for cause in caused_by.get(left.pop(), ()):
+            if cause not in seen:
+                seen.add(cause)
+                left.append(cause)
+    return seen
+
+
 def test_cause_and_effect_of_one_model_name_each_other():
     cause, effect, elsewhere = rank(
         [
@@ -153,8 +242,8 @@ def test_a_finding_about_several_models_is_related_to_those_that_it_shows():
 
     def related(several):
         causes = [judged("cause", finding([(0, 20)], model=model)) for model in ("A", "C")]
-        first, *_ = rank([judged("effect", several, caused_by=("cause",)), *causes])
-        return [other.model for other in first.related]
+        ranked = rank([judged("effect", several, caused_by=("cause",)), *causes])
+        return [other.model for entry in ranked if entry.judgment.detector.id == "effect" for other in entry.related]
 
     assert related(several) == ["A"]
     assert related(replace(several, evidence_total=3)) == ["A", "C"]

@@ -84,7 +84,11 @@ def found(model="A", affected=((0, 5),), evidence=(), **cost):
         (found(share=1.5), "a cost share of 1.5"),
         (found(ns=-1), "a cost of -1"),
         (found(ns=0.5), "a cost of 0.5"),
-        (found(affected=()), "a cost needs affected intervals"),
+        (found(affected=()), "a cost exceeds the time of its affected intervals"),
+        (found(affected=[(0, 2), (7, 9)]), "a cost exceeds the time of its affected intervals"),
+        (found(longest_wait_ns=6), "the longest wait of a cost is not a part of it"),
+        (found(longest_wait_ns=-1), "the longest wait of a cost is not a part of it"),
+        (replace(found(), missed=1.1), "a share of 1.1 that is missed"),
         (found(affected=[(5, 0)]), "are empty"),
         (found(affected=[(0, 5), (3, 6)]), "overlap"),
         (found(affected=[(10, 12), (0, 5)]), "not sorted"),
@@ -141,8 +145,32 @@ def test_names_that_do_not_exist_are_refused(only, skip, words):
         (0.0, Severity.LOW),
     ],
 )
-def test_severity_follows_the_share_that_could_be_won(share, severity):
-    assert severity_of(Cost(1, share, "")) is severity
+def test_severity_follows_the_share_that_could_be_saved_or_that_is_missed(share, severity):
+    assert severity_of(found(share=share)) is severity
+    assert severity_of(Finding("A", "", (), None, (), missed=share)) is severity
+
+
+@pytest.mark.parametrize(
+    ("wait_ns", "severity"),
+    [
+        (5_000_000_000, Severity.CRITICAL),
+        (4_999_999_999, Severity.HIGH),
+        (2_000_000_000, Severity.HIGH),
+        (1_999_999_999, Severity.MEDIUM),
+        (1_000_000_000, Severity.MEDIUM),
+        (999_999_999, Severity.LOW),
+    ],
+)
+@pytest.mark.parametrize("share", [0.0001, 0.9])
+def test_what_the_user_waits_for_once_is_rated_by_its_length_alone(wait_ns, share, severity):
+    assert severity_of(found(ns=wait_ns, share=share, once=True)) is severity
+
+
+def test_a_wait_that_comes_again_is_rated_by_its_length_or_its_share():
+    assert severity_of(found(ns=90_000_000_000, share=0.05)) is Severity.LOW
+    assert severity_of(found(ns=90_000_000_000, share=0.05, longest_wait_ns=6_000_000_000)) is Severity.CRITICAL
+    assert severity_of(found(ns=90_000_000_000, share=0.3, longest_wait_ns=1_000_000_000)) is Severity.HIGH
+    assert severity_of(Finding("A", "", (), None, ())) is Severity.LOW
 
 
 def test_settings_for_a_model_hold_for_that_model_alone(trace):

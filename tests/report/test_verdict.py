@@ -21,6 +21,7 @@ def check(
     cost = Cost(1, 0.1, "") if severity else None
     of_finding = {
         "cost": cost,
+        "own_savings_ns": cost and cost.ns,
         "extra_savings_ns": cost and cost.ns,
         "related": (),
         "evidence": (),

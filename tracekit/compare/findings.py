@@ -60,7 +60,11 @@ def finding_changes(
         if "finding" in outcomes:
             status, reason = _status(*outcomes, has_model=tuple(_has_model(side, model) for side in sides))
             groups.setdefault((status, check, reason), []).append(model)
-    changes = [_change(key, models, sides) for key, models in groups.items()]
+    recordings = (
+        [_outcomes([recording], renamed) for recording in before],
+        [_outcomes([recording], {}) for recording in after],
+    )
+    changes = [_change(key, models, sides, recordings) for key, models in groups.items()]
     order = list(FindingStatus)
     return tuple(
         sorted(changes, key=lambda one: (order.index(one.status), SEVERITIES.index(one.severity), one.id, one.reason))
@@ -105,7 +109,10 @@ def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[Fi
 
 
 def _change(
-    key: tuple[FindingStatus, str, str], models: Sequence[str | None], sides: tuple[Outcomes, Outcomes]
+    key: tuple[FindingStatus, str, str],
+    models: Sequence[str | None],
+    sides: tuple[Outcomes, Outcomes],
+    recordings: tuple[Sequence[Outcomes], Sequence[Outcomes]],
 ) -> FindingChange:
     status, check, reason = key
     results = [
@@ -120,17 +127,21 @@ def _change(
         latest.title,
         min(severities, key=SEVERITIES.index),
         tuple(models),
-        _savings(sides[0], check, models),
-        _savings(sides[1], check, models),
+        _savings(recordings[0], check, models),
+        _savings(recordings[1], check, models),
         reason,
     )
 
 
-def _savings(side: Outcomes, check: str, models: Sequence[str | None]) -> int | None:
-    """Largest savings of each model among the recordings of a side, summed."""
-    largest = []
-    for model in models:
-        costs = [result.savings_ns for result in side.get((check, model), []) if result.savings_ns is not None]
-        largest.append(max(costs, default=None))
-    known = [value for value in largest if value is not None]
-    return sum(known) if known else None
+def _savings(recordings: Iterable[Outcomes], check: str, models: Sequence[str | None]) -> int | None:
+    """What the fix saves in these models together, in the recording where it is most."""
+    sums = [
+        [
+            result.savings_ns
+            for model in models
+            for result in outcomes.get((check, model), [])
+            if result.savings_ns is not None
+        ]
+        for outcomes in recordings
+    ]
+    return max((sum(known) for known in sums if known), default=None)

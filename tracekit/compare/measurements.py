@@ -209,8 +209,7 @@ def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurement
 
 
 def _check(check: Check) -> CheckResult:
-    savings = check.cost.ns if check.cost is not None else None
-    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, savings)
+    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns)
 
 
 def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Environment:

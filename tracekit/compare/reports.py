@@ -71,7 +71,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
             "models": measured["models"],
             "checks": [
                 {key: check[key] for key in ("id", "title", "model", "outcome", "severity")}
-                | {"savings_ns": None if check["cost"] is None else check["cost"]["ns"]}
+                | {"savings_ns": check["own_savings_ns"]}
                 for check in report["checks"]
             ],
         }

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.code import core_ml_time
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import ModelView
 from tracekit.detectors.outcomes import Cost, Evidence, EvidenceColumns, Finding, InsufficientData, NotApplicable
 from tracekit.intervals import Intervals
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
@@ -38,11 +41,12 @@ def finding(
     affected: Intervals | None = None,
     call_sites: tuple[CallSite, ...] = (),
     fix: str = "",
+    missed: float | None = None,
 ) -> Finding:
     """A finding that rows of an event frame show, and the code of the app behind it.
 
     `affected` says where the time of the cost lies; without it, that is the time that the rows cover. `fix` is
-    Markdown, where more can be said than the detector says in general. O(n log n).
+    Markdown, where more can be said than the detector says in general; `missed` as in `Finding`. O(n log n).
     """
     if affected is None:
         affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
@@ -56,6 +60,7 @@ def finding(
         affected,
         call_sites,
         fix=fix,
+        missed=missed,
         all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
     )
 
@@ -86,9 +91,23 @@ def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
     )
 
 
-def cost_of(ns: int, spent_ns: int, basis: str, of: str = "") -> Cost:
-    """The cost of `ns`, as a share of the `spent_ns` that `basis` names."""
-    return Cost(ns, ns / spent_ns if spent_ns else 0.0, basis, of)
+def cost_of(
+    seen: ModelView | Trace, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0
+) -> Cost:
+    """What a fix saves at most: `ns` of the time that loads, compilations and predictions of the model cover, or for a
+    trace those of the app.
+
+    `words` begin the sentence that says how it was worked out, `note` are further sentences. `once` and
+    `longest_wait_ns` as in `Cost`. O(n log n).
+    """
+    if isinstance(seen, ModelView):
+        spent_ns, whose = covered_ns(seen.loads, seen.compiles, seen.predictions), "the model's"
+    else:
+        spent_ns, whose = core_ml_time(seen), "all"
+    # Work beside these calls, or of calls that samples do not show, belongs to them too.
+    share = ns / max(spent_ns, ns, 1)
+    basis = f"{words}, as a share of the time covered by {whose} loads, compilations and predictions."
+    return Cost(ns, share, f"{basis} {note}".rstrip(), once=once, longest_wait_ns=longest_wait_ns)
 
 
 def metric_of(metrics: tuple[Metric, ...], name: str) -> Metric:

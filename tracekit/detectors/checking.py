@@ -137,6 +137,8 @@ def _is_whole_column(value: object, length: int) -> bool:
 
 
 def _check_cost(finding: Finding) -> None:
+    if finding.missed is not None and not 0 <= finding.missed <= 1:
+        raise ValueError(f"a share of {finding.missed!r} that is missed is not between 0 and 1")
     starts, ends = _intervals(finding.affected, "affected")
     if (starts >= ends).any() or (starts[1:] < ends[:-1]).any():
         raise ValueError("affected intervals are empty, not sorted, or overlap")
@@ -150,5 +152,7 @@ def _check_cost(finding: Finding) -> None:
     # Not NaN either, which is in no order to anything.
     if not 0 <= finding.cost.share <= 1 + _ROUNDING:
         raise ValueError(f"a cost share of {finding.cost.share!r} is not between 0 and 1")
-    if finding.cost.ns and not len(starts):
-        raise ValueError("a cost needs affected intervals, or it could be counted twice")
+    if finding.cost.ns > int((ends - starts).sum()):
+        raise ValueError("a cost exceeds the time of its affected intervals, or it could be counted twice")
+    if not 0 <= finding.cost.longest_wait_ns <= finding.cost.ns:
+        raise ValueError("the longest wait of a cost is not a part of it")

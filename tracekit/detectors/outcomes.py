@@ -68,12 +68,19 @@ class Cost:
     """The time that the fix saves at most: the est. savings."""
 
     ns: int
+    """At most the time that `Finding.affected` covers."""
     share: float
     """`ns` as a share (0 to 1) of `of_ns`."""
     basis: str
     """One sentence: how the time was worked out and what the share is a share of."""
     of: str = ""
-    """What the share is a share of, in a few words, where that is not the time of the model's loads and predictions."""
+    """What the share is a share of, in a few words, where that is not the model's time: what its loads, compilations
+    and predictions cover."""
+    once: bool = False
+    """The user waits for it once, however long the app runs, as for a cold load: the severity follows from its length,
+    not from its share, which falls as the recording grows."""
+    longest_wait_ns: int = 0
+    """The longest that the user waits at once for what comes again; 0 where nobody is known to wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +132,9 @@ class Finding:
     """Code of the app that is behind it (`tracekit.analysis.code.sites_of`)."""
     fix: str = ""
     """Markdown: how exactly this one is fixed, where that can be said; else what the detector says in general."""
+    missed: float | None = None
+    """Share (0 to 1) of the predictions that are not as the user asked, as by a time budget. Such a finding is a fact
+    without cost: how often it is so gives its severity."""
     all_evidence: EvidenceColumns | None = field(default=None, compare=False)
     """For those who draw all of it; None where no more is known than `evidence`."""
 
@@ -196,18 +206,22 @@ class Severity(StrEnum):
     LOW = "low"
 
 
-SEVERITY_FLOORS: tuple[tuple[Severity, float], ...] = (
-    (Severity.CRITICAL, 0.50),
-    (Severity.HIGH, 0.25),
-    (Severity.MEDIUM, 0.10),
-    (Severity.LOW, 0.0),
+SEVERITY_FLOORS: tuple[tuple[Severity, float, float], ...] = (
+    (Severity.CRITICAL, 0.50, 5e9),
+    (Severity.HIGH, 0.25, 2e9),
+    (Severity.MEDIUM, 0.10, 1e9),
+    (Severity.LOW, 0.0, 0.0),
 )
-"""Smallest cost share for each severity. Heuristic: half of a model's time lost outweighs everything else; a
-quarter is what public sources call strong; below a tenth, other work usually comes first."""
+"""Smallest share, and shortest wait in ns, of each severity. Heuristic: half of a model's time lost outweighs all
+else; a quarter is what public sources call strong; below a tenth, other work usually comes first. A wait of a second
+interrupts the user, and after some seconds many leave."""
 
 
-def severity_of(cost: Cost | None) -> Severity:
-    """Severity from the share of time that the fix saves at most; the lowest where no time was measured."""
-    if cost is None:
-        return Severity.LOW
-    return next(severity for severity, floor in SEVERITY_FLOORS if cost.share >= floor)
+def severity_of(finding: Finding) -> Severity:
+    """Severity from what the fix saves at most, or from how often a prediction is not as the user asked; the lowest
+    where neither is known."""
+    cost = finding.cost
+    share, wait_ns = finding.missed or 0.0, 0
+    if cost is not None:
+        share, wait_ns = (0.0, cost.ns) if cost.once else (cost.share, cost.longest_wait_ns)
+    return next(severity for severity, least, shortest in SEVERITY_FLOORS if share >= least or wait_ns >= shortest)

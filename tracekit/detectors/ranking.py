@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.outcomes import Finding, Severity, severity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tracekit.arrays import FloatArray, IntArray
     from tracekit.detectors.framework import Judgment
@@ -49,29 +49,64 @@ class RankedFinding:
     """A finding in its place."""
 
     judgment: Judgment
+    own_savings_ns: int | None
+    """Time in ns that its fix saves beyond what those of the same detector before it claim; None where it has no
+    cost."""
     extra_savings_ns: int | None
-    """Time in ns that its fix saves beyond what the findings before it claim; None where it has no cost."""
+    """The same beyond what all findings before it claim."""
     related: tuple[Related, ...]
 
 
 def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
-    """The findings among the judgments: detectors by what fixing their findings would save together, largest
-    first; the findings of a detector by cost. O(n log n) in the intervals, for each detector that found something.
+    """The findings among the judgments, by detector: the worst severity first, of the same severity causes before what
+    they bring about, and then what fixing the findings of a detector would save together, largest first. The findings
+    of a detector in the same way. O(n log n) in the intervals, for each detector that found something.
     """
     groups: dict[str, list[Judgment]] = {}
     for judgment in judgments:
         if isinstance(judgment.outcome, Finding):
             groups.setdefault(judgment.detector.id, []).append(judgment)
     for group in groups.values():
-        group.sort(key=lambda entry: (-_cost_ns(_finding(entry)), entry.outcome.model or ""))
-    together = {name: sum(savings([_finding(entry) for entry in group])) for name, group in groups.items()}
-    order = [entry for name in sorted(groups, key=lambda name: (-together[name], name)) for entry in groups[name]]
-    saved = savings([_finding(entry) for entry in order])
+        group.sort(key=lambda entry: (*_weight(_finding(entry)), entry.outcome.model or ""))
+    own = {name: savings([_finding(entry) for entry in group]) for name, group in groups.items()}
+    names = sorted(groups, key=lambda name: (*_weight(_finding(groups[name][0]), sum(own[name])), name))
+    names = _causes_first(names, groups)
+    order = [entry for name in names for entry in groups[name]]
+    extra = savings([_finding(entry) for entry in order])
     related = _related(order)
     return tuple(
-        RankedFinding(entry, None if _finding(entry).cost is None else saved_ns, related[index])
-        for index, (entry, saved_ns) in enumerate(zip(order, saved, strict=True))
+        RankedFinding(entry, None, None, related[index])
+        if _finding(entry).cost is None
+        else RankedFinding(entry, own_ns, extra_ns, related[index])
+        for index, (entry, own_ns, extra_ns) in enumerate(
+            zip(order, (saved for name in names for saved in own[name]), extra, strict=True)
+        )
     )
+
+
+def _weight(finding: Finding, cost_ns: int | None = None) -> tuple[int, int, float]:
+    """What orders findings, the smallest first: severity, cost (where it is not the one given), and how often a
+    prediction is not as the user asked."""
+    cost_ns = _cost_ns(finding) if cost_ns is None else cost_ns
+    return list(Severity).index(severity_of(finding)), -cost_ns, -(finding.missed or 0.0)
+
+
+def _causes_first(names: Sequence[str], groups: Mapping[str, Sequence[Judgment]]) -> list[str]:
+    """The names, sorted by weight, with causes before what they bring about among those of the same severity."""
+    severity = {name: _weight(_finding(groups[name][0]))[0] for name in names}
+    ordered: list[str] = []
+
+    def place(name: str, effects: tuple[str, ...] = ()) -> None:
+        causes = groups[name][0].detector.caused_by
+        for cause in names:
+            if cause in causes and severity[cause] == severity[name] and cause not in (*ordered, *effects, name):
+                place(cause, (*effects, name))
+        if name not in ordered:
+            ordered.append(name)
+
+    for name in names:
+        place(name)
+    return ordered
 
 
 def savings(findings: Sequence[Finding]) -> list[int]:

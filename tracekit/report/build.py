@@ -168,13 +168,12 @@ def _target(run: Run) -> str | None:
 
 def finding_info(group: Group) -> FindingInfo:
     """A finding as the report lists it."""
-    costs = [check.cost.ns for check in group.checks if check.cost]
     return FindingInfo(
         id=group.first.id,
         title=group.first.title,
         severity=group.severity,
         models=tuple(check.model for check in group.checks if check.model is not None),
-        savings_ns=sum(costs) if costs else None,
+        savings_ns=group.savings_ns,
         extra_savings_ns=group.extra_savings_ns,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.framework import ModelFileDetector
@@ -22,31 +23,38 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.detectors.framework import Judgment
-    from tracekit.detectors.ranking import Related
 
 OUTCOME_ORDER = ("error", "insufficient_data", "passed", "not_applicable")
 """Order of the checks after the findings: what limits the verdict comes first."""
 
 
 def checks_from(judgments: Sequence[Judgment]) -> tuple[Check, ...]:
-    """The checks of a report: findings by est. savings, then the others by outcome, id and model."""
+    """The checks of a report: findings as they are ranked, then the others by outcome, id and model."""
     from tracekit.detectors.ranking import rank
 
-    findings = tuple(check_of(entry.judgment, entry.extra_savings_ns, entry.related) for entry in rank(judgments))
+    findings = tuple(
+        replace(
+            check_of(entry.judgment),
+            own_savings_ns=entry.own_savings_ns,
+            extra_savings_ns=entry.extra_savings_ns,
+            related=entry.related,
+        )
+        for entry in rank(judgments)
+    )
     others = [check_of(entry) for entry in judgments if not isinstance(entry.outcome, Finding)]
     others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))
     return (*findings, *others)
 
 
-def check_of(judgment: Judgment, extra_savings_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
-    """The check that reports one answer of one detector."""
+def check_of(judgment: Judgment) -> Check:
+    """The check that reports one answer of one detector, apart from other findings."""
     detector, outcome, caveats = judgment
     finding = outcome if isinstance(outcome, Finding) else None
     return Check(
         id=detector.id,
         title=detector.finding_title if finding else detector.title,
         outcome=OUTCOME_NAMES[type(outcome)],
-        severity=str(severity_of(finding.cost)) if finding and not isinstance(detector, ModelFileDetector) else None,
+        severity=str(severity_of(finding)) if finding and not isinstance(detector, ModelFileDetector) else None,
         pattern=str(detector.pattern),
         model=outcome.model,
         summary=_summary(outcome),
@@ -56,8 +64,9 @@ def check_of(judgment: Judgment, extra_savings_ns: int | None = None, related: t
         caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
         cost=finding.cost if finding else None,
-        extra_savings_ns=extra_savings_ns,
-        related=related,
+        own_savings_ns=None,
+        extra_savings_ns=None,
+        related=(),
         evidence=finding.evidence if finding else (),
         evidence_total=max(finding.evidence_total, len(finding.evidence)) if finding else 0,
         call_sites=finding.call_sites if finding else (),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tracekit.detectors.outcomes import Evidence, Metric
     from tracekit.recording.contents import TableEntry
-    from tracekit.report.report import CoverageInfo, RecordingInfo, TableInfo
+    from tracekit.report.report import Check, CoverageInfo, RecordingInfo, TableInfo
 
 ABSENT = "–"
 """Stands for None."""
@@ -54,6 +54,11 @@ def pid_suffix(recording: RecordingInfo) -> str:
     """` (pid 7)` behind the name of the target; empty where its pid is not known, and where it is all that is known."""
     pid = recording.target_pid
     return "" if pid is None or recording.target == f"pid {pid}" else f" (pid {pid})"
+
+
+def relations(check: Check) -> tuple[tuple[str, str], ...]:
+    """What other findings may be to one, in words, and their ids: each once, in however many models they are."""
+    return tuple(dict.fromkeys((RELATIONS[other.relation], other.id) for other in check.related))
 
 
 def duration(ns: float | None) -> str:

@@ -23,7 +23,7 @@ class Group:
 
     @property
     def first(self) -> Check:
-        """The one that costs most; title, reason and references are the same in all."""
+        """The worst one; title, reason and references are the same in all."""
         return self.checks[0]
 
     @property
@@ -47,11 +47,28 @@ class Group:
         return self.severities[0]
 
     @property
+    def savings_ns(self) -> int | None:
+        """Time that their fixes save together at most, no ns counted twice; None where none has a cost."""
+        return _sum(check.own_savings_ns for check in self.checks)
+
+    @property
     def extra_savings_ns(self) -> int | None:
-        """Time that their fixes save beyond those of the findings above, no ns counted twice; None where none has a
-        cost."""
-        extra = [check.extra_savings_ns for check in self.checks if check.extra_savings_ns is not None]
-        return sum(extra) if extra else None
+        """The same beyond the findings above."""
+        return _sum(check.extra_savings_ns for check in self.checks)
+
+    @property
+    def spent_ns(self) -> float | None:
+        """The time of the models of which the savings are a part; None where it is another time, and where some of it
+        is saved for several models at once."""
+        costs = [check.cost for check in self.checks if check.cost]
+        if any(cost.of for cost in costs) or self.savings_ns != sum(cost.ns for cost in costs):
+            return None
+        return sum(cost.ns / cost.share for cost in costs if cost.share) or None
+
+
+def _sum(parts: Iterable[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,8 @@ class Check:
     metrics: tuple[Metric, ...]
     cost: Cost | None
     """None unless the outcome is `finding`, and for findings that cost no measured time."""
+    own_savings_ns: int | None
+    """The part of the cost that is not counted for models above in the same finding; None where there is no cost."""
     extra_savings_ns: int | None
     """The part of the cost that is not counted in findings above; None where there is no cost."""
     related: tuple[Related, ...]
@@ -148,7 +150,7 @@ class FindingInfo:
     models: tuple[str, ...]
     """In the order of the checks; empty for a finding about the recording."""
     savings_ns: int | None
-    """Time that the fix saves at most, summed over the models; None where none has a cost."""
+    """Time that the fix saves at most in all models together, no ns counted twice; None where none has a cost."""
     extra_savings_ns: int | None
     """The part of it that is not counted in findings above."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.detectors import (
+    Cost,
     Detector,
     Evidence,
     Finding,
@@ -18,7 +19,6 @@ from tracekit.detectors import (
     Pattern,
     Reference,
     above,
-    cost_of,
     format_duration,
     option,
 )
@@ -50,10 +50,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
         model=view.name,
         summary=f"Loaded, and first used {format_duration(used - loaded)} later.",
         metrics=(wait,),
-        cost=cost_of(
+        cost=Cost(
             used - loaded,
-            used - int(load["start_ns"]),
-            "Time from the end of the first load to the first prediction; share of the time since its start.",
+            (used - loaded) / (used - int(load["start_ns"])),
+            "Time from the end of the first load to the first prediction, as a share of the time since its start.",
+            of="the time since the load began",
         ),
         evidence=(Evidence(loaded, used, view.name, "wait", str(load["table"]), int(load["row"])),),
         affected=Intervals(np.array([loaded]), np.array([used])),

@@ -30,7 +30,7 @@ def test_calls_that_pile_up_and_slow_down_are_found(scenario, judge):
     # Two of each four are beyond the limit of two, so half of the bursts' 10 x 40 ms; busy besides: 20 x 10 ms.
     assert finding.cost.ns == 10 * 20 * MS
     assert finding.cost.share == pytest.approx(200 / 600)
-    assert severity_of(finding.cost) is Severity.HIGH
+    assert severity_of(finding) is Severity.HIGH
     values = {metric.name: metric.value for metric in finding.metrics}
     assert values["most in flight"] == 4
     assert values["slowdown above the limit"] == pytest.approx(4.0)

@@ -36,7 +36,7 @@ def test_two_models_at_once_are_found_with_their_extra_time(scenario, judge):
     finding = judge(scenario, ID)["First"]
     assert isinstance(finding, Finding)
     assert finding.cost.ns == 8 * 8 * MS
-    assert finding.cost.share == pytest.approx(64 / (10 + 12 * 10 + 8 * 18))
+    assert finding.cost.share == pytest.approx(64 / (1 + 10 + 12 * 10 + 8 * 18))
     values = {metric.name: metric.value for metric in finding.metrics}
     assert values["slowdown with other CPU work"] == 1.8
     assert values["predictions with other CPU work"] == 0.4

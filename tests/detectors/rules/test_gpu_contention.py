@@ -37,8 +37,8 @@ def test_disturbed_predictions_are_found_with_their_extra_time(scenario, judge):
     finding = judge(scenario, ID)["Style"]
     assert isinstance(finding, Finding)
     assert finding.cost.ns == 6 * 5 * MS
-    # One call after the load, 14 calm and 6 long ones.
-    assert finding.cost.share == pytest.approx(30 / (10 + 140 + 90))
+    # The load, one call after it, 14 calm and 6 long ones.
+    assert finding.cost.share == pytest.approx(30 / (1 + 10 + 140 + 90))
     assert values(finding)["slowdown with other GPU work"] == 1.5
     assert values(finding)["predictions with other GPU work"] == 0.3
     assert finding.evidence_total == 6

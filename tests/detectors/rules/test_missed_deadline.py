@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
 
 ID = "missed-deadline"
@@ -12,9 +12,9 @@ MS = 1_000_000
 SEGMENTER, CAMERA = Model("Segmenter"), Model("Camera")
 
 
-def calls(scenario, durations_ms, model=SEGMENTER, spacing_ms=50):
+def calls(scenario, durations_ms, model=SEGMENTER, spacing_ms=50, start=100):
     for index, duration in enumerate(durations_ms):
-        scenario.predict(model, (100 + index * spacing_ms) * MS, round(duration * MS))
+        scenario.predict(model, (start + index * spacing_ms) * MS, round(duration * MS))
 
 
 def test_without_a_budget_nothing_is_judged(scenario, judge):
@@ -24,16 +24,33 @@ def test_without_a_budget_nothing_is_judged(scenario, judge):
     assert "--budget" in outcome.reason
 
 
-def test_late_predictions_are_found_with_the_time_beyond_the_budget(scenario, judge):
+def test_late_predictions_are_a_fact_that_no_fix_is_said_to_save(scenario, judge):
     calls(scenario, [10] * 18 + [20, 25])
     finding = judge(scenario, ID, budget_ms=15)["Segmenter"]
     assert isinstance(finding, Finding)
-    assert finding.cost.ns == (5 + 10) * MS
-    assert finding.cost.share == pytest.approx(15 / (18 * 10 + 20 + 25))
+    assert finding.cost is None
+    assert finding.missed == 0.1
     assert finding.evidence_total == 2
     assert [entry.end_ns - entry.start_ns for entry in finding.evidence] == [25 * MS, 20 * MS]
-    assert int((finding.affected.ends - finding.affected.starts).sum()) == finding.cost.ns
     assert {metric.name: metric.value for metric in finding.metrics}["predictions over budget"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("late", "severity"),
+    [(6, Severity.LOW), (10, Severity.MEDIUM), (25, Severity.HIGH), (50, Severity.CRITICAL), (100, Severity.CRITICAL)],
+)
+def test_severity_follows_how_often_the_deadline_is_missed(scenario, judge, late, severity):
+    calls(scenario, [10] * (100 - late) + [20] * late)
+    assert severity_of(judge(scenario, ID, budget_ms=15)["Segmenter"]) is severity
+
+
+@pytest.mark.parametrize("slow", [10, 20])
+def test_predictions_that_do_not_count_are_said(scenario, judge, slow):
+    for index in range(3):
+        scenario.load(SEGMENTER, (10 + index * 2000) * MS, 50 * MS)
+        calls(scenario, [40] + [10] * 9 + [0] + [slow] * 3, start=100 + index * 2000)
+    words = "not counting 3 first predictions after a load and 3 predictions without a duration"
+    assert words in judge(scenario, ID, budget_ms=15)["Segmenter"].summary
 
 
 @pytest.mark.parametrize(("late", "expected"), [(5, Finding), (4, Passed), (0, Passed)])
@@ -86,12 +103,14 @@ def camera(scenario, every, slow_ms=44, dropped=True, count=101):
         frame += 2 if slow and dropped else 1
 
 
-def test_without_a_budget_dropped_frames_are_found_with_their_time(scenario, judge):
+def test_without_a_budget_dropped_frames_are_found(scenario, judge):
     camera(scenario, 5)
     finding = judge(scenario, ID)["Camera"]
     assert isinstance(finding, Finding)
-    # 20 slow ones, each beyond a frame of 33.33 ms.
-    assert finding.cost.ns == pytest.approx(20 * (44 * MS - 1e9 / 30), rel=1e-6)
+    assert finding.cost is None
+    # Of 101, the first follows the load, and none follows the last.
+    assert finding.missed == 20 / 99
+    assert "not counting 1 first prediction after a load and 1 prediction before a gap or the end" in finding.summary
     assert finding.evidence_total == 20
     assert "30 fps" in finding.summary
 

@@ -31,7 +31,7 @@ def test_time_beyond_the_median_of_the_group_is_the_cost(scenario, judge):
     finding = judge(scenario, ID)["Segmenter"]
     assert isinstance(finding, Finding)
     assert finding.cost.ns == 80 * MS
-    assert finding.cost.share == pytest.approx(80 / (30 * 8 + 30 * 20 + 80))
+    assert finding.cost.share == pytest.approx(80 / (20 + 30 * 8 + 30 * 20 + 80))
     assert finding.evidence_total == 1
 
 

@@ -33,7 +33,7 @@ def test_a_load_before_each_prediction_is_found_with_its_cost(scenario, judge):
     # Nine of ten loads were not needed: 9 x 20 ms of 10 x (20 + 5) ms.
     assert finding.cost.ns == 180 * MS
     assert finding.cost.share == pytest.approx(180 / 250)
-    assert severity_of(finding.cost) is Severity.CRITICAL
+    assert severity_of(finding) is Severity.CRITICAL
     values = {metric.name: metric.value for metric in finding.metrics}
     assert values["loads"] == 10
     assert values["loads per prediction"] == 1
@@ -51,7 +51,7 @@ def test_a_cheap_reload_ranks_lower_than_a_dear_one(scenario, judge):
     finding = judge(scenario, ID)["Watercolor"]
     assert isinstance(finding, Finding)
     assert finding.cost.share == pytest.approx(9 / 200)
-    assert severity_of(finding.cost) is Severity.LOW
+    assert severity_of(finding) is Severity.LOW
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_blank_is_found_and_costs_nothing(scenario, judge):
     finding = judge(scenario, ID)["Vocoder"]
     assert isinstance(finding, Finding)
     assert finding.cost is None
-    assert severity_of(finding.cost) is Severity.LOW
+    assert severity_of(finding) is Severity.LOW
     assert values(finding)["unaccounted time"] == pytest.approx(0.9)
     assert values(finding)["mean unaccounted time"] == 90 * MS
     assert len(finding.evidence) == 6

@@ -35,7 +35,7 @@ def test_a_model_that_is_never_used_is_found_with_its_cost(scenario, judge):
     assert finding.cost.ns == 300 * MS
     # Beside it, a load of 100 ms and fifty predictions of 30 ms.
     assert finding.cost.share == pytest.approx(300 / (300 + 100 + 1_500))
-    assert severity_of(finding.cost) is Severity.MEDIUM
+    assert severity_of(finding) is Severity.MEDIUM
     assert "Segmenter" in finding.summary
     assert "Classifier" not in finding.summary
     assert [(entry.model, entry.start_ns) for entry in finding.evidence] == [("Segmenter", 200 * MS)]

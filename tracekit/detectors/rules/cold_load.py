@@ -122,10 +122,11 @@ def _finding(
         summary=summary,
         metrics=metrics,
         cost=cost_of(
+            view,
             cost_ns,
-            covered_ns(view.loads, view.predictions),
-            "Time covered by the cold loads the app waited for, as a share of the time covered by the model's loads "
-            "and predictions. The work is needed once, but no one has to wait for it.",
+            "Time covered by the cold loads the app waited for",
+            "The work is needed once, but no one has to wait for it.",
+            once=True,
         ),
         rows=rows,
         call_sites=sites_of(view.trace, rows.index),

@@ -135,12 +135,7 @@ def _finding(
         model=view.name,
         summary=f"{', and '.join(parts)}; all but the first took {format_time(repeated_ns)} in total.",
         metrics=metrics,
-        cost=cost_of(
-            repeated_ns,
-            covered_ns(view.compiles, programs, view.loads, view.predictions),
-            "Time covered by the compilations after the first one, as a share of the time covered by the model's "
-            "compilations, loads and predictions.",
-        ),
+        cost=cost_of(view, repeated_ns, "Time covered by the compilations after the first one", once=True),
         rows=rows,
         call_sites=sites_of(view.trace, again.index),
     )

@@ -21,7 +21,6 @@ from tracekit.detectors import (
     Reference,
     above,
     cost_of,
-    covered_ns,
     finding,
     format_count,
     format_share,
@@ -146,12 +145,10 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
         ),
         metrics=(*metrics, Metric("mean interruption per prediction", mean, "ns")),
         cost=cost_of(
+            view,
             affected.covered_ns,
-            covered_ns(view.predictions),
-            (
-                f"Time between two runs on the {main} in one prediction, as a share of the time with predictions of "
-                f"this model in flight. The {main} would need part of it to do the work of the other units."
-            ),
+            f"Time between two runs on the {main} in one prediction",
+            f"The {main} would need part of it to do the work of the other units.",
         ),
         rows=rows,
         affected=affected,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurrency
 from tracekit.detectors import (
     RECORD_LONGER,
+    Cost,
     Detector,
     Finding,
     InsufficientData,
@@ -18,7 +19,6 @@ from tracekit.detectors import (
     Pattern,
     Reference,
     above,
-    cost_of,
     finding,
     format_count,
     format_share,
@@ -148,9 +148,9 @@ def _finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=cost_of(
+        cost=Cost(
             concurrency.excess_ns,
-            concurrency.busy_ns,
+            concurrency.excess_ns / max(concurrency.busy_ns, 1),
             (
                 f"Of the time with more than {concurrency.limit} in flight, the part of those beyond the first "
                 f"{concurrency.limit} (half of it with {2 * concurrency.limit} in flight), as a share of all time with "

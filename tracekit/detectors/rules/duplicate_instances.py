@@ -196,14 +196,7 @@ def _finding(
         model=view.name,
         summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory, which is not recorded.",
         metrics=metrics,
-        cost=cost_of(
-            cost_ns,
-            covered_ns(view.loads, view.predictions),
-            "Time covered by the unnecessary loads that were recorded, as a share of the time covered by the model's "
-            "loads and predictions.",
-        )
-        if cost_ns
-        else None,
+        cost=cost_of(view, cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
         rows=shown,
         call_sites=sites_of(view.trace, rows.index),
     )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from tracekit.analysis.code import sites_of
 from tracekit.analysis.copies import CopySummary, summarize_copies
 from tracekit.detectors import (
-    Cost,
     Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
     ModelView,
     Outcome,
@@ -18,6 +18,7 @@ from tracekit.detectors import (
     Pattern,
     Reference,
     above,
+    cost_of,
     finding,
     format_count,
     format_share,
@@ -119,19 +120,19 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
         )
     interface = interface_of(view)
     rows = view.data.loc[summary.rows]
+    copied = Intervals.from_rows(rows).union()
     return finding(
         model=view.name,
         summary=f"{text}{of_finding(interface)}",
         metrics=metrics,
-        cost=Cost(
-            ns=summary.covered_ns,
-            share=summary.share,
-            basis=(
-                "Time in the model's predictions covered by copies and conversions, with overlaps counted once, as a "
-                "share of total prediction time. Some of it remains after the fix."
-            ),
+        cost=cost_of(
+            view,
+            min(summary.covered_ns, copied.covered_ns),
+            "Time in the model's predictions covered by copies and conversions, with overlaps counted once",
+            "Some of it remains after the fix.",
         ),
         rows=rows,
+        affected=copied,
         call_sites=sites_of(view.trace, view.predictions.index),
         fix=f"{interface.fix}\n\nThen pass buffers that are used without a copy:\n{BUFFERS}"
         if interface and interface.fix

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from tracekit.analysis.code import sites_of
 from tracekit.analysis.conversions import ConversionSummary, summarize_conversions
 from tracekit.detectors import (
-    Cost,
     Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
     ModelView,
     Outcome,
@@ -18,6 +18,7 @@ from tracekit.detectors import (
     Pattern,
     Reference,
     above,
+    cost_of,
     finding,
     format_share,
     format_time,
@@ -88,6 +89,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     """The finding with its cost: all time that conversions cover."""
     count = len(view.predictions)
     rows = view.data.loc[summary.rows]
+    converted = Intervals.from_rows(rows).union()
     interface = interface_of(view)
     often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
     return finding(
@@ -99,16 +101,15 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
             f"that go with them.{of_finding(interface)}"
         ),
         metrics=metrics,
-        cost=Cost(
-            ns=summary.covered_ns,
-            share=summary.share,
-            basis=(
-                "Time covered by data casts, Neural Engine data copies and output transformations in predictions with "
-                "a data cast, with overlaps counted once, as a share of total prediction time. Copies that only change "
-                "the layout remain after the fix."
-            ),
+        cost=cost_of(
+            view,
+            min(summary.covered_ns, converted.covered_ns),
+            "Time covered by data casts, Neural Engine data copies and output transformations in predictions with a "
+            "data cast, with overlaps counted once",
+            "Copies that only change the layout remain after the fix.",
         ),
         rows=rows,
+        affected=converted,
         call_sites=sites_of(view.trace, view.predictions.index),
         fix=interface.fix if interface else "",
     )

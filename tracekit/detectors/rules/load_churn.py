@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.code import sites_of
 from tracekit.detectors import (
     RECORD_LONGER,
-    Cost,
     Detector,
     Finding,
     InsufficientData,
@@ -19,6 +18,7 @@ from tracekit.detectors import (
     Pattern,
     Reference,
     above,
+    cost_of,
     covered_ns,
     finding,
     format_count,
@@ -116,13 +116,11 @@ def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[M
         summary=f"Released and reloaded {len(rows):,} times after use: {format_time(cost_ns)} loading, "
         f"{format_share(share)} of the model's time.",
         metrics=metrics,
-        cost=Cost(
-            ns=cost_ns,
-            share=share,
-            basis=(
-                "Time covered by the reloads after use, as a share of the time covered by the model's loads and "
-                "predictions."
-            ),
+        cost=cost_of(
+            view,
+            cost_ns,
+            "Time covered by the reloads after use",
+            longest_wait_ns=int(rows["duration_ns"].max()),
         ),
         rows=rows,
         call_sites=sites_of(view.trace, rows.index),

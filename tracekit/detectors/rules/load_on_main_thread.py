@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from tracekit.analysis.code import (
     Api,
     Blocking,
-    core_ml_time,
     is_inferred,
     main_thread_loads,
     main_thread_sites,
@@ -77,11 +76,11 @@ def detect(trace: Trace, options: Options) -> Outcome:
         summary=_summary(blocking, blocked, longest, inferred=inferred),
         metrics=metrics,
         cost=cost_of(
+            trace,
             blocked,
-            max(core_ml_time(trace), blocked),
-            "Time for which the main thread loads, as a share of the time covered by all loads, compilations and "
-            "predictions. The work remains, but no one has to wait for it.",
-            of="the time of all loads and predictions",
+            "Time for which the main thread loads",
+            "The work remains, but no one has to wait for it.",
+            once=True,
         ),
         rows=blocking.calls,
         affected=blocking.periods,

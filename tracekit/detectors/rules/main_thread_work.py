@@ -10,9 +10,10 @@ from tracekit.analysis.code import (
     runs_interface,
     sites_of,
 )
-from tracekit.analysis.hangs import HangCalls, HangRule, app_calls, hang_calls
+from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
 from tracekit.detectors import (
     InsufficientData,
+    Intervals,
     Metric,
     NotApplicable,
     Outcome,
@@ -22,7 +23,6 @@ from tracekit.detectors import (
     Trace,
     above,
     cost_of,
-    covered_ns,
     finding,
     format_count,
     format_share,
@@ -88,10 +88,11 @@ def _by_thread(trace: Trace, blocking: Blocking, options: Options) -> Outcome:
         ),
         metrics=metrics,
         cost=cost_of(
+            trace,
             blocked,
-            max(covered_ns(app_calls(trace)), blocked),
-            "Time for which these predictions keep the main thread busy, as a share of the time covered by all loads "
-            "and predictions. The work remains, but no one has to wait for it.",
+            "Time for which these predictions keep the main thread busy",
+            "The work remains, but no one has to wait for it.",
+            longest_wait_ns=longest,
         ),
         rows=blocking.calls,
         affected=blocking.periods,
@@ -107,10 +108,10 @@ def _by_hangs(trace: Trace, options: Options) -> Outcome:
     if in_hangs is None:
         hangs = trace.coverage_of("Hangs")
         return InsufficientData(None, hangs.conclusion, hangs.advice)
-    blocked = covered_ns(in_hangs.calls)
+    blocked = Intervals.from_rows(in_hangs.calls).union()
     metrics = (
         above("hangs explained by loads and predictions", int(in_hangs.explained.sum()), "count", 1),
-        Metric("loads and predictions in these hangs", blocked, "ns"),
+        Metric("loads and predictions in these hangs", blocked.covered_ns, "ns"),
         Metric("hangs", len(in_hangs.hangs), "count"),
         Metric("longest hang", int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None, "ns"),
     )
@@ -118,17 +119,17 @@ def _by_hangs(trace: Trace, options: Options) -> Outcome:
         return Passed(None, _passed(in_hangs, options), metrics)
     return finding(
         model=None,
-        summary=_summary(in_hangs, blocked),
+        summary=_summary(in_hangs, blocked.covered_ns),
         metrics=metrics,
         cost=cost_of(
-            blocked,
-            covered_ns(app_calls(trace)),
-            (
-                "Time covered by the loads and predictions in these hangs, as a share of the time covered by all loads "
-                "and predictions. The work remains, but no one has to wait for it."
-            ),
+            trace,
+            blocked.covered_ns,
+            "Time covered by the loads and predictions in these hangs",
+            "The work remains, but no one has to wait for it.",
+            longest_wait_ns=int(blocked.durations.max()),
         ),
         rows=in_hangs.calls,
+        affected=blocked,
     )
 
 

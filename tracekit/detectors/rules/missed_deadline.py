@@ -12,7 +12,6 @@ from tracekit.detectors import (
     Detector,
     Finding,
     InsufficientData,
-    Intervals,
     Metric,
     ModelView,
     NotApplicable,
@@ -20,8 +19,6 @@ from tracekit.detectors import (
     Passed,
     Pattern,
     above,
-    cost_of,
-    covered_ns,
     finding,
     format_count,
     format_share,
@@ -82,9 +79,25 @@ def detect(view: ModelView, options: Options) -> Outcome:
         f"{len(late):,} of {format_count(len(judged), 'prediction')} ({format_share(share)}) took longer than "
         f"{format_time(budget)}"
     )
+    left_out = _left_out(cold=int((~view.warm & timed).sum()), unfinished=int((~timed).sum()))
     if not reached(metrics, "predictions over budget") or late.empty:
-        return Passed(view.name, f"{words if len(late) else 'No prediction exceeded the budget'}.", metrics)
-    return _finding(view, judged, late, budget, f"{words}; median {format_time(typical)}", metrics)
+        said = words if len(late) else f"None of {format_count(len(judged), 'prediction')} exceeded the budget"
+        return Passed(view.name, f"{said}{left_out}.", metrics)
+    return _finding(view, judged, late, budget, f"{words}{left_out}; median {format_time(typical)}", metrics)
+
+
+def _left_out(**counts: int) -> str:
+    """Clause that says how many predictions are not among those compared, by the keys of `_OTHERS`."""
+    words = [format_count(count, *_OTHERS[name]) for name, count in counts.items() if count]
+    return f", not counting {' and '.join(words)}" if words else ""
+
+
+_OTHERS = {
+    "cold": ("first prediction after a load", "first predictions after a load"),
+    "unfinished": ("prediction without a duration", "predictions without a duration"),
+    "last": ("prediction before a gap or the end", "predictions before a gap or the end"),
+}
+"""Predictions that are not compared, one and several."""
 
 
 _PAIR = 2
@@ -115,6 +128,10 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
         Metric("median prediction", float(np.median(rows["duration_ns"])), "ns"),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
+    left_out = _left_out(
+        cold=int((~view.warm).sum()),
+        last=int(view.warm.sum()) - int(steady.sum()),
+    )
     if int(steady.sum()) < options.min_predictions:
         return NotApplicable(view.name, _NO_BUDGET)
     if not all_reached(metrics):
@@ -128,10 +145,12 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
                 "Give each model its part of the frame with --budget, for example --budget Segmenter=10ms.",
             )
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
-        return Passed(view.name, f"{rate}; {few} took longer than a frame and dropped the next one.", metrics)
+        words = f"{few} took longer than a frame and dropped the next one"
+        return Passed(view.name, f"{rate}; {words}{left_out}.", metrics)
     words = (
         f"{rate}, but {int(dropped.sum()):,} of {format_count(int(steady.sum()), 'prediction')} "
         f"({format_share(share)}) took longer than a frame ({format_time(frame_ns)}) and dropped the next one"
+        f"{left_out}"
     )
     return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
 
@@ -139,10 +158,8 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
 def _finding(
     view: ModelView, judged: pd.DataFrame, late: pd.DataFrame, budget_ns: int, words: str, metrics: tuple[Metric, ...]
 ) -> Finding:
-    """The finding with its cost: the time beyond the budget."""
+    """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
     typical_ns, slow_ns = (float(value) for value in np.quantile(judged["duration_ns"].to_numpy(), [0.5, 0.95]))
-    times = Intervals.from_rows(late)
-    affected = Intervals(times.starts + budget_ns, times.ends).union()
     return finding(
         model=view.name,
         summary=(
@@ -150,13 +167,8 @@ def _finding(
             f"{of_time(view, budget_ns, typical_ns)}"
         ),
         metrics=metrics,
-        cost=cost_of(
-            affected.covered_ns,
-            covered_ns(judged),
-            ("Prediction time beyond the budget, as a share of the time with predictions of this model in flight."),
-        ),
         rows=late,
-        affected=affected,
+        missed=len(late) / len(judged),
     )
 
 
@@ -176,13 +188,16 @@ Per model, on the predictions that the app itself requested, without the first o
 
 **With a budget:** each latency is compared with `budget_ms`. Set it with `--budget 16.7ms`, `--budget 30fps` or, for
 one model, `--budget Segmenter=16.7ms`. Reported when `missed_share` or more of the predictions exceed it. At least
-`min_predictions` predictions are needed. Estimated savings are the time beyond the budget.
+`min_predictions` predictions are needed.
 
 **Without a budget:** a steady rate shows how long a frame is. Nine in ten predictions start a whole number of frames
 after the one before, at a common rate of 15 to 120 fps; a quarter or more start exactly one frame later; and the starts
 keep this rate however long predictions take. Reported when `missed_share` or more of the predictions, and at least
 `min_dropped` of them, take longer than a frame and are followed by a dropped frame. If every prediction takes longer
 than a frame, the recording shows a lower rate and no dropped frame. Only a budget finds this.
+
+A missed deadline is a fact without estimated savings. Its severity follows from the share of the predictions that miss
+it.
 
 With a performance report of the model (`--perf-report`), a finding also says whether the model alone fits in the time:
 its median there has no other work beside it. It decides nothing.

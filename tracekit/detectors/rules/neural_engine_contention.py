@@ -25,7 +25,6 @@ from tracekit.detectors import (
     Reference,
     above,
     cost_of,
-    covered_ns,
     finding,
     format_count,
     format_share,
@@ -122,12 +121,10 @@ def _finding(
         ),
         metrics=(*metrics, Metric("median time queued", median, "ns")),
         cost=cost_of(
+            view,
             cost_ns,
-            covered_ns(view.predictions),
-            (
-                "Time these predictions were queued while the Neural Engine did other work, as a share of the time "
-                "with predictions of this model in flight."
-            ),
+            "Time these predictions were queued while the Neural Engine did other work",
+            longest_wait_ns=min(int(waited.max()), cost_ns),
         ),
         rows=rows,
         affected=affected,

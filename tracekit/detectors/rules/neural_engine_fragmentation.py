@@ -26,7 +26,6 @@ from tracekit.detectors import (
     Reference,
     above,
     cost_of,
-    covered_ns,
     finding,
     format_count,
     format_share,
@@ -130,12 +129,9 @@ def _finding(
         ),
         metrics=(*metrics, Metric("mean gap time per prediction", mean, "ns")),
         cost=cost_of(
+            view,
             cost_ns,
-            covered_ns(view.predictions),
-            (
-                "Time between Neural Engine segments in which no compute unit worked for the prediction, as a share of "
-                "the time with predictions of this model in flight."
-            ),
+            "Time between Neural Engine segments in which no compute unit worked for the prediction",
         ),
         rows=rows[rows.index.isin(gaps.prediction[chosen])],
         affected=affected,

@@ -148,6 +148,7 @@ def _finding(view: ModelView, calls: Calls, groups: Groups, slow: BoolArray, met
         calls.where(slow),
         usual,
         "Time slow first predictions took beyond the median of those with about the same work",
+        once=True,
     )
     rows = calls.rows[slow]
     durations = rows["duration_ns"].to_numpy()

@@ -92,15 +92,16 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         f"{format_time(int(prediction_time.sum()))} predicting "
         f"({format_time(float(prediction_time.mean()))} each)."
     )
-    basis = (
-        "Time covered by the reloads after use, as a share of the time covered by the model's loads plus the time "
-        "covered by its predictions."
-    )
     return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=cost_of(covered_ns(reloaded), covered_ns(view.loads) + covered_ns(view.predictions), basis),
+        cost=cost_of(
+            view,
+            covered_ns(reloaded),
+            "Time covered by the reloads after use",
+            longest_wait_ns=int(reloaded["duration_ns"].max()),
+        ),
         rows=reloaded,
         call_sites=sites_of(view.trace, reloaded.index),
     )

@@ -73,7 +73,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     ]
     costly = [chain for chain in felt if _costs(chain, options)]
     if costly:
-        return _finding(calls, loads.rows, costly, options)
+        return _finding(trace, costly, options)
     if any(chain.in_line is None for chain in felt):
         return InsufficientData(
             None,
@@ -152,7 +152,7 @@ def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
     return f"{longest.models} models were specialized one after another in {time}; no prediction waited long for it."
 
 
-def _finding(calls: pd.DataFrame, loads: pd.DataFrame, chains: Sequence[LoadChain], options: Options) -> Finding:
+def _finding(trace: Trace, chains: Sequence[LoadChain], options: Options) -> Finding:
     """The finding with its cost: what the chains took beyond the longest load of each."""
     worst = max(chains, key=lambda chain: chain.lost_ns)
     rows = pd.concat([chain.loads for chain in chains])
@@ -168,11 +168,12 @@ def _finding(calls: pd.DataFrame, loads: pd.DataFrame, chains: Sequence[LoadChai
         ),
         metrics=_metrics(worst, options),
         cost=cost_of(
-            sum(chain.lost_ns for chain in chains),
-            covered_ns(loads, calls),
-            "Time of these loads beyond the longest one, as a share of the time covered by all loads and predictions "
-            "of the app. Specializing models ahead of time or in parallel saves it. Totals do not count time twice "
-            "that cold-load reports too.",
+            trace,
+            min(sum(chain.lost_ns for chain in chains), covered_ns(rows)),
+            "Time of these loads beyond the longest one",
+            "Specializing models ahead of time or in parallel saves it. Totals do not count time twice that cold-load "
+            "reports too.",
+            once=True,
         ),
         rows=rows,
     )

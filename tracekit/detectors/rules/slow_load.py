@@ -109,10 +109,11 @@ def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -
         summary=summary,
         metrics=metrics,
         cost=cost_of(
+            view,
             cost_ns,
-            covered_ns(view.loads, view.predictions),
-            "Time covered by the long cached loads that a prediction waited for, as a share of the time covered by "
-            "the model's loads and predictions. The load is needed, but can happen before anyone waits.",
+            "Time covered by the long cached loads that a prediction waited for",
+            "The load is needed, but can happen before anyone waits.",
+            once=True,
         ),
         rows=rows,
     )

@@ -134,6 +134,7 @@ def _finding(
     copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(durations.sum())
     rows = view.data.loc[copies.rows]
     rows = rows[rows["prediction"].isin(view.predictions.index[passed_on]).to_numpy(dtype=bool)]
+    copied = Intervals.from_rows(rows).union()
     return finding(
         model=view.name,
         summary=(
@@ -145,14 +146,14 @@ def _finding(
         ),
         metrics=metrics,
         cost=cost_of(
-            copied_ns,
-            predicted_ns,
-            (
-                "Time covered by copies and conversions in predictions with large copies in and out, with overlaps "
-                "counted once, as a share of total prediction time. Copies of other inputs remain."
-            ),
+            view,
+            min(copied_ns, copied.covered_ns),
+            "Time covered by copies and conversions in predictions with large copies in and out, with overlaps counted "
+            "once",
+            "Copies of other inputs remain.",
         ),
         rows=rows,
+        affected=copied,
     )
 
 

@@ -23,14 +23,13 @@ from tracekit.detectors import (
     Pattern,
     Reference,
     above,
-    cost_of,
-    covered_ns,
     finding,
     format_count,
     format_share,
     no_prediction,
     option,
     too_few_predictions,
+    value_of,
 )
 from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.expectations import UNIT_NUMBERS
@@ -43,6 +42,7 @@ from tracekit.detectors.shared.wording import order_words
 from tracekit.trace.events import DEVICE_NAMES
 
 _NO_WORK = "No compute unit work was recorded."
+_MISSED = "predictions mostly elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,6 @@ class Options:
         "Heuristic: if rows show less, most of the work may have left none; rows of a model on the CPU "
         "cover 35% in a public recording.",
         maximum=1,
-    )
-    speed_up: float = option(
-        9.0,
-        "times as fast",
-        "Public reports mention factors of 3 to 9 on the unit that suits a model; the largest gives an upper bound.",
-        minimum=1.0,
     )
     min_predictions: int = option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
 
@@ -99,11 +93,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
     max_elsewhere_ns = elsewhere_ns + max(work.open_ns[device] for device in work.known_ns if device != expected)
     metrics = (
         above("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share),
+        Metric(_MISSED, work.mostly_elsewhere(expected), "share"),
         *(Metric(f"work on the {DEVICE_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
     )
     shown = work.shown_ns >= options.shown_share * work.predicted_ns
     if shown and elsewhere_ns and elsewhere_ns >= options.elsewhere_share * (max_on_ns + elsewhere_ns):
-        return _finding(view, options, work, elsewhere_ns, metrics)
+        return _finding(view, expected, work, metrics)
     if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
         return Passed(
             view.name,
@@ -130,13 +125,11 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
     )
 
 
-def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, metrics: tuple[Metric, ...]) -> Finding:
-    """The finding with its cost: what other units worked beyond what the expected one would need at the least."""
-    expected = _DEVICES[options.expected_unit]
+def _finding(view: ModelView, expected: Device, work: Work, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding. It has no cost: no recording shows how fast the expected unit would be."""
     unit, count = DEVICE_NAMES[expected], format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
-    cost_ns = round(min(elsewhere_ns, covered_ns(rows)) * (1 - 1 / options.speed_up))
     usual_order = device_runs_of(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
     order = f" The usual order is {order_words(usual_order)}." if len(usual_order) > 1 else ""
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
@@ -145,19 +138,11 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
         model=view.name,
         summary=(
             f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
-            f"elsewhere: {work.words}.{order}{doubt} The estimate assumes that the {unit} is at most "
-            f"{options.speed_up:g}x as fast.{of_rows(view)}{of_units(view, unit)}"
+            f"elsewhere: {work.words}.{order}{doubt}{of_rows(view)}{of_units(view, unit)}"
         ),
         metrics=metrics,
-        cost=cost_of(
-            cost_ns,
-            covered_ns(view.predictions),
-            (
-                f"Time in which other units worked for the model, less what the {unit} would need if it were "
-                f"{options.speed_up:g}x as fast, as a share of the time with predictions of this model in flight."
-            ),
-        ),
         rows=rows,
+        missed=value_of(metrics, _MISSED),
         call_sites=sites_of(view.trace, view.predictions.index),
     )
 
@@ -200,9 +185,9 @@ the requests stand for it; for the CPU, it is the `CPU` rows. Reported when both
   as the model's.
 - Rows show work in `shown_share` or more of prediction time.
 
-At least `min_predictions` predictions are needed. Estimated savings are the time in which other units worked, minus
-what the expected unit would need if it were `speed_up` times as fast. This is an upper bound, because no recording
-shows how fast it would be.
+At least `min_predictions` predictions are needed. There are no estimated savings, because no recording shows how fast
+the expected unit would be. Severity follows from the share of the predictions for which other units did half of the
+work or more.
 
 A performance report of the model (`--perf-report`) decides nothing, because it plans for its own device and compute
 units. The answer says where it plans the operations, and which may not run on the Neural Engine.

@@ -104,7 +104,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
             "loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
-    return _finding(loads, calls, sure, options)
+    return _finding(trace, loads, sure, options)
 
 
 def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
@@ -140,7 +140,7 @@ def _last_end(trace: Trace) -> int:
     return int(Intervals.from_rows(trace.activity, trace.hardware).ends.max())
 
 
-def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], options: Options) -> Finding:
+def _finding(trace: Trace, loads: pd.DataFrame, sure: Sequence[Unused], options: Options) -> Finding:
     """The finding with its cost: the loads of these models."""
     names = [entry.name for entry in sure]
     rows = loads[loads["model"].isin(names).to_numpy(dtype=bool)]
@@ -164,12 +164,7 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
             ),
             Metric("loads", len(rows), "count"),
         ),
-        cost=cost_of(
-            cost_ns,
-            covered_ns(loads, calls),
-            "Time covered by the loads of these models, as a share of the time covered by all loads and predictions "
-            "of the app.",
-        ),
+        cost=cost_of(trace, cost_ns, "Time covered by the loads of these models"),
         rows=rows,
     )
 

@@ -229,10 +229,11 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
         summary=f"{summary}.",
         metrics=metrics,
         cost=cost_of(
+            view,
             cost_ns,
-            covered_ns(view.predictions),
-            "Time slow first predictions took beyond the median of those that follow, as a share of the time covered "
-            "by the model's predictions. A warm-up prediction does this work before anyone waits.",
+            "Time slow first predictions took beyond the median of those that follow",
+            "A warm-up prediction does this work before anyone waits.",
+            once=True,
         ),
         rows=rows,
     )

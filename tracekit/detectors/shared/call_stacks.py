@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tracekit.analysis.code import sampled_calls
 from tracekit.detectors import (
+    Cost,
     InsufficientData,
     NotApplicable,
     Outcome,
     Passed,
     above,
-    cost_of,
     finding,
     format_count,
     format_share,
@@ -123,9 +123,9 @@ def judge_app_work(trace: Trace, work: AppWork | None, options: AppWorkOptions, 
         model=None,
         summary=words.summary(work),
         metrics=metrics,
-        cost=cost_of(
+        cost=Cost(
             work.time.covered_ns,
-            round(work.time.covered_ns / work.share),
+            work.share,
             f"CPU time: 1 ms for each sample {words.counted.removeprefix('samples ')}, with samples of several threads "
             f"at once counted once. {words.saved}",
             of=f"the CPU time of {words.threads}",

@@ -22,7 +22,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     cost_of,
-    covered_ns,
     format_count,
     too_few_predictions,
 )
@@ -222,11 +221,14 @@ def _uneven(durations: IntArray) -> bool:
     return bool(high > EVEN * low)
 
 
-def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) -> tuple[Intervals, Cost]:
-    """Where calls went on beyond their usual time (shape (calls,)), and what that costs. `words` begin the basis."""
+def extra_time(
+    view: ModelView, calls: Calls, usual_ns: FloatArray, words: str, *, once: bool = False
+) -> tuple[Intervals, Cost]:
+    """Where calls went on beyond their usual time (shape (calls,)), and what that costs. `words` begin the basis;
+    `once` as in `Cost`."""
     times = calls.times
     usual_end = times.starts + np.rint(usual_ns).astype(np.int64)
     longer = times.ends > usual_end
     affected = Intervals(usual_end[longer], times.ends[longer]).union()
-    basis = f"{words}, as a share of the time with predictions of this model in flight."
-    return affected, cost_of(affected.covered_ns, covered_ns(view.predictions), basis)
+    longest_ns = int((times.ends - usual_end).max(initial=0))
+    return affected, cost_of(view, affected.covered_ns, words, once=once, longest_wait_ns=longest_ns)

@@ -16,7 +16,6 @@ from tracekit.detectors import (
     Passed,
     above,
     cost_of,
-    covered_ns,
     finding,
     format_count,
     format_share,
@@ -175,6 +174,7 @@ def contention_finding(
     rows = met.rows[met.disturbed]
     usual, slow = (value_of(metrics, f"median {which} other {words.unit} work") for which in ("without", "with"))
     others, sentence = whose
+    cost_ns = min(int(filled_ns[met.disturbed].sum()), affected.covered_ns)
     return finding(
         model=view.name,
         summary=(
@@ -183,12 +183,10 @@ def contention_finding(
         ).rstrip(),
         metrics=metrics,
         cost=cost_of(
-            min(int(filled_ns[met.disturbed].sum()), affected.covered_ns),
-            covered_ns(view.predictions),
-            (
-                f"Time these predictions took beyond the median of undisturbed ones while {words.did}, as a share of "
-                "the time with predictions of this model in flight."
-            ),
+            view,
+            cost_ns,
+            f"Time these predictions took beyond the median of undisturbed ones while {words.did}",
+            longest_wait_ns=min(int(filled_ns[met.disturbed].max()), cost_ns),
         ),
         rows=rows,
         affected=affected,

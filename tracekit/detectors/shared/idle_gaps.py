@@ -25,6 +25,7 @@ from tracekit.analysis.idle import (
 )
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
+    Cost,
     Evidence,
     Finding,
     InsufficientData,
@@ -35,7 +36,6 @@ from tracekit.detectors import (
     Metric,
     ModelView,
     NotApplicable,
-    cost_of,
     is_any,
     no_prediction,
 )
@@ -282,9 +282,9 @@ def gap_finding(
     """The finding that the gaps show, with what they cost at most. `sites` is the code that runs in them; `words`
     begin the basis of the cost."""
     gaps = Intervals(idle.start_ns, idle.end_ns)
-    cost = cost_of(
-        int(gaps.durations.sum()),
-        int(idle.distance_ns.sum()),
+    cost = Cost(
+        gaps.covered_ns,
+        gaps.covered_ns / max(int(idle.distance_ns.sum()), 1),
         f"{words}, as a share of the time from the first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )

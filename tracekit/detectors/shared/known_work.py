@@ -39,6 +39,8 @@ class Work:
     known."""
     predicted_ns: int
     """Time of the predictions."""
+    by_prediction: dict[Device, IntArray]
+    """What rows show of each prediction: shape (predictions,)."""
 
     @property
     def shown_ns(self) -> int:
@@ -48,6 +50,12 @@ class Work:
     def share(self, device: Device) -> float:
         """Share of the known work."""
         return self.known_ns[device] / self.shown_ns if self.shown_ns else 0.0
+
+    def mostly_elsewhere(self, device: Device) -> float:
+        """Share of the predictions with known work for which other units did half of it or more."""
+        shown = np.sum(list(self.by_prediction.values()), axis=0)
+        elsewhere = 2 * self.by_prediction[device] <= shown
+        return float(elsewhere[shown > 0].mean()) if shown.any() else 0.0
 
     @property
     def words(self) -> str:
@@ -76,6 +84,7 @@ def known_work(view: ModelView) -> Work:
         {device: int(known[device].sum()) for device in order},
         {device: int(still[device].sum()) for device in order},
         int(durations.sum()),
+        known,
     )
 
 

@@ -100,13 +100,11 @@ def _savings(group: Group, layout: Layout) -> list[Text]:
     """Estimated savings of a fix in several models together."""
     models = {check.model for check in group.checks if check.model}
     where = f"in {format_count(len(models), 'model')}" if models else ""
-    costs = [check.cost for check in group.checks if check.cost]
-    if group.extra_savings_ns is None or not costs:
+    total, spent = group.savings_ns, group.spent_ns
+    if total is None:
         return [Text(f"{' ' * layout.indent}{where}")] if where else []
-    total = sum(cost.ns for cost in costs)
-    spent = sum(cost.ns / cost.share for cost in costs if cost.share)
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(total), style="bold")
-    if spent and not any(cost.of for cost in costs):
+    if spent:
         text.append(f" of the models' {format_time(spent)} ({format_percent(total / spent)})")
     text.append(included_above(group.extra_savings_ns, total)).append(f", {where}" if where else "")
     return layout.hanging(text, layout.indent)
@@ -122,8 +120,8 @@ def _savings_and_interval(check: Check, layout: Layout) -> list[Text]:
         share = format_percent(check.cost.share)
         text.append(f" ({share} of {check.cost.of})" if check.cost.of else f" of {time_of_whole} ({share})")
     text.append(included_above(check.extra_savings_ns, check.cost.ns))
-    for other in check.related:
-        text.append(f"; {formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
+    for relation, name in formatting.relations(check):
+        text.append(f"; {relation}: {name}", style="dim")
     if interval and len(text.plain) + len(interval) + 4 <= layout.width:
         return [text.append("    ").append(interval, style="dim")]
     lines = layout.hanging(text, layout.indent)

@@ -117,7 +117,7 @@ def _savings(check: Check) -> tuple[str, str]:
 
 def _relations(check: Check) -> list[str]:
     """Other findings that may share its cause, one sentence each."""
-    return [f"{formatting.RELATIONS[other.relation].capitalize()}: `{other.id}`." for other in check.related]
+    return [f"{relation.capitalize()}: `{name}`." for relation, name in formatting.relations(check)]
 
 
 def _evidence(check: Check) -> str:

@@ -69,8 +69,7 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
 
 def _beyond(group: Group) -> str:
     """Says where a sum leaves out time that findings above claim too."""
-    savings_ns = sum(check.cost.ns for check in group.checks if check.cost)
-    return ", not counting time included above" if group.extra_savings_ns != savings_ns else ""
+    return ", not counting time included above" if group.extra_savings_ns != group.savings_ns else ""
 
 
 def _model_label(check: Check) -> Text:
@@ -91,8 +90,8 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
         text.append(f"\n{glued(called_from(site))}")
     for caveat in check.caveats:
         text.append(f"\nnote: {caveat}", style="italic")
-    for other in check.related:
-        text.append(f"\n{formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
+    for relation, name in formatting.relations(check):
+        text.append(f"\n{relation}: {name}", style="dim")
     text.append(
         f"\n{_where(check, INTERVALS_VERBOSE if verbose else INTERVALS)}" if check.evidence else "", style="dim"
     )

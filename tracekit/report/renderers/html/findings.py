@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING
 
@@ -91,13 +90,12 @@ def _savings_line(group: Group) -> Html:
     """Id and estimated savings of a finding in all its models."""
     costs = [check.cost for check in group.checks if check.cost]
     parts: list[str] = [code(group.first.id)]
-    if costs and group.extra_savings_ns is not None:
-        savings_ns = sum(cost.ns for cost in costs)
-        model_ns = sum(cost.ns / cost.share for cost in costs if cost.share)
+    savings_ns, model_ns = group.savings_ns, group.spent_ns
+    if savings_ns is not None:
         words: list[str] = ["est. savings up to ", tag("strong", format_estimate(savings_ns))]
         if len(costs) == 1 and costs[0].of:
             words.append(f" ({format_percent(costs[0].share)} of {costs[0].of})")
-        elif model_ns and not any(cost.of for cost in costs):
+        elif model_ns:
             whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
             words.append(f" of the {whose} {unbroken(format_time(model_ns))} ({format_percent(savings_ns / model_ns)})")
         if len(group.checks) == 1:
@@ -114,13 +112,11 @@ def _per_prediction(check: Check) -> str:
     """The savings for one prediction; empty where a check did not measure its cost in each of them."""
     values = {metric.name: metric.value for metric in check.metrics}
     mean_ns = values.get("mean prediction")
-    if check.cost is None or mean_ns is None:
+    saved = (value for name, value in values.items() if name.endswith(" time per prediction"))
+    saved_ns = next(saved, None)
+    if check.cost is None or mean_ns is None or saved_ns is None:
         return ""
-    saved_ns = check.cost.share * mean_ns
-    for name, value in values.items():
-        if value is not None and name.endswith(" time per prediction") and math.isclose(value, saved_ns, rel_tol=0.01):
-            return unbroken(f", {format_time(saved_ns)} of {format_time(mean_ns)} per prediction")
-    return ""
+    return unbroken(f", {format_time(saved_ns)} of {format_time(mean_ns)} per prediction")
 
 
 def _measured(group: Group, report: Report) -> Html:
@@ -162,11 +158,11 @@ def _relations(check: Check, report: Report) -> Html | None:
     links = [
         joined(
             [
-                f"{formatting.RELATIONS[other.relation].capitalize()}: ",
-                tag("a", formatting.lowered(titles.get(other.id, other.id)), href=f"#finding-{other.id}"),
+                f"{relation.capitalize()}: ",
+                tag("a", formatting.lowered(titles.get(name, name)), href=f"#finding-{name}"),
             ]
         )
-        for other in check.related
+        for relation, name in formatting.relations(check)
     ]
     return tag("span", joined(links, "; "), class_="dim") if links else None
 
