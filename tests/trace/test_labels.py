@@ -59,6 +59,14 @@ def test_a_neural_engine_label_is_read_by_its_grammar(label, kind, model, operat
         (["Encoder"], "Encoderly_main", "Encoderly"),
         ([f"Encoder_{UUID}"], f"Encoder_{UUID}_main", f"Encoder_{UUID}"),
         ([""], "x_main", "x"),
+        # Names may begin with blanks or hold several, and labels may write one or none.
+        ([" my net"], " my net_main", " my net"),
+        ([" my net"], "my net_main", " my net"),
+        (["my  net"], "my  net_main", "my  net"),
+        (["my  net"], "my net_main", "my  net"),
+        (["my net "], "my net _main", "my net "),
+        (["net", " net"], " net_main", " net"),
+        (["net", " net"], "net_main", "net"),
     ],
 )
 def test_the_model_of_a_label_is_found_among_known_models(known, head, model):

@@ -17,6 +17,7 @@ from tracekit.intervals import Intervals, running_end
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_where
+from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +77,39 @@ class EngineWaits:
         total = np.zeros(len(predictions), np.int64)
         np.add.at(total, predictions.get_indexer(pd.Index(self.prediction)), values_ns)
         return total
+
+
+@cached_by_trace
+def all_engine_waits(trace: Trace) -> tuple[IntArray, Intervals]:
+    """Waits of the predictions of all models: labels of the app's predictions in `Trace.activity`, and when each
+    waited. Rows in the stages of a pipeline are those of the app's own prediction. O(n log n), for each model whose
+    work met other work on the engine."""
+    owner = top_predictions(trace.activity)
+    data, compute, hardware = (_of_app(frame, owner) for frame in (trace.data, trace.compute, trace.hardware))
+    predictions = rows_where(trace.activity, is_any(trace.activity["kind"], Kind.PREDICTION))
+    model = trace.activity["model"].cat.codes.to_numpy()
+    frames = [(frame, model[or_minus_one(frame["prediction"])]) for frame in (data, compute, hardware)]
+    waits = [
+        engine_waits(
+            trace,
+            rows_where(predictions, predictions["model"].cat.codes.to_numpy() == code),
+            *(rows_where(frame, of_row == code) for frame, of_row in frames),
+        )
+        for code in np.unique(frames[2][1][is_any(hardware["kind"], Kind.ANE_EXEC)])
+    ]
+    if not waits:
+        return np.zeros(0, np.int64), Intervals.none()
+    parts = zip(*((each.prediction, each.start_ns, each.end_ns) for each in waits), strict=True)
+    labels, starts, ends = map(np.concatenate, parts)
+    return labels, Intervals(starts, ends)
+
+
+def _of_app(frame: pd.DataFrame, owner: IntArray) -> pd.DataFrame:
+    """The rows that belong to a prediction and to no other process, linked to the app's own prediction."""
+    linked = or_minus_one(frame["prediction"])
+    chosen = (linked >= 0) & ~is_any(frame["attribution"], Attribution.FOREIGN)
+    rows = rows_where(frame, chosen)
+    return rows.assign(prediction=owner[linked[chosen]])
 
 
 def engine_waits(

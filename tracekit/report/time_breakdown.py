@@ -170,7 +170,7 @@ _UNITS: dict[str, str] = {
 
 _REASONS: dict[str, str] = {
     Unknown.NOT_RECORDED: "{} activity was not recorded; its time counts as unaccounted",
-    Unknown.NO_REQUESTS: "requests to the {} were not recorded; queueing for it counts as unaccounted",
+    Unknown.NO_REQUESTS: "requests to the {} were not recorded; only queueing behind other work is known",
     Unknown.NOT_SPLIT: "the recording does not show when the {} executed its requests",
     Unknown.AMBIGUOUS: "several predictions were in flight, and not all {} rows show which one they belong to",
 }

@@ -22,6 +22,7 @@ from tracekit.trace.events import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_BLANKS = re.compile(r"\s+")
 _OPERATION = "__Op"
 _DEFAULT_FUNCTION = "_main"
 _GPU_MARK = "_MpsGraphInference"
@@ -65,7 +66,7 @@ class KnownModels:
         for name in sorted(set(filter(None, names))):
             self._spellings.setdefault(_fold(name), []).append(name)
         # Names are looked up by what they begin with, not tried one by one: a file can hold many, in as many labels.
-        self._lengths = sorted({len(name) for name in self._spellings}, reverse=True)
+        self._lengths = sorted(set(map(len, self._spellings)), reverse=True)
         self._model_of: dict[str, str] = {}
 
     def find(self, head: str) -> str:
@@ -77,7 +78,7 @@ class KnownModels:
         """
         if head not in self._model_of:
             bare = _UUID.sub("", head)
-            self._model_of[head] = self._known(head) or self._known(bare) or _before_function(bare)
+            self._model_of[head] = self._known(head) or self._known(bare) or _before_function(bare.lstrip())
         return self._model_of[head]
 
     def _known(self, head: str) -> str | None:
@@ -91,7 +92,7 @@ class KnownModels:
 
 def neural_engine_label(label: str, known: KnownModels) -> HardwareLabel:
     """Meaning of a label of the Neural Engine instrument. Total: unknown forms give kind `other` and no model."""
-    head, mark, tail = label.strip().rpartition(_OPERATION)
+    head, mark, tail = label.rpartition(_OPERATION)
     match = _NEURAL_ENGINE_TAIL.fullmatch(tail) if mark and head else None
     if match is not None:
         kind = _VERBS.get((match[3] or "").strip().casefold(), Kind.OTHER)
@@ -111,7 +112,7 @@ def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
     match = _GPU_TAIL.fullmatch(label[start + len(_OPERATION) :]) if start > 0 else None
     if match is None:
         return HardwareLabel(Kind.GPU_EXEC)
-    return HardwareLabel(Kind.GPU_EXEC, known.find(label[:start].lstrip()), int(match[1]), len(match[2]))
+    return HardwareLabel(Kind.GPU_EXEC, known.find(label[:start]), int(match[1]), len(match[2]))
 
 
 def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], list[HardwareLabel]]:
@@ -133,7 +134,8 @@ def mps_command_buffers(labels: Iterable[str]) -> list[int | None]:
 
 
 def _fold(text: str) -> str:
-    return text.replace("-", "_")
+    """A name may begin with blanks or hold several, and labels may write one or none."""
+    return _BLANKS.sub(" ", text).lstrip().replace("-", "_")
 
 
 def _before_function(head: str) -> str:

@@ -74,7 +74,14 @@ def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
     for index in range(calls + 1):
         scenario.predict(MODEL, (20 + 20 * index) * MS, 5 * MS)
     answer = calls_of(scenario).too_few("Segmenter", 20)
-    assert (answer.reason, answer.record) == (reason, "Record longer, without overlapping predictions.")
+    assert (answer.reason, answer.record) == (reason, "Record longer, with more predictions.")
+
+
+def test_predictions_that_overlap_are_to_be_recorded_alone(scenario, calls_of):
+    for index in range(3):
+        scenario.predict(Model(MODEL.base, index), (20 + 4 * index) * MS, 5 * MS)
+    scenario.predict(MODEL, 90 * MS, 5 * MS)
+    assert calls_of(scenario).too_few("Segmenter", 20).record == "Record longer, without overlapping predictions."
 
 
 def gpu_calls(scenario, lengths):

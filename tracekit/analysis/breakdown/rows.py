@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.neural_engine_queue import all_engine_waits
 from tracekit.intervals import Intervals, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
@@ -31,7 +32,9 @@ class Layer(IntEnum):
     CPU = 3
     ANE_REQUEST = 4
     GPU_REQUEST = 5
-    OTHER = 6
+    ANE_WAIT = 6
+    """No row, but inferred: the prediction waited for the Neural Engine, which did other work."""
+    OTHER = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
     finder = _Finder(trace.activity, predictions)
     for frame in (trace.data, trace.compute, trace.other, trace.hardware):
         finder.add(frame, _layers(frame))
+    finder.add_waits(*all_engine_waits(trace))
     return finder.rows(), finder.shared()
 
 
@@ -175,6 +179,16 @@ class _Finder:
                 or_minus_one(frame["operation"])[inside],
             )
         )
+
+    def add_waits(self, prediction: IntArray, times: Intervals) -> None:
+        """Take in when predictions of these labels waited for the Neural Engine."""
+        window = self._prediction_of[prediction]
+        inside = window >= 0
+        window, times = window[inside], times.where(inside)
+        times = times.clipped(self._windows.starts[window], self._windows.ends[window])
+        none = np.full(len(window), -1, np.int64)
+        layer = np.full(len(window), Layer.ANE_WAIT, np.int64)
+        self._linked.append((window, layer, times.starts, times.ends, none >= 0, none, none))
 
     def _codes(self, models: pd.Series) -> IntArray:
         """Models of rows as indexes among the models of the predictions; -1 for others and none."""

@@ -36,7 +36,7 @@ from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.references import COMPUTE_PLAN, CORE_ML_USAGE
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.suggested import of_rows
-from tracekit.detectors.shared.wording import RECORD_ALONE, order_words
+from tracekit.detectors.shared.wording import order_words, record_alone
 from tracekit.trace.events import DEVICE_NAMES
 from tracekit.trace.frames import rows_where
 
@@ -117,7 +117,7 @@ def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
         known,
         options.min_predictions,
         "with known compute units",
-        record=RECORD_ALONE,
+        record=record_alone(view.predictions),
     )
 
 

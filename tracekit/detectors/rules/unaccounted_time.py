@@ -38,8 +38,6 @@ from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, IntArray
 
 
@@ -86,11 +84,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "behind each other leaves no event.",
             RECORD_PHASE_ALONE,
         )
-    rest = np.maximum(unknown - _queued(view, frame), 0)
-    metrics = _metrics(int(rest[alone].sum()) / int(durations[alone].sum()), options)
+    metrics = _metrics(int(unknown[alone].sum()) / int(durations[alone].sum()), options)
     if not reached(metrics, _UNACCOUNTED):
-        return Passed(view.name, _explained(share, waiting=True), metrics)
-    return _finding(view, alone & (rest >= options.unaccounted_share * durations), rest, metrics)
+        return Passed(view.name, _explained(share, overlapping=True), metrics)
+    return _finding(view, alone & (unknown >= options.unaccounted_share * durations), unknown, metrics)
 
 
 _UNACCOUNTED = "unaccounted time"
@@ -100,14 +97,14 @@ def _metrics(share: float, options: Options) -> tuple[Metric, ...]:
     return (above(_UNACCOUNTED, share, "share", options.unaccounted_share),)
 
 
-def _explained(share: float, waiting: bool = False) -> str:
+def _explained(share: float, overlapping: bool = False) -> str:
     """Words for time that is explained well enough."""
-    if waiting:
+    if overlapping:
         return (
-            f"{format_share(share)} of prediction time has no event of its own, but during much of it the compute unit "
-            "did other work, or another prediction of the model was in flight."
+            f"{format_share(share)} of prediction time has no event of its own, but during much of it another "
+            "prediction of the model was in flight."
         )
-    return f"Recorded events account for {format_share(1 - share)} of prediction time."
+    return f"Recorded events and known queueing account for {format_share(1 - share)} of prediction time."
 
 
 def _blind(view: ModelView, share: float) -> InsufficientData | None:
@@ -121,20 +118,6 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
         )
     unaccounted = f"{format_share(share)} of prediction time is unaccounted for. "
     return units_not_recorded(view.name, view.trace, before=unaccounted)
-
-
-def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
-    """Time of each prediction in which it waited for the Neural Engine without a request row that says so.
-
-    `frame` is that of the breakdown.
-    """
-    if not view.trace.coverage_of(NEURAL_ENGINE).rows:
-        return np.zeros(len(view.predictions), np.int64)
-    waits = view.engine_waits
-    queued = waits.by_prediction(view.predictions.index, waits.length_ns)
-    known = frame["ane_queue_ns"].to_numpy(dtype=np.int64, na_value=0)
-    rest: IntArray = np.maximum(queued - known, 0)
-    return rest
 
 
 def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[Metric, ...]) -> Finding:

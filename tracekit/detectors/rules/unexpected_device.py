@@ -14,6 +14,7 @@ from tracekit.detectors import (
     Device,
     Finding,
     InsufficientData,
+    Intervals,
     Kind,
     Metric,
     ModelView,
@@ -121,8 +122,12 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
         view.name,
         f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went."
         f"{of_units(view)}",
-        "Record this model alone, without overlapping predictions, and check the performance report in Xcode.",
+        f"Record this model alone{_apart(view)}, and check the performance report in Xcode.",
     )
+
+
+def _apart(view: ModelView) -> str:
+    return "" if Intervals.from_rows(view.predictions).alone().all() else ", without overlapping predictions"
 
 
 def _finding(view: ModelView, expected: Device, work: Work, metrics: tuple[Metric, ...]) -> Finding:

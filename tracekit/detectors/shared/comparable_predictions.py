@@ -15,6 +15,7 @@ import numpy as np
 from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
+    RECORD_LONGER,
     Cost,
     Finding,
     InsufficientData,
@@ -126,7 +127,7 @@ class Calls:
             needed,
             adjective="comparable",
             left_out=f"not compared: {self.left_out}" if self.left_out else "",
-            record=RECORD_ALONE,
+            record=RECORD_ALONE if self.overlapping else RECORD_LONGER,
         )
 
 

@@ -25,7 +25,7 @@ from tracekit.detectors import (
     too_few_predictions,
     value_of,
 )
-from tracekit.detectors.shared.wording import NOT_COMPARED, RECORD_ALONE
+from tracekit.detectors.shared.wording import NOT_COMPARED, record_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,7 @@ def met_others(
             f"with {words.unit} work",
             adjective="comparable",
             left_out=NOT_COMPARED,
-            record=RECORD_ALONE,
+            record=record_alone(view.predictions),
         )
     disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
     share = float(disturbed.mean())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import LOAD_KINDS, Device, Kind, format_count
+from tracekit.detectors import LOAD_KINDS, RECORD_LONGER, Device, Intervals, Kind, format_count
 from tracekit.trace.events import DEVICE_NAMES
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ _MAX_MODELS = 3
 
 _MAX_UNITS = 5
 """Units of an order that are named: two hand-offs there and back show the pattern."""
+
+
+def record_alone(predictions: pd.DataFrame) -> str:
+    """Advice to record longer, and alone where predictions overlap."""
+    return RECORD_LONGER if Intervals.from_rows(predictions).alone().all() else RECORD_ALONE
 
 
 def listed(names: Sequence[str], max_names: int) -> str:
