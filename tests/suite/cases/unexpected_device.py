@@ -6,6 +6,7 @@ from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIV
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.rows import Model
 
 ID = "unexpected-device"
 EXPECT_ANE = {f"{ID}.expected_unit": 1}
@@ -36,6 +37,17 @@ def mostly_elsewhere(draws: Draws) -> App:
     work = draws.integer(2, 5) * MS
     for _ in range(70):
         app.predict(model, neural_engine(work), cpu(draws.integer(2, 4) * work))
+        app.pause(300_000)
+    return app
+
+
+def name_with_blanks(draws: Draws, name: str) -> App:
+    """All work of a model of this name on the Neural Engine."""
+    app = start_recording(draws)
+    model = Model(name)
+    app.load(model, engine=True)
+    for _ in range(40):
+        app.predict(model, neural_engine(draws.integer(4, 9) * MS))
         app.pause(300_000)
     return app
 
@@ -106,7 +118,11 @@ def mostly_blank(draws: Draws) -> App:
     return app
 
 
+BLANKS = (" Segmenter", "  Pose  Net", "Pose  Net")
+
 CASES = [
+    *each(ID, NEGATIVE, BLANKS, name_with_blanks, settings=EXPECT_ANE),
+    *each(ID, POSITIVE, BLANKS, name_with_blanks, settings=EXPECT_GPU),
     *cases(ID, POSITIVE, 4, on_the_cpu, settings=EXPECT_ANE),
     *cases(ID, POSITIVE, 3, on_the_gpu, settings=EXPECT_ANE),
     *cases(ID, POSITIVE, 2, on_the_engine, settings=EXPECT_GPU),
