@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.loads import first_after_load, first_of_model, uses_of_loads
+from tracekit.analysis.loads import first_after_load, uses_of_loads
 
 LOAD = "load_cached"
 ROWS = st.lists(
@@ -46,8 +47,9 @@ def test_searching_forward_from_each_load_marks_the_same(frame, drawn):
     of_model = [k for k in range(len(rows)) if models[k] == "A"]
     loads = [k for k in of_model if kinds[k] in ("load", LOAD)]
     predictions = [k for k in of_model if kinds[k] == "prediction"]
-    is_first = first_of_model(activity.loc[loads], activity.loc[predictions])
-    assert is_first.tolist() == [k in expected for k in predictions]
+    uses = uses_of_loads(activity.loc[loads], activity.loc[predictions])
+    firsts = {predictions[k] for k in uses.first[uses.load >= 0].tolist()}
+    assert firsts == expected & set(predictions)
 
 
 def test_only_the_first_prediction_after_each_load_is_marked(frame):
@@ -114,6 +116,16 @@ def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
         assert uses.count[group] == len(mine)
     assert len(set(uses.load.tolist())) == len(uses.load)
     assert uses.first.tolist() == sorted(uses.first.tolist())
+
+
+def test_processes_on_one_load_are_told_apart(frame):
+    loads, predictions = frame((0, 1), kind=LOAD), frame((2, 3), (4, 5), (6, 7), (8, 9), (10, 11))
+    uses = uses_of_loads(loads, predictions, np.array([7, 9, 7, -1, 9]))
+    assert uses.group.tolist() == [0, 1, 0, 2, 1]
+    assert (uses.load.tolist(), uses.first.tolist()) == ([0, 0, 0], [0, 1, 3])
+    # A call that names no process is of the only one that is named.
+    assert uses_of_loads(loads, predictions, np.array([7, -1, 7, -1, 7])).group.tolist() == [0] * 5
+    assert uses_of_loads(loads, predictions, np.full(5, -1)).group.tolist() == [0] * 5
 
 
 def test_predictions_before_any_load_are_grouped_by_instance(frame):

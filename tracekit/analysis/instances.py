@@ -82,7 +82,7 @@ def traits(
     copies = _count(predictions, data, Kind.INPUT_COPY)
     used = units_used(trace, predictions.index, compute, hardware)
     engine, gpu, cpu = (_ran(instance, used[:, UNITS.index(unit)]) for unit in (Device.ANE, Device.GPU, Device.CPU))
-    return Traits(_usual(instance, copies)[instance], engine, gpu, cpu, _process(predictions, hardware))
+    return Traits(_usual(instance, copies)[instance], engine, gpu, cpu, processes_of(predictions, hardware))
 
 
 def _ran(instance: IntArray, ran: BoolArray) -> IntArray:
@@ -117,8 +117,8 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
     return usual
 
 
-def _process(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
-    """Process that the rows inside each prediction name, -1 where they name none."""
+def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
+    """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
     position, known = _positions_of_predictions(predictions, hardware)
     known &= hardware["pid"].notna().to_numpy(dtype=bool)
     pid = np.full(len(predictions), -1, np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 GAP_RATIO = 5
 """A gap stands out where it is so many times as long as the usual gap between calls (our judgment)."""
 
+USERS_PACE_NS = 250_000_000
+"""From this usual gap between calls on, a user may set the pace: nobody taps faster for long (heuristic)."""
+
 _NEVER = np.iinfo(np.int64).max // 2
 
 
@@ -33,19 +37,27 @@ def gaps_after(predictions: pd.DataFrame) -> IntArray:
     return np.append(between, [_NEVER] * min(len(called), 1)).astype(np.int64)
 
 
-def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int) -> BoolArray:
-    """For the predictions at `positions` whether a gap follows that is at least `min_gap_ns` and stands out from the
-    other gaps between predictions.
+@dataclass(frozen=True, slots=True, eq=False)
+class StandAlone:
+    """Which predictions stand alone before a gap, as a call to warm a model up does: shape (positions,) each."""
 
-    A call to warm a model up looks so, and a call for a user who always takes his time does not. O(predictions).
-    """
+    surely: BoolArray
+    """The other gaps are too short for a user."""
+    perhaps: BoolArray
+    """The other gaps are at a user's pace, so that one who took his time looks the same."""
+
+
+def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int) -> StandAlone:
+    """Whether each of the predictions at `positions` is followed by a gap that is at least `min_gap_ns` and stands out
+    from the other gaps between predictions. O(predictions)."""
     between = gaps_after(predictions)[:-1]
     followed = positions < len(between)
-    alone = np.zeros(len(positions), dtype=bool)
+    alone, paced = np.zeros(len(positions), dtype=bool), np.zeros(len(positions), dtype=bool)
     chosen = positions[followed]
     usual = np.nan_to_num(medians_of_others(between, chosen), nan=np.inf)
     alone[followed] = (between[chosen] >= min_gap_ns) & (between[chosen] >= GAP_RATIO * usual)
-    return alone
+    paced[followed] = usual >= USERS_PACE_NS
+    return StandAlone(alone & ~paced, alone & paced)
 
 
 def next_call(

@@ -39,13 +39,6 @@ def first_after_load(activity: pd.DataFrame) -> BoolArray:
     return result
 
 
-def first_of_model(loads: pd.DataFrame, predictions: pd.DataFrame) -> BoolArray:
-    """Shape (predictions,): `first_after_load` for rows of one model and level. O(n log n)."""
-    is_load = np.arange(len(loads) + len(predictions)) < len(loads)
-    time = np.concatenate((Intervals.from_rows(loads).ends, predictions["start_ns"].to_numpy()))
-    return _follows_load(is_load, time, (_instances(loads, predictions),))[len(loads) :]
-
-
 def _follows_load(loads: BoolArray, time: IntArray, keys: Sequence[CodeArray]) -> BoolArray:
     """Shape (rows,): the row is no load, and the one before it in time among those with the same keys is. At the same
     instant a load comes before the prediction that uses it."""
@@ -85,12 +78,19 @@ class Uses:
     """Shape (groups,): predictions, 1 or more."""
 
 
-def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame) -> Uses:
+def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame, process: IntArray | None = None) -> Uses:
     """Which load each prediction ran on: the last of its instance that had ended when the prediction started.
 
-    Both frames are of one model and sorted by start. O((l + p) log l).
+    Both frames are of one model and sorted by start. `process` is the process of each prediction, -1 where it is
+    unknown; loads name none, so that predictions of several processes on one load make a group for each.
+    O((l + p) log l).
     """
-    group, load = pd.factorize(_latest_load(loads, predictions))
+    latest = _latest_load(loads, predictions)
+    group = pd.factorize(latest)[0].astype(np.int64)
+    if process is not None:
+        group = _by_process(group, process)
+    load = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+    load[group] = latest
     called = Intervals.from_rows(predictions)
     first, last = np.zeros(len(load), np.int64), np.zeros(len(load), np.int64)
     # Of several values for one place, the one that is written last stays.
@@ -100,6 +100,16 @@ def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame) -> Uses:
     np.maximum.at(end, group, called.ends)
     count = np.bincount(group, minlength=len(load)).astype(np.int64)
     return Uses(group.astype(np.int64), load, first, called.starts[first], last, end, count)
+
+
+def _by_process(group: IntArray, process: IntArray) -> IntArray:
+    """Groups, shape (predictions,), of one process each. An unknown process is the only known one of its group."""
+    known = process >= 0
+    pairs = np.unique(np.column_stack((group[known], process[known])), axis=0)
+    several = np.bincount(pairs[:, 0], minlength=int(group.max(initial=-1)) + 1) > 1
+    return pd.factorize(group * (int(process.max(initial=-1)) + 2) + np.where(several[group], process + 1, 0))[
+        0
+    ].astype(np.int64)
 
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:

@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
 
     from tracekit.analysis.breakdown import Breakdown
+    from tracekit.analysis.loads import Uses
     from tracekit.analysis.neural_engine_queue import EngineWaits
-    from tracekit.arrays import BoolArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.patterns import Pattern
     from tracekit.model_files import ModelFile, Target
@@ -82,10 +85,24 @@ class ModelView:
 
     @cached_property
     def warm(self) -> BoolArray:
-        """Shape (predictions,): the prediction is not the first after a load of its model. O(n log n)."""
-        from tracekit.analysis.loads import first_of_model
+        """Shape (predictions,): the prediction is not the first on a load of its model. O(n log n)."""
+        warm = np.ones(len(self.predictions), np.bool_)
+        warm[self.uses.first[self.uses.load >= 0]] = False
+        return warm
 
-        return ~first_of_model(self.loads, self.predictions)
+    @cached_property
+    def processes(self) -> IntArray:
+        """Shape (predictions,): the process that hardware rows name for the prediction; -1 where none does."""
+        from tracekit.analysis.instances import processes_of
+
+        return processes_of(self.predictions, self.hardware)
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Predictions by process, instance and load. O(n log n)."""
+        from tracekit.analysis.loads import uses_of_loads
+
+        return uses_of_loads(self.loads, self.predictions, self.processes)
 
     @cached_property
     def engine_rows(self) -> pd.DataFrame:

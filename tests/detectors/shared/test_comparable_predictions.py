@@ -23,7 +23,7 @@ def calls_of(tmp_path):
     def build(scenario):
         write_export(scenario, tmp_path)
         views = tuple(model_views(build_trace(open_recording(tmp_path))))
-        return comparable_calls(next(view for view in views if view.name == MODEL.base))
+        return comparable_calls(next(view for view in views if view.name == MODEL.base))[0]
 
     return build
 

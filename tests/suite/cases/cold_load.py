@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.cases.slow_load import at_a_users_pace as at_a_pace
 from suite.cases.slow_load import attached_late, calls, exact
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
@@ -166,6 +167,12 @@ def not_told(draws: Draws) -> App:
 SETUP = ("warm-up-spike", "latency-jitter", "compile-at-runtime")
 """A slow first call of the other model is one, and so is a model that is compiled each time."""
 
+
+def at_a_users_pace(draws: Draws) -> App:
+    """The first call follows a cold load at once, the second after a gap; all others come as the user taps."""
+    return at_a_pace(draws, LOAD_COLD)
+
+
 CASES = [
     *each(
         ID, POSITIVE, ("load", "load", "compile", "first call", "compile, first call"), behind_other_setup, also=SETUP
@@ -189,4 +196,5 @@ CASES = [
     *cases(ID, LOOKALIKE, 1, another_instance_goes_on, page="Other instances keep predicting during"),
     *cases(ID, INSUFFICIENT, 2, not_told),
     *cases(ID, INSUFFICIENT, 1, attached_late, also=("attached-late",)),
+    *cases(ID, INSUFFICIENT, 4, at_a_users_pace),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from suite.several_loads import loaded_again
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, async_app, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.machines import WINDOW_SERVER
@@ -132,6 +133,27 @@ def two_in_flight(draws: Draws) -> App:
     return async_app(draws, unit="gpu", compute_ns=10 * MS, alone=30)
 
 
+def another_configuration(draws: Draws) -> App:
+    """A slower setting, loaded when the app begins to draw, which fills its time."""
+    slow = draws.integer(15, 30) * MS
+
+    def before(app: App, load: int, index: int) -> None:
+        if load and index % 2:
+            app.scenario.gpu_work(app.now_ns, slow, WINDOW_SERVER)
+
+    return loaded_again(draws, "gpu", lambda load, _: slow if load else 9 * MS, loads=2, calls=50, before=before)
+
+
+def drawing_on_each_load(draws: Draws) -> App:
+    """Two settings, each a load, and drawing slows down both."""
+
+    def before(app: App, load: int, index: int) -> None:
+        if index % 3 == 0:
+            app.occupy("gpu", app.now_ns, (20 if load else 8) * MS)
+
+    return loaded_again(draws, "gpu", lambda load, _: (25 if load else 10) * MS, loads=2, calls=60, before=before)
+
+
 CASES = [
     *cases(ID, POSITIVE, 7, drawing, also=LATE),
     *cases(ID, POSITIVE, 4, of_the_system, also=LATE),
@@ -148,4 +170,6 @@ CASES = [
     *cases(ID, INSUFFICIENT, 2, always, page="The app draws all the time"),
     *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
     *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),
+    *cases(ID, LOOKALIKE, 3, another_configuration, also=("load-churn",)),
+    *cases(ID, POSITIVE, 3, drawing_on_each_load, also=(*LATE, "load-churn")),
 ]

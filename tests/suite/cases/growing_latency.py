@@ -13,6 +13,7 @@ from suite.frame import (
     cases,
     each,
 )
+from suite.several_loads import loaded_again
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, cpu_app, decoder_app, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
@@ -190,6 +191,22 @@ def steady_cpu(draws: Draws) -> App:
     return cpu_app(draws, compute_ns=cpu(6 * MS).compute_ns, predictions=80)
 
 
+def larger_settings(draws: Draws) -> App:
+    """Each setting is slower than the one before, and a load of its own."""
+    step = draws.integer(12, 15)
+    unit = draws.choice(("neural engine", "gpu", "cpu"))
+    return loaded_again(
+        draws, unit, lambda load, _: 8 * MS * step**load // 10**load, loads=8, calls=25, pause_ns=200_000
+    )
+
+
+def answers_on_their_own_load(draws: Draws) -> App:
+    """A model without a cache is loaded for each answer."""
+    longest = draws.integer(30, 40)
+    unit = draws.choice(("neural engine", "gpu", "cpu"))
+    return loaded_again(draws, unit, lambda _, index: (6 + index // 3) * MS, loads=4, calls=longest)
+
+
 CASES = [
     *cases(ID, POSITIVE, 5, without_a_cache),
     *cases(ID, POSITIVE, 3, one_answer),
@@ -208,4 +225,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 1, piling_up, also=("concurrent-predictions",), page="Predictions pile up and each"),
     *cases(ID, INSUFFICIENT, 2, short_sequences),
     *cases(ID, INSUFFICIENT, 2, one_long_answer, expected=INSUFFICIENT_DATA, also=EFFECTS),
+    *cases(ID, LOOKALIKE, 4, larger_settings, also=("load-churn",), page="A setting changes, and the model"),
+    *cases(ID, POSITIVE, 4, answers_on_their_own_load, also=("load-churn", "latency-jitter")),
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from suite.cases.shape_switching import larger_inputs, off_the_engine, prompt_and_tokens, waiting
+from suite.cases.shape_switching import larger_inputs, off_the_engine, prompt_and_tokens, slow_by_any_amount, waiting
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.several_loads import loaded_again
 from suite.together import Caller, together
 from tracekit.testing import Draws
 from tracekit.testing.apps import (
@@ -201,6 +202,37 @@ def long_work_in_a_queue(draws: Draws) -> App:
     return together(draws, first, second, calls=160)
 
 
+def another_configuration(draws: Draws) -> App:
+    """A slower setting from the middle on: the app loads the model for it."""
+    slow = draws.integer(18, 40) * MS
+    unit = draws.choice(("neural engine", "gpu", "cpu"))
+    return loaded_again(draws, unit, lambda load, _: slow if load else 9 * MS, loads=2, calls=60)
+
+
+def now_and_then_a_better_one(draws: Draws) -> App:
+    """One prediction in nine comes from an instance with a slower setting."""
+    app = start_recording(draws)
+    base, unit = draw_models(draws)[0].base, draws.choice((neural_engine, cpu))
+    usual, better = Model(base, 1), Model(base, 2)
+    app.load(usual, 30 * MS)
+    app.load(better, 30 * MS)
+    for index in range(180):
+        app.predict(*((better, unit(27 * MS)) if index % 9 == 8 else (usual, unit(9 * MS))), inputs=0)
+        app.pause(200_000)
+    return app
+
+
+def slow_on_each_load(draws: Draws) -> App:
+    """Calls are slow now and then with either of two settings, each of which is a load."""
+    slow = {index for index in range(3, 60) if index % 7 == draws.integer(0, 6)} | {10, 20, 30, 40}
+    unit = draws.choice(("neural engine", "gpu", "cpu"))
+
+    def work(load: int, index: int) -> int:
+        return (20 if load % 2 else 8) * (draws.integer(17, 60) if index in slow else 10) * MS // 10
+
+    return loaded_again(draws, unit, work, loads=4, calls=60)
+
+
 CASES = [
     *cases(ID, POSITIVE, 4, held_up_at_random, also=("unaccounted-time",)),
     *cases(ID, POSITIVE, 3, low_priority),
@@ -233,4 +265,8 @@ CASES = [
     *cases(ID, INSUFFICIENT, 2, few_calls),
     *cases(ID, INSUFFICIENT, 2, async_app),
     *cases(ID, POSITIVE, 4, long_work_in_a_queue, also=("neural-engine-contention", "shape-switching")),
+    *cases(ID, LOOKALIKE, 4, another_configuration, also=("load-churn",), page="A setting changes, and the model"),
+    *cases(ID, LOOKALIKE, 2, now_and_then_a_better_one, page="A setting changes, and the model"),
+    *cases(ID, POSITIVE, 4, slow_on_each_load, also=("load-churn",)),
+    *cases(ID, POSITIVE, 5, slow_by_any_amount),
 ]

@@ -216,6 +216,20 @@ def few_calls(draws: Draws) -> App:
 HELD_UP = ("unaccounted-time",)
 WARM_UP = ("warm-up-spike",)
 
+
+def larger_and_prepared(draws: Draws) -> App:
+    """The first input of the second shape is larger than later ones, and the model is prepared for it besides."""
+    app = start_recording(draws)
+    model, unit = draw_models(draws)[0], draws.choice(UNITS)
+    app.load(model, engine=unit == "neural engine")
+    for index in range(90):
+        second = index >= 10 and index % 7 < 3
+        first = index == 14
+        app.predict(model, Step(unit, (140 if first else 18 if second else 8) * MS), host_ns=80 * MS if first else 0)
+        app.pause(200_000)
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 5, turned, also=OTHER_WORK),
     *cases(ID, POSITIVE, 3, smaller_second, also=OTHER_WORK),
@@ -250,4 +264,5 @@ CASES = [
     *cases(ID, INSUFFICIENT, 3, after_a_gap, also=OTHER_WORK),
     *cases(ID, INSUFFICIENT, 3, right_after_a_slow_first, also=(*OTHER_WORK, *WARM_UP)),
     *cases(ID, INSUFFICIENT, 2, few_calls, also=(*OTHER_WORK, *HELD_UP)),
+    *cases(ID, POSITIVE, 3, larger_and_prepared, also=OTHER_WORK),
 ]

@@ -108,6 +108,21 @@ def overlap_unseen(draws: Draws) -> App:
 WAITED = ("cold-load",)
 FOUND, PASSED, OPEN = {None: "finding"}, {None: "passed"}, {None: "insufficient_data"}
 
+
+def at_a_users_pace(draws: Draws) -> App:
+    """One model is called right after the loads, and again after a gap; all further calls come as the user taps."""
+    app = start_recording(draws)
+    models = draw_models(draws, 3)
+    for model in models:
+        app.load(model, draws.integer(800, 3_000) * MS, LOAD_COLD, engine=True)
+    app.predict(models[0], neural_engine(8 * MS))
+    app.pause(12_000 * MS)
+    for index in range(30):
+        app.predict(models[index % 3], neural_engine(8 * MS))
+        app.pause(draws.integer(600, 1_100) * MS // 3)
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 7, one_after_another, expected=FOUND, also=WAITED),
     *cases(ID, POSITIVE, 4, all_at_once, expected=FOUND, also=WAITED),
@@ -123,4 +138,5 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, from_the_cache, expected=PASSED, also=("slow-load",), page="Loads from the cache"),
     *cases(ID, INSUFFICIENT, 2, not_told, expected=OPEN),
     *cases(ID, INSUFFICIENT, 1, overlap_unseen, expected=OPEN, also=WAITED, page="Loads overlap and no Neural"),
+    *cases(ID, INSUFFICIENT, 2, at_a_users_pace, expected=OPEN, also=WAITED),
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.several_loads import callers_of_one_name, loaded_again
 from suite.together import Caller, together
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
-from tracekit.testing.recorder import App, Step, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.recorder import App, Step, Unit, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rows import Model
 
 ID = "shape-switching"
@@ -180,6 +181,68 @@ def growing_answers(draws: Draws) -> App:
     return app
 
 
+UNITS: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
+
+
+def settings_to_and_fro(draws: Draws) -> App:
+    """The user tries two settings in turn, and the app loads the model for each."""
+    fast, slow = draws.integer(6, 9) * MS, draws.integer(20, 40) * MS
+    unit = draws.choice(UNITS)
+    return loaded_again(draws, unit, lambda load, _: slow if load % 2 else fast, loads=6)
+
+
+def two_configurations(draws: Draws) -> App:
+    """Two instances of different configurations, called in turn."""
+    slow = draws.integer(24, 40) * MS
+    return callers_of_one_name(draws, (lambda _: 8 * MS, lambda _: slow), (1, 2), unit=draws.choice(("gpu", "cpu")))
+
+
+def two_processes(draws: Draws, numbers: tuple[int | None, int | None]) -> App:
+    """All processes are recorded, and two of them call a model of one name."""
+    slow = draws.integer(24, 40) * MS
+    return callers_of_one_name(draws, (lambda _: 8 * MS, lambda _: slow), numbers, of_processes=True)
+
+
+def two_processes_unnamed(draws: Draws) -> App:
+    """The same on the CPU, where no row names a process."""
+    works = (lambda _: 8 * MS, lambda _: 30 * MS)
+    return callers_of_one_name(draws, works, (1, 1), of_processes=True, unit="cpu")
+
+
+def on_each_load(draws: Draws) -> App:
+    """Shapes change on each of several loads of two settings."""
+    shapes = [draws.chance(350) for _ in range(40)]
+    unit = draws.choice(UNITS)
+    scale = draws.integer(13, 20)
+    return loaded_again(
+        draws,
+        unit,
+        lambda load, index: (25 if shapes[index] else 8) * (scale if load % 2 else 10) * MS // 10,
+        loads=4,
+        calls=40,
+    )
+
+
+def in_one_of_two_instances(draws: Draws) -> App:
+    """One of two instances is given inputs of several shapes."""
+    shapes = [draws.chance(350) for _ in range(60)]
+    works = (lambda _: 15 * MS, lambda index: (40 if shapes[index] else 10) * MS)
+    return callers_of_one_name(draws, works, (1, 2), calls=60, unit=draws.choice(("gpu", "cpu")))
+
+
+def slow_by_any_amount(draws: Draws) -> App:
+    """One call in six takes longer, by anything from twice to more than four times."""
+    slow = {index for index in range(5, 150) if draws.chance(170)}
+    unit = draws.choice(UNITS)
+    return loaded_again(
+        draws,
+        unit,
+        lambda _, index: 8 * (draws.integer(196, 427) if index in slow else 100) * MS // 100,
+        loads=1,
+        calls=150,
+    )
+
+
 CASES = [
     *cases(ID, POSITIVE, 3, off_the_engine, also=DEVICE),
     *cases(ID, POSITIVE, 3, off_to_the_gpu, also=DEVICE),
@@ -203,4 +266,11 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, growing_answers, also=("growing-latency",), page="Latency grows with a sequence"),
     *cases(ID, INSUFFICIENT, 2, few_calls, also=DEVICE),
     *cases(ID, INSUFFICIENT, 2, nothing_of_the_work, also=(*JITTER, "unaccounted-time")),
+    *cases(ID, LOOKALIKE, 6, settings_to_and_fro, also=("load-churn",), page="A setting changes, and the model"),
+    *cases(ID, LOOKALIKE, 3, two_configurations, page="A setting changes, and the model"),
+    *each(ID, LOOKALIKE, ((1, 2), (1, 1), (None, None)), two_processes, page="A setting changes, and the model"),
+    *cases(ID, INSUFFICIENT, 2, two_processes_unnamed),
+    *cases(ID, POSITIVE, 4, on_each_load, also=("load-churn",)),
+    *cases(ID, POSITIVE, 3, in_one_of_two_instances, also=("duplicate-instances",)),
+    *cases(ID, LOOKALIKE, 5, slow_by_any_amount, also=JITTER, page="Predictions are slow by any amount"),
 ]

@@ -147,6 +147,13 @@ def detector_and_landmarks(draws: Draws, frames: int) -> App:
 HELD_UP = ("unaccounted-time",)
 CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
 
+
+def with_a_prompt(draws: Draws) -> App:
+    """Each use opens with a prompt, and its program is brought back first: each alone would make the call slow."""
+    unit = draws.choice(("neural engine", "gpu", "cpu"))
+    return uses(draws, unit, first_ns=draws.integer(60, 150) * MS, host_ns=draws.integer(40, 60) * MS)
+
+
 CASES = [
     *cases(ID, POSITIVE, 6, taken_from_memory, also=HELD_UP),
     *cases(ID, POSITIVE, 6, low_clocks),
@@ -163,4 +170,5 @@ CASES = [
     *each(ID, INSUFFICIENT, (15, 24, 25, 30), speculative_decoding, page="A prompt precedes its tokens"),
     *cases(ID, INSUFFICIENT, 2, two_pauses, also=HELD_UP),
     *cases(ID, INSUFFICIENT, 2, as_with_a_prompt, page="A prompt precedes its tokens"),
+    *cases(ID, POSITIVE, 4, with_a_prompt, also=("shape-switching", "latency-jitter", *HELD_UP)),
 ]

@@ -150,6 +150,31 @@ def attached_late(draws: Draws) -> App:
     return calls(app, draws, draw_models(draws)[0])
 
 
+def at_a_users_pace(draws: Draws, label: str = LOAD_CACHED) -> App:
+    """The first call follows a long load at once, the second after a gap; all others come as the user taps."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, draws.integer(3_000, 16_000) * MS, label, engine=True)
+    app.pause(19 * MS)
+    app.predict(model, neural_engine(20 * MS))
+    app.pause(draws.integer(9_000, 15_000) * MS)
+    for _ in range(draws.integer(12, 20)):
+        app.predict(model, neural_engine(20 * MS))
+        app.pause(draws.integer(700, 1_500) * MS)
+    return app
+
+
+def tapped_from_the_load_on(draws: Draws) -> App:
+    """The same without an unusual gap."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, draws.integer(3_000, 16_000) * MS)
+    for _ in range(20):
+        app.predict(model, neural_engine(20 * MS))
+        app.pause(draws.integer(1_200, 3_500) * MS)
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 5, on_demand),
     *cases(ID, POSITIVE, 4, behind_another),
@@ -169,4 +194,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, background_of_another),
     *cases(ID, INSUFFICIENT, 2, not_told),
     *cases(ID, INSUFFICIENT, 1, attached_late, also=("attached-late",)),
+    *cases(ID, INSUFFICIENT, 4, at_a_users_pace),
+    *cases(ID, POSITIVE, 3, tapped_from_the_load_on),
 ]

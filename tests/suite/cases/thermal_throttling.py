@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.several_loads import loaded_again
 from suite.together import Caller, together
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, Before, async_app, camera_app, gpu_app, neural_engine_app, steady_app
@@ -208,6 +209,33 @@ def more_in_flight_when_hot(draws: Draws) -> App:
 
 CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
 
+
+def another_configuration(draws: Draws) -> App:
+    """A slower setting, loaded in the minute in which the device becomes warm."""
+    slow, state = draws.integer(14, 30) * MS, draws.choice(HOT)
+
+    def before(app: App, load: int, index: int) -> None:
+        if index == 0:
+            app.thermal(state if load else "Nominal")
+
+    unit = draws.choice(("neural engine", "gpu", "cpu"))
+    return loaded_again(draws, unit, lambda load, _: slow if load else 10 * MS, loads=2, calls=60, before=before)
+
+
+def hot_on_each_load(draws: Draws) -> App:
+    """Two settings, each a load, and the device becomes warm with both."""
+    slow, state = draws.integer(14, 22), draws.choice(HOT)
+
+    def before(app: App, load: int, index: int) -> None:
+        if index in (0, 30):
+            app.thermal(state if index else "Nominal")
+
+    def work(load: int, index: int) -> int:
+        return (slow if index >= 30 else 10) * (3 if load else 1) * MS
+
+    return loaded_again(draws, draws.choice(("neural engine", "gpu", "cpu")), work, loads=2, calls=60, before=before)
+
+
 CASES = [
     *cases(ID, POSITIVE, 5, throttled),
     *cases(ID, POSITIVE, 3, in_steps),
@@ -235,4 +263,6 @@ CASES = [
     *cases(ID, INSUFFICIENT, 2, hot_from_the_start),
     *cases(ID, INSUFFICIENT, 1, few_calls),
     *cases(ID, INSUFFICIENT, 1, hot_for_a_moment),
+    *cases(ID, LOOKALIKE, 4, another_configuration, also=("load-churn",), page="A setting changes, and the model"),
+    *cases(ID, POSITIVE, 4, hot_on_each_load, also=("load-churn", "latency-jitter")),
 ]

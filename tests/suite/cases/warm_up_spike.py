@@ -193,6 +193,50 @@ def beside_a_load(draws: Draws) -> App:
     return simulation.run()
 
 
+def longest_prompt_first(draws: Draws) -> App:
+    """The first prompt is the longest; shorter ones follow after tools and pauses, some answers go on without one."""
+    app = start_recording(draws)
+    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu", "cpu"))
+    app.load(model, 180 * MS)
+    prompts = [draws.integer(500, 900), *(draws.choice((0, draws.integer(40, 220))) for _ in range(4)), 120]
+    for prompt in prompts:
+        if prompt:
+            app.predict(model, Step(unit, prompt * MS))
+        for _ in range(draws.integer(20, 40)):
+            app.pause(150_000)
+            app.predict(model, Step(unit, 11 * MS))
+        app.pause(draws.integer(1_200, 4_000) * MS)
+    return app
+
+
+def prepared_for_a_prompt(draws: Draws) -> App:
+    """Prompts of different lengths, and the first call also prepares for long."""
+    app = start_recording(draws)
+    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu", "cpu"))
+    app.load(model, 180 * MS)
+    for turn in range(5):
+        prepares = draws.integer(300, 900) * MS if turn == 0 else 0
+        app.predict(model, Step(unit, draws.integer(90, 250) * MS), host_ns=prepares)
+        for _ in range(30):
+            app.pause(150_000)
+            app.predict(model, Step(unit, 11 * MS))
+        app.pause(draws.integer(1_200, 4_000) * MS)
+    return app
+
+
+def warmed_up_or_used(draws: Draws) -> App:
+    """A slow call after the load, then one call every second or two; the user took longer after the first one."""
+    app = start_recording(draws)
+    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu"))
+    app.load(model, 60 * MS)
+    app.predict(model, Step(unit, 12 * MS), host_ns=draws.integer(200, 700) * MS)
+    app.pause(draws.integer(9_000, 15_000) * MS)
+    for _ in range(25):
+        app.predict(model, Step(unit, 12 * MS))
+        app.pause(draws.integer(800, 1_500) * MS)
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 6, slow_first),
     *cases(ID, POSITIVE, 3, camera_stutters),
@@ -237,4 +281,14 @@ CASES = [
     ),
     *cases(ID, INSUFFICIENT, 3, few_calls),
     *cases(ID, POSITIVE, 3, beside_a_load),
+    *cases(
+        ID,
+        LOOKALIKE,
+        6,
+        longest_prompt_first,
+        also=("shape-switching", "latency-jitter"),
+        page="The first prediction has a far",
+    ),
+    *cases(ID, POSITIVE, 4, prepared_for_a_prompt, also=("shape-switching", "latency-jitter", "unaccounted-time")),
+    *cases(ID, INSUFFICIENT, 3, warmed_up_or_used, also=("unaccounted-time",)),
 ]

@@ -32,6 +32,7 @@ from tracekit.detectors.shared.load_options import (
     called,
     hang_share_option,
     max_delay_option,
+    perhaps_warmed_up,
     warm_up_pause_option,
     without_load,
 )
@@ -71,8 +72,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
     rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     known = cold_loads(loads, view.trace, rule)
     long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
-    waited = long.copy()
-    waited[long] = called(view, rows_where(loads, long), options.soon_ms, options.warm_up_pause_s)
+    waited, perhaps = long.copy(), long.copy()
+    calls = called(view, rows_where(loads, long), options.soon_ms, options.warm_up_pause_s)
+    waited[long], perhaps[long] = calls.surely, calls.perhaps
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     metrics = _metrics(view, known, felt, options)
@@ -80,6 +82,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return _finding(view, known, felt, hung & ~waited, metrics)
     if (known.unknown & felt).any():
         return _undecided(view, known.unknown & felt)
+    if ((known.cold | known.unknown) & perhaps).any():
+        longest = format_time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
+        return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
     return Passed(view.name, _nobody_waits(view, known), metrics)
 
 
@@ -211,7 +216,8 @@ Reported when something waited for a cold load of `min_wait_ms` or more. That is
 started within `soon_ms` after the load and none during it, or if the main thread was unresponsive for `hung_share` of
 the load (Hangs instrument). Further loads, compilations and first predictions between the load and the prediction, with
 gaps of at most `soon_ms`, are part of the wait. A single prediction counts as a warm-up that no one waits for if an
-unusually long gap of `warm_up_pause_s` or more follows it.
+unusually long gap of `warm_up_pause_s` or more follows it. If gaps are as long as a user makes them throughout (median
+of 0.25 s or more), the two look alike, and the check is not evaluated.
 
 If something waited for a load, but the recording does not show whether that load was cold or came from the cache, the
 check is not evaluated. A benchmark that clears the cache on purpose is reported too, because a recording does not show

@@ -24,6 +24,7 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
+from tracekit.detectors.shared.comparable_latency import judged_apart
 from tracekit.detectors.shared.competing_work import certainty_of_longer, time_by_model
 from tracekit.detectors.shared.contention import (
     ContentionOptions,
@@ -40,7 +41,7 @@ from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray, IntArray
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if mine.all():
         return NotApplicable(view.name, f"No other model of the app used the CPU. {_UNKNOWN}")
     others = every[~mine]
-    calls = _calls(view, cpu_rows, others)
+    return judged_apart(view, lambda chosen: _judged(view, cpu_rows, others, chosen, options))
+
+
+def _judged(
+    view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: BoolArray, options: Options
+) -> Outcome:
+    """The answer for the `chosen` predictions, which compare with each other."""
+    calls = _calls(view, cpu_rows, others, chosen)
     part = float(np.median(calls.cpu_ns / calls.durations)) if len(calls.rows) else 1.0
     if part < options.cpu_share:
         words = f"CPU work is {format_share(part)} of prediction time, too little to slow predictions down much."
@@ -129,8 +137,8 @@ def _cpu_work(trace: Trace) -> pd.DataFrame:
     return rows_where(trace.compute[["start_ns", "duration_ns", "model"]], chosen)
 
 
-def _calls(view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame) -> Calls:
-    """O(n log n) in the predictions and CPU rows."""
+def _calls(view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: BoolArray) -> Calls:
+    """The comparable ones among the `chosen` predictions. O(n log n) in the predictions and CPU rows."""
     rows = view.predictions
     predicted, work = Intervals.from_rows(rows), Intervals.from_rows(cpu_rows)
     owner = rows.index.get_indexer(pd.Index(cpu_rows["prediction"].to_numpy(dtype=np.int64)))
@@ -139,7 +147,7 @@ def _calls(view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame) -> Cal
     low, high = np.full(len(rows), np.iinfo(np.int64).max), np.full(len(rows), -1)
     np.minimum.at(low, owner, linked.starts)
     np.maximum.at(high, owner, linked.ends)
-    comparable = (high > low) & predicted.alone() & view.warm
+    comparable = (high > low) & predicted.alone() & view.warm & chosen
     cpu_ns = union_length_by_group(owner, linked.starts, linked.ends, len(rows))[comparable]
     if _elsewhere(view):
         at_risk, spans = work, Intervals(low[comparable], high[comparable])
@@ -210,11 +218,11 @@ down, and each can take about as long as both would one after the other.
 ## How it is measured
 
 Per model, on predictions with CPU rows in the Compute lane that overlap no other prediction of the model and are not
-the first after a load. Other work means CPU rows of the app's other models. Overlap is measured only at the beginning
-of each prediction's CPU work, over the same length of time for all: the 10th percentile of the time that CPU work
-spans. So no prediction counts as disturbed just because it is long. A prediction is *disturbed* if other work covers
-`overlap_share` or more of that beginning, and *undisturbed* if it covers `calm_share` or less. Reported when all of
-these hold:
+the first after a load, and only among loads and instances of alike latency. Other work means CPU rows of the app's
+other models. Overlap is measured only at the beginning of each prediction's CPU work, over the same length of time for
+all: the 10th percentile of the time that CPU work spans. So no prediction counts as disturbed just because it is long.
+A prediction is *disturbed* if other work covers `overlap_share` or more of that beginning, and *undisturbed* if it
+covers `calm_share` or less. Reported when all of these hold:
 
 - `affected_share` or more of the predictions are disturbed.
 - Their median latency is at least `slowdown` times that of the undisturbed ones.

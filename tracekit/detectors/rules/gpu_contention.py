@@ -25,6 +25,7 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
+from tracekit.detectors.shared.comparable_latency import judged_apart
 from tracekit.detectors.shared.competing_work import certainty_of_longer
 from tracekit.detectors.shared.contention import (
     ContentionOptions,
@@ -81,7 +82,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not len(gpu_work.prediction_index):
         return NotApplicable(view.name, "None of the recorded work ran on the GPU.")
     others = _of_others(view)
-    phases = _phases(view, gpu_work, others)
+    return judged_apart(view, lambda chosen: _judged(view, _phases(view, gpu_work, others, chosen), others, options))
+
+
+def _judged(view: ModelView, phases: Phases, others: BoolArray, options: Options) -> Outcome:
+    """The answer for predictions that compare with each other."""
     met = met_others(view, phases.rows, phases.overlap, options, _WORDS)
     if not isinstance(met, Met):
         return met
@@ -148,13 +153,14 @@ def _of_others(view: ModelView) -> BoolArray:
     return chosen
 
 
-def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray) -> Phases:
+def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray, chosen: BoolArray) -> Phases:
+    """Of the comparable ones among the `chosen` predictions."""
     count = len(view.predictions)
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(low, gpu_work.prediction_index, gpu_work.times.starts)
     np.maximum.at(high, gpu_work.prediction_index, gpu_work.times.ends)
     predicted = Intervals.from_rows(view.predictions)
-    comparable = (high > low) & predicted.alone() & (predicted.durations > 0) & view.warm
+    comparable = (high > low) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
     times = Intervals(low[comparable], high[comparable])
     shortest = int(np.quantile(times.durations, 0.1)) if len(times) else 0
     first = Intervals(times.starts, np.minimum(times.starts + shortest, times.ends))
@@ -206,9 +212,9 @@ slow down: frames drop, and predictions take longer.
 ## How it is measured
 
 Per model, on predictions with work on the GPU that overlap no other prediction of the model and are not the first after
-a load. A prediction's GPU time runs from its first GPU request or row to its last. A prediction is *disturbed* if the
-GPU does other work, of any process, for `overlap_share` or more of this time, and *undisturbed* if it does for
-`calm_share` at most. Reported when all of these hold:
+a load, and only among loads and instances of alike latency. A prediction's GPU time runs from its first GPU request or
+row to its last. A prediction is *disturbed* if the GPU does other work, of any process, for `overlap_share` or more of
+this time, and *undisturbed* if it does for `calm_share` at most. Reported when all of these hold:
 
 - `affected_share` or more of the predictions are disturbed.
 - Their median latency is at least `slowdown` times that of the undisturbed ones.

@@ -171,6 +171,8 @@ savings are the time beyond the latency at the beginning of the sequence.
   s, or one that starts over before the device could cool down (30 s), is evaluated.
 - Latency jumps once, for example because the input changes: this is not growth.
 - Predictions pile up and each queues behind those before it: they overlap, see `concurrent-predictions`.
+- A setting changes, and the model is loaded again for it, or another instance or process uses it: only predictions on
+  loads, instances and processes of alike latency are compared.
 """
 
 FIX = """

@@ -262,6 +262,8 @@ the first third.
 - Inputs differ in size: if they are copied, copying takes longer too.
 - Inputs have a few shapes: see `shape-switching`. For sequences, see `growing-latency`; for heat, `thermal-throttling`.
 - The first predictions after a load or of each sequence are slow: see `warm-up-spike` and `slow-after-idle`.
+- A setting changes, and the model is loaded again for it, or another instance or process uses it: only predictions on
+  loads, instances and processes of alike latency are compared.
 """
 
 FIX = """

@@ -25,8 +25,8 @@ from tracekit.detectors import (
     reached,
     value_of,
 )
+from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time
-from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
 from tracekit.detectors.shared.latency_causes import judged_when_cool
 from tracekit.detectors.shared.references import FLEXIBLE_SHAPES, RESHAPE_FREQUENCY
@@ -67,11 +67,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for the first prediction of each amount of work."""
     if view.predictions.empty:
         return no_prediction(view.name)
-    surely, perhaps = waits_for_others(view)
+    latency = latencies(view)
     calls = calls_with_openings(view)
-    answer = judged_when_cool(view, calls, lambda some, _: _judge(view, some, surely, options))
-    if isinstance(answer, Finding) and (perhaps > surely).any():
-        other = judged_when_cool(view, calls, lambda some, _: _judge(view, some, perhaps, options))
+    answer = judged_when_cool(view, calls, lambda some, _: _judge(view, some, latency.without_waits_ns, options))
+    if isinstance(answer, Finding) and (latency.shortest_ns < latency.without_waits_ns).any():
+        other = judged_when_cool(view, calls, lambda some, _: _judge(view, some, latency.shortest_ns, options))
         if not isinstance(other, Finding):
             return InsufficientData(
                 view.name,
@@ -82,14 +82,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return answer
 
 
-def _judge(view: ModelView, calls: Calls, waited_ns: IntArray, options: Options) -> Outcome:
-    """The answer for predictions without their waits, shape (predictions,)."""
-    without_waits_ns = view.predictions["duration_ns"].to_numpy() - waited_ns
+def _judge(view: ModelView, calls: Calls, without_waits_ns: IntArray, options: Options) -> Outcome:
+    """The answer for calls among predictions that take so long without their waits, shape (predictions,)."""
     rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.pause_s * 1e9))
     groups = group_by_work(view, calls, without_waits_ns, rule)
     if not groups.stands_out.any():
         index = view.predictions.index.get_indexer(calls.rows.index)
-        worst = float((without_waits_ns[index] / groups.usual_ns[groups.group]).max())
+        usual = groups.usual_ns[groups.group]
+        worst = float(((without_waits_ns[index] - groups.expected_ns + usual) / usual).max())
         return Passed(
             view.name,
             f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median).",
@@ -142,7 +142,7 @@ def _untold(view: ModelView, slow: pd.DataFrame, groups: int) -> InsufficientDat
 
 def _finding(view: ModelView, calls: Calls, groups: Groups, slow: BoolArray, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what first predictions took beyond the median of their group."""
-    usual = groups.usual_ns[groups.group[slow]]
+    usual = groups.expected_ns[slow]
     affected, cost = extra_time(
         view,
         calls.where(slow),
@@ -186,14 +186,14 @@ Per model, on its comparable predictions: without the first after each load, tho
 queued behind other work on the same compute unit, and those that heat slows down. A recording names no shapes.
 Predictions are grouped by the time that compute units worked for them: groups are narrow, hold `group_share` or more of
 the predictions, and their medians differ by a factor of 1.5 or more. A prediction stands out if it takes at least
-`ratio` times the median of its group and `min_extra_ms` longer, and less than half of the extra time is its own work.
+`ratio` times the median of its group and `min_extra_ms` longer, not counting what compute units work longer for it.
 Reported when both hold:
 
 - Of the first predictions of each group after each load, `slow_share` or more stand out. The group that the load itself
   begins with does not count.
 - At most `as_slow_share` of all other predictions stand out.
 
-Estimated savings are the time that these first predictions take beyond the median of their group.
+Estimated savings are the time that these first predictions take beyond the median of their group and their larger work.
 
 Shapes that keep the compute units busy for about the same time look like one shape. If a few predictions stand out
 among predictions of one amount of work, the check is not evaluated. The same holds if the first prediction of a group

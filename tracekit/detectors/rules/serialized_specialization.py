@@ -66,11 +66,9 @@ def detect(trace: Trace, options: Options) -> Outcome:
     rule = (round(options.gap_ms * 1e6), options.min_models)
     calls = _calls(trace)
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
-    felt = [
-        chain
-        for chain in chains
-        if (chain.in_line is None or _costs(chain, options)) and _waited(chain, calls, trace, options)
-    ]
+    long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
+    waited = [_waited(chain, calls, trace, options) for chain in long]
+    felt = [chain for chain, answer in zip(long, waited, strict=True) if answer]
     costly = [chain for chain in felt if _costs(chain, options)]
     if costly:
         return _finding(trace, costly, options)
@@ -95,6 +93,14 @@ def detect(trace: Trace, options: Options) -> Outcome:
                 "Record two launches in a row: if the second loads are much shorter, the first ones specialized the "
                 "models.",
             )
+    if None in waited:
+        return InsufficientData(
+            None,
+            "A gap follows the prediction right after models that were specialized in a row. Gaps are long throughout, "
+            "so the recording does not show whether a user waited for that prediction or whether it warmed the model "
+            "up.",
+            "Record the feature from the loads on, with several predictions in a row.",
+        )
     longest = max(chains, key=lambda chain: chain.lost_ns, default=None)
     return Passed(None, _why_not(longest, int(loads.cold.sum()), options), _metrics(longest, options))
 
@@ -110,8 +116,9 @@ def _calls(trace: Trace) -> pd.DataFrame:
     return rows_where(activity, is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP))
 
 
-def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool:
-    """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it."""
+def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool | None:
+    """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it; None
+    where that call may have been one to warm the model up."""
     chain_row = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
     if hung_share(chain_row, trace)[0] >= max(options.hung_share, 1e-9):
         return True
@@ -121,9 +128,10 @@ def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Option
         return False
     first = near.iloc[index]
     model_calls = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
-    return not stand_alone(
+    alone = stand_alone(
         model_calls, np.array([model_calls.index.get_loc(first.name)]), round(options.warm_up_pause_s * 1e9)
-    )[0]
+    )
+    return None if alone.perhaps[0] else not alone.surely[0]
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:

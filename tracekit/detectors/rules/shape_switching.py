@@ -161,7 +161,8 @@ Per model, on its comparable predictions, which exclude the first after each loa
 that queued behind other work, and long predictions that open a sequence (a prompt before its tokens); if heat slows
 predictions down, only those in the coolest thermal state are compared. Reported when all of these hold:
 
-- Latencies form narrow groups on a logarithmic scale, each with `group_share` or more of the predictions.
+- Latencies form narrow groups on a logarithmic scale, each with `group_share` or more of the predictions: half of a
+  group lies within 30% of its median, and nine in ten within a factor of 1.5.
 - The groups' medians differ by a factor of `ratio` and by `min_difference_ms`.
 - Predictions switch between the fast group and the others `switches` times or more. Slow predictions that open a
   sequence and end in it do not count, since clocks that come up after a gap look the same.
@@ -177,7 +178,10 @@ The first prediction of a new shape can be slow as well: see `new-shape-spike`.
 - One model processes both prompt and tokens: long predictions that open a sequence are left out.
 - Predictions queue behind other models or the screen, or are delayed otherwise: they do the same work.
 - Latency grows with a sequence, or with heat: other checks cover this.
+- Predictions are slow by any amount, which is no group: see `latency-jitter`.
 - Latency changes once and stays: any input, setting or state may have changed. See `latency-jitter`.
+- A setting changes, and the model is loaded again for it, or another instance or process uses it: only predictions on
+  loads, instances and processes of alike latency are compared.
 """
 
 HINT = """

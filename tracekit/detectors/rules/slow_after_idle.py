@@ -31,13 +31,14 @@ from tracekit.detectors import (
     reached,
     value_of,
 )
+from tracekit.detectors.shared.comparable_latency import due_to_work
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time, judged
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.arrays import BoolArray
+    from tracekit.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +101,20 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
         )
     if elsewhere > _RARE * share:
         return Passed(view.name, f"{format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
-    if _more_work(view, calls, slow, ~after) and not _keeps_pace(view):
+    larger = _due_to_work(view, calls, ~after, usual) if not _keeps_pace(view) else np.zeros(len(durations))
+    slow &= durations - larger >= limit
+    if float(slow.sum()) / pauses < options.slow_share:
         return InsufficientData(
             view.name,
             f"The first prediction after a gap takes {format_time(median_after)} instead of {format_time(usual)} "
             "(medians), but it may have more work: a prompt or a larger input would look the same.",
             "Record the feature with the same input each time, at a steady rate, with the Core ML template.",
         )
-    return _finding(view, calls, slow, usual, metrics, options)
+    return _finding(view, calls, slow, usual + larger, metrics, options)
 
 
 _RARE = 0.1
 """Part of the share of slow predictions after pauses that the share elsewhere may be."""
-
-_MOSTLY = 0.5
-"""Part of the extra time from which on it is work of the compute units."""
-
 
 _IDLE_SHARE = 0.25
 """Part of the time without a call of the model, or of one that alternates with it, from which on a steady rate is a
@@ -132,13 +131,13 @@ def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> BoolArray:
     return after
 
 
-def _more_work(view: ModelView, calls: Calls, slow: BoolArray, others: BoolArray) -> bool:
-    """Whether the extra time may be work of the compute units: it is, or it is not known."""
-    busy = busy_times(view, calls).sum(axis=1)
-    if min(float((busy[chosen] > 0).mean()) for chosen in (slow, others)) < KNOWN_SHARE:
-        return True
-    extra = float(np.median(calls.durations[slow]) - np.median(calls.durations[others]))
-    return float(np.median(busy[slow]) - np.median(busy[others])) >= _MOSTLY * extra
+def _due_to_work(view: ModelView, calls: Calls, others: BoolArray, usual: float) -> FloatArray:
+    """Shape (calls,): time in ns by which larger work than that of the `others` makes each longer; without limit where
+    it is not known."""
+    work = busy_times(view, calls).sum(axis=1)
+    if min(float((work[chosen] > 0).mean()) for chosen in (~others, others)) < KNOWN_SHARE:
+        return np.full(len(work), np.inf)
+    return due_to_work(work, np.median(work[others]), usual)
 
 
 def _keeps_pace(view: ModelView) -> bool:
@@ -148,14 +147,15 @@ def _keeps_pace(view: ModelView) -> bool:
 
 
 def _finding(
-    view: ModelView, calls: Calls, slow: BoolArray, usual: float, metrics: tuple[Metric, ...], options: Options
+    view: ModelView, calls: Calls, slow: BoolArray, expected: FloatArray, metrics: tuple[Metric, ...], options: Options
 ) -> Finding:
-    """The finding with its cost: what slow calls after pauses took beyond the median of the others."""
+    """The finding with its cost: what slow calls after pauses took beyond the median of the others and their larger
+    work, `expected` of shape (calls,)."""
     count = int(slow.sum())
     affected, cost = extra_time(
         view,
         calls.where(slow),
-        np.full(count, usual),
+        expected[slow],
         "Time slow predictions after gaps took beyond the median of the other predictions",
     )
     rows = calls.rows[slow]
@@ -163,7 +163,8 @@ def _finding(
         model=view.name,
         summary=(
             f"After a gap of {options.pause_s:g} s or more, {format_count(count, 'prediction')} took "
-            f"{format_time(float(np.median(rows['duration_ns'])))} (median) instead of {format_time(usual)}. "
+            f"{format_time(float(np.median(rows['duration_ns'])))} (median) instead of "
+            f"{format_time(value_of(metrics, 'median of the other predictions'))}. "
             f"{format_share(value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "
             f"slow, {format_share(value_of(metrics, 'slow predictions elsewhere'))} of the others."
         ),
@@ -186,17 +187,19 @@ first prediction after the gap pays for that, just when the user comes back.
 ## How it is measured
 
 Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, and
-those that queued behind other work on the same compute unit. A gap counts if it lasts `pause_s` or longer and more than
-five times the usual interval. The first prediction after it is slow if it takes at least `ratio` times the median of
-the other predictions, and `min_extra_ms` longer. Reported when `slow_share` or more of the predictions after gaps are
-slow, and hardly any of the others are. At least `min_pauses` gaps and `min_calls` other predictions are needed.
-Estimated savings are the extra time of these predictions.
+those that queued behind other work on the same compute unit, and of which only those on loads, instances and processes
+of alike latency are compared. What compute units work longer for a prediction does not count. A gap counts if it lasts
+`pause_s` or longer and more than five times the usual interval. The first prediction after it is slow if it takes at
+least `ratio` times the median of the other predictions, and `min_extra_ms` longer. Reported when `slow_share` or more
+of the predictions after gaps are slow, and hardly any of the others are. At least `min_pauses` gaps and `min_calls`
+other predictions are needed. Estimated savings are the extra time of these predictions.
 
 ## Not a problem when
 
-- A prompt precedes its tokens: if compute units work longer in the slow predictions, or their work is unknown, the
-  check is evaluated only for predictions at the steady rate of a camera or screen. Predictions that start after the end
-  of those of another model, as in speculative decoding, have no such rate.
+- A prompt precedes its tokens: what compute units work longer in the slow predictions does not count, except at the
+  steady rate of a camera or screen. Predictions that start after the end of those of another model, as in speculative
+  decoding, have no such rate. If nothing else makes predictions slow, or their work is unknown, the check is not
+  evaluated.
 - The first prediction after a load is slow: see `warm-up-spike`.
 - Predictions are slow at any time: see `latency-jitter` and `shape-switching`.
 - Predictions queue behind other work that starts when the user comes back.

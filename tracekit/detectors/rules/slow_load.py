@@ -24,7 +24,13 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
-from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause_option, without_load
+from tracekit.detectors.shared.load_options import (
+    called,
+    max_delay_option,
+    perhaps_warmed_up,
+    warm_up_pause_option,
+    without_load,
+)
 from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
 from tracekit.detectors.shared.reloads import again_and_again
 from tracekit.detectors.shared.snippets import load_early
@@ -53,21 +59,25 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return without_load(view, "how long it took and whether a prediction waited for it")
     if view.predictions.empty:
         return no_prediction(view.name)
-    known = cold_loads(view.loads, view.trace, ColdRule())
-    felt = ~known.cold & (view.loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6)
-    if felt.any():
-        felt[felt] = called(view, rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
+    known, durations = cold_loads(view.loads, view.trace, ColdRule()), view.loads["duration_ns"].to_numpy()
+    felt = ~known.cold & (durations >= options.min_wait_ms * 1e6)
+    calls = called(view, rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
+    perhaps = felt.copy()
+    felt[felt], perhaps[perhaps] = calls.surely, calls.perhaps
     sure = rows_where(view.loads, felt & ~known.unknown)
     metrics = _metrics(view, sure, options)
+    if not felt.any() and perhaps.any():
+        longest = format_time(int(durations[perhaps].max()))
+        return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
     if not felt.any():
         return Passed(view.name, _nobody_waits(view), metrics)
     if again_and_again(view):
         return Passed(view.name, "Its long loads are reloads, which another check reports.", metrics)
     if sure.empty:
-        longest = int(view.loads["duration_ns"].to_numpy()[felt].max())
+        longest = format_time(int(durations[felt].max()))
         return InsufficientData(
             view.name,
-            f"A prediction waited for a load of {format_time(longest)}, but the recording does not show whether the "
+            f"A prediction waited for a load of {longest}, but the recording does not show whether the "
             "model was specialized or loaded from the cache.",
             "Record two launches in a row: if the second load is much shorter, the first one specialized the model.",
         )
@@ -134,6 +144,10 @@ Per model, from the Activity lane. A load counts if it took `min_wait_ms` or lon
 the device (see `cold-load` for how that is recognized). Reported when a prediction of the model waited for such a load:
 it started within `soon_ms` after the load, and none started during it. Further loads, compilations and first
 predictions between the load and the prediction, with gaps of at most `soon_ms`, are part of the wait.
+
+A single prediction before an unusually long gap of `warm_up_pause_s` or more counts as a warm-up that no one waits for.
+If gaps are as long as a user makes them throughout (median of 0.25 s or more), the two look alike, and the check is not
+evaluated.
 
 If the row does not say whether the load came from the cache, and nothing else shows it, the check is not evaluated.
 

@@ -141,6 +141,8 @@ savings are the time that predictions in hotter states took beyond the coolest s
 - Predictions queue behind other models or the screen on the same compute unit: they are left out.
 - Inputs get larger after a while: only the thermal state distinguishes this from heat, so check whether the work
   changed too.
+- A setting changes, and the model is loaded again for it, or another instance or process uses it: only predictions on
+  loads, instances and processes of alike latency are compared.
 """
 
 FIX = """

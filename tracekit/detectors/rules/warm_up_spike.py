@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.load_waits import gaps_after, stand_alone
-from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -30,15 +29,15 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
+from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
-from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.idle_gaps import Activity, read_gaps
-from tracekit.detectors.shared.load_options import without_load
-from tracekit.detectors.shared.prompts import works_longer
+from tracekit.detectors.shared.load_options import perhaps_warmed_up, without_load
 from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
 from tracekit.detectors.shared.wording import KEEP_LOADED
 
 if TYPE_CHECKING:
+    from tracekit.analysis.loads import Uses
     from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -74,13 +73,40 @@ class FirstCalls:
 
     index: IntArray
     """Position among the predictions."""
+    duration_ns: FloatArray
+    """Latency, as it was given."""
     usual_ns: FloatArray
-    """Median, without waits, of the predictions that follow on the same load."""
-    extra_ns: FloatArray
-    """How much longer than that the first one took."""
-    ratio: FloatArray
+    """Median of the predictions that follow on the same load."""
     as_slow: FloatArray
     """Share of the following predictions that took about as long as the first, or longer (`alike_share`)."""
+
+    @property
+    def extra_ns(self) -> FloatArray:
+        """How much longer than usual each took."""
+        return self.duration_ns - self.usual_ns
+
+    @property
+    def ratio(self) -> FloatArray:
+        """Each to the usual one."""
+        return self.duration_ns / np.maximum(self.usual_ns, 1.0)
+
+    def stand_out(self, options: Options) -> BoolArray:
+        """Whether each is so much longer than those that follow, and hardly any of these are."""
+        long = (self.ratio >= options.ratio) & (self.extra_ns >= options.min_extra_ms * 1e6)
+        return long & (self.as_slow <= options.as_slow_share)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Predictions that follow a gap and are not the first after a load, of those that compare with each first
+    prediction: shape (firsts,) each."""
+
+    median_ns: FloatArray
+    """NaN where there is none."""
+    as_usual: BoolArray
+    """There are some, and the compute units work no longer for any of them than usual."""
+    more_work: BoolArray
+    """Compute units work longer for some."""
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -89,9 +115,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     if view.loads.empty:
         return without_load(view, "which prediction was the first")
-    waited, perhaps = waits_for_others(view)
-    answer = _judged(view, waited, options)
-    if isinstance(answer, Finding) and not isinstance(_judged(view, perhaps, options), Finding):
+    latency = latencies(view)
+    answer = _judged(view, latency.without_waits_ns, options)
+    if isinstance(answer, Finding) and not isinstance(_judged(view, latency.shortest_ns, options), Finding):
         return InsufficientData(
             view.name,
             "The first prediction after a load took longer than those that follow, but its compute unit also did "
@@ -101,83 +127,111 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return answer
 
 
-def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
-    """The answer for predictions without their waits, shape (predictions,)."""
-    uses = uses_of_loads(view.loads, view.predictions)
-    without_waits_ns = view.predictions["duration_ns"].to_numpy() - waited_ns
-    firsts = first_calls(uses, without_waits_ns, options)
-    if not len(firsts.index):
+def _judged(view: ModelView, latency_ns: IntArray, options: Options) -> Outcome:
+    """The answer for predictions that take so long, shape (predictions,)."""
+    whole = first_calls(view.uses, latency_ns, options)
+    if not len(whole.index):
         return InsufficientData(
             view.name,
             f"No load is followed by {options.min_following + 1} or more predictions, so the first one has nothing to "
             "be compared with.",
             KEEP_LOADED,
         )
-    spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
-    rare = firsts.as_slow <= options.as_slow_share
     pause_ns = round(options.pause_s * 1e9)
-    deliberate = stand_alone(view.predictions, firsts.index, pause_ns)
-    resumed = _median_after_pauses(uses, view.predictions, without_waits_ns, pause_ns)
-    durations = without_waits_ns[firsts.index]
-    special = durations * options.alike_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
-    chosen = spike & rare & special & ~deliberate
-    metrics = _metrics(firsts, chosen, resumed, options)
-    if chosen.any() and resumed is None and _may_be_prompts(view, firsts.index[chosen]):
+    resumed = _resumed(view, latency_ns, whole.index, pause_ns)
+    spike = whole.stand_out(options)
+    of_the_input = ~_same_input(view, whole, spike, resumed)
+    larger = np.where(of_the_input, _due_to_work(view, whole), 0.0)
+    without_work = latency_ns.astype(np.float64)
+    without_work[whole.index] -= larger
+    firsts = first_calls(view.uses, without_work, options)
+    alone = stand_alone(view.predictions, firsts.index, pause_ns)
+    special = ~(firsts.duration_ns * options.alike_share <= resumed.median_ns)
+    chosen = firsts.stand_out(options) & special
+    late = chosen & ~(alone.surely | alone.perhaps)
+    metrics = _metrics(firsts, late, resumed.median_ns, options)
+    if late.any():
+        return _finding(view, firsts, late, metrics)
+    if (chosen & alone.perhaps).any():
+        slow_ns = firsts.duration_ns[chosen & alone.perhaps].max()
+        return perhaps_warmed_up(view, f"the first prediction after a load, which took {format_time(int(slow_ns))}")
+    unclear = spike & ~chosen & special & ~alone.surely & ~(resumed.more_work & np.isfinite(larger))
+    if unclear.any():
         return InsufficientData(
             view.name,
-            f"The first prediction after a load took {format_time(int(durations[chosen].max()))}, but it also had "
-            "more work: it warms up the model, or it has a larger input, such as the prompt of a language model.",
+            f"The first prediction after a load took {format_time(int(whole.duration_ns[unclear].max()))}, but it also "
+            "had more work: it warms up the model, or it has a larger input, such as the prompt of a language model.",
             f"Use the feature twice in one recording, {options.pause_s:g} s or more apart, and keep the model loaded.",
         )
-    if chosen.any():
-        return _finding(view, firsts, chosen, metrics)
-    return Passed(view.name, _why_not(firsts, spike, rare, deliberate, durations, options), metrics)
+    return Passed(view.name, _why_not(whole, firsts, alone.surely, options), metrics)
 
 
-def _may_be_prompts(view: ModelView, index: IntArray) -> bool:
-    """Whether the slow calls at these positions may be slow for their input: their compute units work longer too,
-    nothing paces the calls, as nothing paces the tokens of an answer, and they are not alike, as warming up is each
+def _same_input(view: ModelView, firsts: FirstCalls, spike: BoolArray, resumed: Resumed) -> BoolArray:
+    """Shape (firsts,): longer work of the first prediction cannot come from a larger input. Predictions after a gap
+    have no larger one either, or a pace gives each the same, or first predictions are alike, as warming up is each
     time."""
-    durations = view.predictions["duration_ns"].to_numpy()[index]
-    alike = len(index) > 1 and durations.max() <= EVEN * durations.min()
-    if alike or not works_longer(view, index).all():
-        return False
-    return read_gaps(view, _FEW_CALLS).activity is not Activity.PACED
+    long = firsts.duration_ns[spike]
+    alike = len(long) > 1 and bool(long.max() <= EVEN * long.min())
+    if alike and not resumed.more_work.any():
+        return np.ones(len(spike), np.bool_)
+    if not spike.any() or read_gaps(view, _FEW_CALLS).activity is Activity.PACED:
+        return np.ones(len(spike), np.bool_)
+    return resumed.as_usual
 
 
 _FEW_CALLS = 3
 """So many calls have two distances: fewer show no pace."""
 
 
-def first_calls(uses: Uses, durations: IntArray, options: Options) -> FirstCalls:
-    """First predictions after loads that enough others on the same load follow, given how long each of the model's
-    predictions took without its waits. O(n log n)."""
-    following = np.ones(len(durations), dtype=bool)
+def _due_to_work(view: ModelView, firsts: FirstCalls) -> FloatArray:
+    """Time in ns by which larger work makes each first prediction longer; without limit where no work of the model was
+    recorded."""
+    work = latencies(view).work_ns
+    if not work.any():
+        return np.full(len(firsts.index), np.inf)
+    usual = _usual_by_use(view.uses, work)[view.uses.group[firsts.index]]
+    return due_to_work(work[firsts.index], usual, firsts.usual_ns)
+
+
+def _usual_by_use(uses: Uses, values: FloatArray) -> FloatArray:
+    """Median on each load, without the first prediction: shape (uses,), NaN where there is no other."""
+    following = np.ones(len(values), np.bool_)
     following[uses.first] = False
+    medians = pd.Series(values[following]).groupby(uses.group[following]).median()
+    return np.asarray(medians.reindex(range(len(uses.load))), dtype=np.float64)
+
+
+def first_calls(uses: Uses, latency_ns: IntArray | FloatArray, options: Options) -> FirstCalls:
+    """First predictions after loads that enough others on the same load follow, given the latency of each of the
+    model's predictions. O(n log n)."""
     has_following = (uses.load >= 0) & (uses.count > options.min_following)
-    following &= has_following[uses.group]
-    group, following_ns = uses.group[following], durations[following]
-    usual = pd.Series(following_ns).groupby(group).median().to_numpy()
-    first_ns = durations[uses.first].astype(np.float64)
-    slow = np.bincount(group, following_ns >= options.alike_share * first_ns[group], minlength=len(first_ns))[
-        has_following
-    ] / (uses.count[has_following] - 1)
-    first, first_ns = uses.first[has_following], first_ns[has_following]
-    return FirstCalls(first, usual, first_ns - usual, first_ns / np.maximum(usual, 1.0), slow)
+    first = uses.first[has_following]
+    slow = latency_ns >= options.alike_share * latency_ns[uses.first][uses.group]
+    slow[uses.first] = False
+    share = np.bincount(uses.group, slow, minlength=len(uses.load))[has_following] / (uses.count[has_following] - 1)
+    usual = _usual_by_use(uses, latency_ns.astype(np.float64))[has_following]
+    return FirstCalls(first, latency_ns[first].astype(np.float64), usual, share)
 
 
-def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, durations: IntArray, pause_ns: int) -> float | None:
-    """Median of the durations, shape (predictions,), of those that follow a pause and are not the first after a
-    load."""
-    paused = np.concatenate(([False], gaps_after(predictions)[:-1] >= pause_ns))
+def _resumed(view: ModelView, latency_ns: IntArray, index: IntArray, pause_ns: int) -> Resumed:
+    """Predictions after gaps of `pause_ns` among those that compare with each of the firsts at `index`."""
+    latency, uses = latencies(view), view.uses
+    paused = np.concatenate(([False], gaps_after(view.predictions)[:-1] >= pause_ns))
     paused[uses.first] = False
-    resumed = durations[paused]
-    return float(np.median(resumed)) if len(resumed) else None
+    # Where no work was recorded, what takes longer may have more.
+    work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)
+    more = paused & (work >= LARGER_WORK * _usual_by_use(uses, work)[uses.group])
+    count = int(latency.kind.max(initial=0)) + 1
+    medians = pd.Series(latency_ns[paused]).groupby(latency.kind[paused]).median().reindex(range(count)).to_numpy()
+    some, larger = (np.bincount(latency.kind[chosen], minlength=count) > 0 for chosen in (paused, more))
+    kind = latency.kind[index]
+    return Resumed(medians[kind].astype(np.float64), (some & ~larger)[kind], larger[kind])
 
 
-def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed: float | None, options: Options) -> tuple[Metric, ...]:
+def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed_ns: FloatArray, options: Options) -> tuple[Metric, ...]:
     """Everything measured; of several first predictions the one that stands out most."""
     worst = int(np.lexsort((firsts.extra_ns, chosen))[-1])
+    after_gap = None if np.isnan(resumed_ns[worst]) else float(resumed_ns[worst])
     return (
         above("first prediction to median of following", float(firsts.ratio[worst]), "ratio", options.ratio),
         above(
@@ -185,28 +239,29 @@ def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed: float | None, optio
         ),
         below("following predictions as slow", float(firsts.as_slow[worst]), "share", options.as_slow_share),
         Metric("median of following predictions", float(firsts.usual_ns[worst]), "ns"),
-        Metric("median after a gap", resumed, "ns"),
+        Metric("median after a gap", after_gap, "ns"),
         Metric("first predictions compared", len(firsts.index), "count"),
     )
 
 
-def _why_not(
-    firsts: FirstCalls, spike: BoolArray, rare: BoolArray, deliberate: BoolArray, durations: IntArray, options: Options
-) -> str:
-    """Why no first prediction is a problem, in words."""
+def _why_not(whole: FirstCalls, firsts: FirstCalls, alone: BoolArray, options: Options) -> str:
+    """Why no first prediction is a problem, in words. `whole` has them with their larger work, `firsts` without."""
+    spike = (whole.ratio >= options.ratio) & (whole.extra_ns >= options.min_extra_ms * 1e6)
     if not spike.any():
-        worst = int(np.argmax(firsts.ratio))
-        if firsts.ratio[worst] < options.ratio:
+        worst = int(np.argmax(whole.ratio))
+        if whole.ratio[worst] < options.ratio:
             return (
-                f"The first prediction after a load takes at most {firsts.ratio[worst]:.1f}x the median of those that "
+                f"The first prediction after a load takes at most {whole.ratio[worst]:.1f}x the median of those that "
                 "follow."
             )
         return "First predictions after a load take slightly longer than others, too little to notice."
-    slow = format_time(int(durations[spike].max()))
-    if (spike & rare & deliberate).any():
+    slow = format_time(int(whole.duration_ns[spike].max()))
+    if (whole.stand_out(options) & alone).any():
         return f"The first prediction took {slow} and was followed by a gap, as a warm-up prediction is."
-    if not (spike & rare).any():
+    if not whole.stand_out(options).any():
         return f"The first prediction took {slow}, and some later ones took about as long."
+    if not firsts.stand_out(options).any():
+        return f"The first prediction took {slow}, for more work: later ones after a gap have more than usual too."
     return (
         f"The first prediction took {slow}, and predictions after a gap take about as long: the load is not the cause."
     )
@@ -259,21 +314,26 @@ that predictions are queued behind other work on the Neural Engine does not coun
 
 Estimated savings are the time that first predictions take beyond that median.
 
-Not reported in two cases: if predictions after a gap of `pause_s` or more without a load take `alike_share` or more of
-the first one's duration (median), because then the gap makes them slow and not the load; and if such a gap, far longer
-than the other gaps, follows the first prediction, which is then a warm-up as under *Fix*.
+Where compute units work longer for the first prediction than usual, that larger work does not count, unless one of
+these shows that the input is not larger: predictions run at a steady rate, first predictions after several loads are
+alike, or predictions after a gap of `pause_s` or more work no longer than usual.
+
+Not reported in two cases: if predictions after such a gap take `alike_share` or more of the first one's duration
+(median), because then the gap makes them slow and not the load; and if such a gap, far longer than the other gaps,
+follows the first prediction, which is then a warm-up as under *Fix*. If gaps are as long as a user makes them
+throughout (median of 0.25 s or more), the check is not evaluated in the second case. Predictions after gaps count where
+they ran on loads, instances and processes of alike latency.
 
 ## Not a problem when
 
 - The model's predictions are often that slow: see `latency-jitter`.
-- A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too.
-  A recording of a single turn is not evaluated.
+- A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too,
+  and may be shorter. A recording of a single turn is not evaluated.
 - The first prediction is queued while its compute unit works for others. If the recording does not show whether it was
   queued or was warming up, the check is not evaluated. `CPU to GPU Latency` decides nothing: in public recordings it is
   10 to 43 ms at first predictions and 0.2 ms later, and others used the GPU for less than a tenth of that time.
-- The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s` after
-  which predictions are fast from the start, the check is not evaluated, unless predictions run at a steady rate or the
-  first predictions after several loads are alike.
+- The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s`, a
+  steady rate or alike first predictions, the check is not evaluated.
 """
 
 FIX = """

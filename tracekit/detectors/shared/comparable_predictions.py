@@ -1,8 +1,9 @@
 """The calls of a model whose times can be compared with each other.
 
-Several detectors ask why some calls take longer than others. What is known to make a call slow, and is another
-detector's business, is left out for all of them alike: warming up, waiting for another call, waiting for somebody
-else's work, and the long calls that open a sequence.
+Several detectors ask why some calls take longer than others. Only calls of one process, instance and load are compared,
+and those of others that are alike (`comparable_latency`). What is known to make a call slow, and is another detector's
+business, is left out for all of them alike: warming up, waiting for another call, waiting for somebody else's work, and
+the long calls that open a sequence.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tracekit.detectors import (
     format_count,
     too_few_predictions,
 )
+from tracekit.detectors.shared.comparable_latency import latencies, worst_of
 from tracekit.detectors.shared.competing_work import held_up
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
 from tracekit.intervals import depth_profile, integrate
@@ -60,7 +62,9 @@ class Calls:
     rows: pd.DataFrame
     """Prediction rows, sorted by start."""
     burst: IntArray
-    """Shape (calls,): number of the sequence, which counts all predictions of the model."""
+    """Shape (calls,): number of the sequence, which counts all predictions that these are chosen from."""
+    chosen_from: BoolArray
+    """Shape (predictions,): the model's predictions on loads that are compared together."""
     cold: int
     """Left out: the first after a load."""
     overlapping: int
@@ -71,6 +75,8 @@ class Calls:
     """Left out: the same, if work whose unit or owner is not known was on that unit."""
     opening: int
     """Left out: opens a sequence of shorter calls, as a prompt does before the tokens that follow."""
+    elsewhere: int
+    """Left out: on a load, in an instance or a process with another usual latency, as of another configuration."""
     with_unclear: Calls | None = None
     """The calls together with the unclear ones; None where there are none."""
 
@@ -98,6 +104,7 @@ class Calls:
     def left_out(self) -> str:
         """Words for what was left out; empty where nothing was."""
         counts = (
+            (self.elsewhere, "on a load or instance with another latency"),
             (self.cold, "first after a load"),
             (self.overlapping, "overlapping"),
             (self.waiting, "queued behind other work"),
@@ -108,7 +115,7 @@ class Calls:
 
     def too_few(self, model: str, needed: int) -> InsufficientData:
         """The answer where fewer than `needed` calls can be compared: the same for all detectors that ask."""
-        total = len(self.rows) + self.cold + self.overlapping + self.waiting + self.unclear + self.opening
+        total = int(self.chosen_from.sum())
         if self.cold >= max(needed, total / 2):
             return InsufficientData(
                 model,
@@ -131,29 +138,40 @@ class Calls:
         )
 
 
-def comparable_calls(view: ModelView) -> Calls:
-    """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
-    rows of the trace where times differ much; found once per trace."""
+def comparable_calls(view: ModelView) -> tuple[Calls, ...]:
+    """The calls of the model that can be compared with each other, for each kind of load; most predictions first, and
+    at least one. Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times
+    differ much; found once per trace."""
     key = (comparable_calls, view.name)
-    return view.trace.cache.get(key, lambda: _comparable(view, _in_flight(view.predictions) == 1))
+    return view.trace.cache.get(key, lambda: _of_each_kind(view, _in_flight(view.predictions) == 1))
 
 
-def calls_of_same_concurrency(view: ModelView) -> Calls:
+def calls_of_same_concurrency(view: ModelView) -> tuple[Calls, ...]:
     """The comparable calls where one prediction at a time is the rule; else those with about as many predictions of the
     model in flight as during most. Calls in flight together take longer, and all of them by as much. O(n log n)."""
-    calls = comparable_calls(view)
-    if calls.overlapping <= len(calls.rows):
-        return calls
+    every = comparable_calls(view)
+    if all(calls.overlapping <= len(calls.rows) for calls in every):
+        return every
     depth = _in_flight(view.predictions)
-    timed = view.warm & (depth > 0)
-    return _comparable(view, np.abs(depth - np.median(depth[timed])) <= SAME_CONCURRENCY)
+    usual = [np.median(depth[calls.chosen_from & view.warm & (depth > 0)]) for calls in every]
+    return tuple(
+        calls
+        if calls.overlapping <= len(calls.rows)
+        else _comparable(view, calls.chosen_from, np.abs(depth - middle) <= SAME_CONCURRENCY)
+        for calls, middle in zip(every, usual, strict=True)
+    )
 
 
-def judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) -> Outcome:
-    """What a detector says of calls, however those count of which it is unclear whether they waited for others.
+def judged(view: ModelView, every: tuple[Calls, ...], judge: Callable[[Calls], Outcome]) -> Outcome:
+    """What a detector says of calls, of each kind of load apart, and however those count of which it is unclear whether
+    they waited for others.
 
     Where only these calls make a finding, the answer is that it is not evaluated.
     """
+    return worst_of(view, [_judged(view, calls, judge) for calls in every])
+
+
+def _judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) -> Outcome:
     outcome = judge(calls)
     if calls.with_unclear is None or isinstance(outcome, Finding):
         return outcome
@@ -177,23 +195,40 @@ def _in_flight(predictions: pd.DataFrame) -> FloatArray:
     return mean
 
 
-def calls_with_openings(view: ModelView) -> Calls:
+def calls_with_openings(view: ModelView) -> tuple[Calls, ...]:
     """The comparable calls with the long ones that open a sequence. O(n log n)."""
-    calls = comparable_calls(view)
-    return _comparable(view, _in_flight(view.predictions) == 1, openings=True) if calls.opening else calls
+    every = comparable_calls(view)
+    if not any(calls.opening for calls in every):
+        return every
+    return _of_each_kind(view, _in_flight(view.predictions) == 1, openings=True)
 
 
-def _comparable(view: ModelView, alike: BoolArray, openings: bool = False) -> Calls:
-    """The comparable calls among those that are `alike` in their concurrency, shape (predictions,)."""
-    rows = view.predictions
+def _of_each_kind(view: ModelView, alike: BoolArray, openings: bool = False) -> tuple[Calls, ...]:
+    together = latencies(view).compared_together
+    return tuple(_comparable(view, chosen, alike, openings) for chosen in together)
+
+
+def _comparable(view: ModelView, chosen: BoolArray, alike: BoolArray, openings: bool = False) -> Calls:
+    """The comparable ones of the `chosen` predictions among those that are `alike` in their concurrency, shape
+    (predictions,)."""
+    rows = rows_where(view.predictions, chosen)
     burst = burst_numbers(rows)
-    warm, timed = view.warm, rows["duration_ns"].to_numpy() > 0
+    warm, alike, timed = view.warm[chosen], alike[chosen], rows["duration_ns"].to_numpy() > 0
     comparable = warm & alike & timed
-    cold, overlapping = int((~warm & timed).sum()), int((warm & ~alike & timed).sum())
-    calls = Calls(rows_where(rows, comparable), burst[comparable], cold, overlapping, 0, 0, 0)
+    calls = Calls(
+        rows_where(rows, comparable),
+        burst[comparable],
+        chosen,
+        cold=int((~warm & timed).sum()),
+        overlapping=int((warm & ~alike & timed).sum()),
+        waiting=0,
+        unclear=0,
+        opening=0,
+        elsewhere=int((~chosen).sum()),
+    )
     if not _uneven(calls.durations):
         return calls
-    delayed = held_up(view, calls.rows, _windows(rows, burst))
+    delayed = held_up(view, calls.rows, chosen, _windows(rows, burst))
     waiting, unclear = int(delayed.surely.sum()), int(delayed.perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
     with_unclear = choose(replace(calls.where(~delayed.surely), waiting=waiting))

@@ -52,15 +52,16 @@ class HeldUp:
     """The same if work whose unit or owner the recording does not name was on that unit."""
 
 
-def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
+def held_up(view: ModelView, rows: pd.DataFrame, chosen_from: BoolArray, windows: Intervals) -> HeldUp:
     """Which of some predictions of a model others made long.
 
-    `windows` are its sequences of calls. O(n log n) in the rows of the trace.
+    `chosen_from`, shape (predictions,), are those that compare with each other, and `windows` the sequences of these.
+    O(n log n) in the rows of the trace.
     """
     predicted = Intervals.from_rows(rows)
     usual = float(np.quantile(predicted.durations, 0.1))
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
-    times = _unit_times(view.breakdown.frame).sum(axis=0)
+    times = _unit_times(view.breakdown.frame)[chosen_from].sum(axis=0)
     units = _units(times)
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))

@@ -15,10 +15,11 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
-from tracekit.analysis.latency import Growth, Modes, growth, modes
+from tracekit.analysis.latency import Growth, growth, modes
+from tracekit.analysis.latency.modes import MIN_RATIO
 from tracekit.detectors import ModelView
+from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judged
-from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS, DEVICE_NAMES
 
@@ -138,7 +139,7 @@ def cool_calls(view: ModelView, calls: Calls) -> Calls:
     return calls.where(comparison.is_cool)
 
 
-def judged_when_cool(view: ModelView, calls: Calls, judge: Callable[[Calls, float], Outcome]) -> Outcome:
+def judged_when_cool(view: ModelView, every: tuple[Calls, ...], judge: Callable[[Calls, float], Outcome]) -> Outcome:
     """What a detector says of the calls in the coolest thermal state where heat slows the others down, however unclear
     calls count. `judge` takes them and how many calls were asked for each one that is compared."""
 
@@ -147,7 +148,7 @@ def judged_when_cool(view: ModelView, calls: Calls, judge: Callable[[Calls, floa
         enough = len(cool.rows) >= MIN_CALLS
         return judge(cool, some.requested_ratio) if enough else cool.too_few(view.name, MIN_CALLS)
 
-    return judged(view, calls, judge_cool)
+    return judged(view, every, judge_cool)
 
 
 def follows_input_size(view: ModelView, calls: Calls) -> bool:
@@ -186,11 +187,8 @@ class SwitchRule:
 
 GROUP_SPREAD = 0.3
 """Distance between the quartiles of a group as a share of its median, at most. Inputs come in few shapes, and each
-takes its own time; interference makes calls long by any amount (heuristic)."""
-
-WORK_RATIO = 1.5
-"""The groups differ in their work where their time on the compute units differs at least so many times. Otherwise they
-differ in waiting (heuristic)."""
+takes its own time; interference makes calls long by any amount (heuristic). Nor do nine in ten of a group spread so far
+that they could be two (`MIN_RATIO`)."""
 
 
 class Work(StrEnum):
@@ -229,8 +227,10 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule) -> Switching
 
     How long a call queued for the Neural Engine says nothing of its group: some of either may have.
     """
-    durations, waited = calls.durations, waits_for_others(view)[0]
-    without_waits = np.maximum(durations - waited[view.predictions.index.get_indexer(calls.rows.index)], 1)
+    durations = calls.durations
+    without_waits = np.maximum(
+        latencies(view).without_waits_ns[view.predictions.index.get_indexer(calls.rows.index)], 1
+    )
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
     groups = modes(without_waits, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))
     if len(groups.counts) < 2:
@@ -248,7 +248,9 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule) -> Switching
         fast_unit=units[0],
         slow_unit=units[1],
         follows=(
-            switches >= rule.switches and medians[1] - medians[0] >= rule.excess_ns and _narrow(without_waits, groups)
+            switches >= rule.switches
+            and medians[1] - medians[0] >= rule.excess_ns
+            and all(is_narrow(without_waits[groups.membership == number]) for number in range(len(groups.counts)))
         ),
     )
 
@@ -264,22 +266,16 @@ def _switches(slow: BoolArray, burst: IntArray) -> int:
     return int((~(opening[:-1] | opening[1:])).sum())
 
 
-def _narrow(durations: IntArray, groups: Modes) -> bool:
-    for number in range(len(groups.counts)):
-        low, middle, high = np.quantile(durations[groups.membership == number], [0.25, 0.5, 0.75])
-        if high - low > GROUP_SPREAD * middle:
-            return False
-    return True
-
-
-_UNITS = {f"{device}_busy_ns": name for device, name in DEVICE_NAMES.items()}
+def is_narrow(values: IntArray | FloatArray) -> bool:
+    """Whether times, shape (n,) with n > 0, are those of one group."""
+    shortest, low, middle, high, longest = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95])
+    return bool(high - low <= GROUP_SPREAD * middle and longest <= MIN_RATIO * shortest)
 
 
 def busy_times(view: ModelView, calls: Calls) -> FloatArray:
     """Time in ns that the Neural Engine, the GPU and the CPU executed for each call: shape (calls, 3), 0 where it is
     not known."""
-    frame = view.breakdown.frame.loc[calls.rows.index, list(_UNITS)]
-    return frame.to_numpy(dtype=np.float64, na_value=0.0)
+    return work_by_unit(view)[view.predictions.index.get_indexer(calls.rows.index)]
 
 
 def _work(view: ModelView, calls: Calls, slow: BoolArray) -> tuple[Work, tuple[str, str]]:
@@ -288,12 +284,12 @@ def _work(view: ModelView, calls: Calls, slow: BoolArray) -> tuple[Work, tuple[s
     total = busy.sum(axis=1)
     if min(float((total[group] > 0).mean()) for group in (~slow, slow)) < KNOWN_SHARE:
         return Work.UNKNOWN, ("", "")
-    names = list(_UNITS.values())
+    names = list(DEVICE_NAMES.values())
     main = [int(busy[group].sum(axis=0).argmax()) for group in (~slow, slow)]
     units = names[main[0]], names[main[1]]
     if main[0] != main[1]:
         return Work.OTHER_UNIT, units
-    longer = float(np.median(total[slow])) >= WORK_RATIO * float(np.median(total[~slow]))
+    longer = float(np.median(total[slow])) >= LARGER_WORK * float(np.median(total[~slow]))
     return (Work.LONGER if longer else Work.SAME), units
 
 

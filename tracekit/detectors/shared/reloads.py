@@ -86,7 +86,7 @@ def outweigh_use(view: ModelView) -> BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~is_any(view.loads["kind"], Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = called(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)
+        chosen[chosen] = called(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S).surely
     return chosen
 
 

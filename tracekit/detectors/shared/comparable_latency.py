@@ -1,0 +1,144 @@
+"""What the latencies of a model's predictions can be compared by.
+
+Latency compares only within one process, instance and load: each load may have another configuration, and recordings do
+not show configurations. Loads with alike latencies are compared together, so that loading a model again hides nothing.
+What a prediction waits for others is not its own time, and larger work is the input's matter: whoever asks for first or
+slow predictions leaves both out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.detectors import Finding, InsufficientData, ModelView, Outcome
+from tracekit.detectors.shared.competing_work import waits_for_others
+from tracekit.trace.events import DEVICE_NAMES
+from tracekit.trace.frames import or_minus_one
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.detectors.framework import ModelView
+    from tracekit.detectors.outcomes import Outcome
+
+ALIKE = 1.2
+"""Loads whose usual latencies differ by less are compared together: no check reports a smaller difference."""
+
+USUAL_QUANTILE = 0.1
+"""The shortest tenth of the predictions on a load shows its usual latency, whatever makes others long."""
+
+LARGER_WORK = 1.5
+"""A prediction has larger work where its compute units work so many times as long as usual. Otherwise it differs from
+others in waiting (heuristic)."""
+
+
+OTHER_WORK = 1.25
+"""What a prediction consists of beside the work of compute units counts up to a quarter of that; the rest may be
+waiting and preparing (heuristic)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Latencies:
+    """Latencies of a model's predictions: shape (predictions,) each."""
+
+    without_waits_ns: IntArray
+    """Without the time that each surely waited for others."""
+    shortest_ns: IntArray
+    """Without all time that each may have waited for others."""
+    work_ns: FloatArray
+    """Time that compute units worked for each; 0 where no row shows it."""
+    kind: IntArray
+    """Number of the loads, instances and processes that are compared together; 0 for those with most predictions."""
+
+    @property
+    def compared_together(self) -> tuple[BoolArray, ...]:
+        """Masks of the predictions that are compared with each other, most first; at least one."""
+        return tuple(self.kind == number for number in range(int(self.kind.max(initial=0)) + 1))
+
+
+def latencies(view: ModelView) -> Latencies:
+    """Latencies of the model's predictions. O(n log n); found once per trace."""
+    return view.trace.cache.get((latencies, view.name), lambda: _latencies(view))
+
+
+def _latencies(view: ModelView) -> Latencies:
+    durations = view.predictions["duration_ns"].to_numpy()
+    surely, perhaps = waits_for_others(view)
+    uses, compared = view.uses, view.warm & (durations > 0)
+    usual = _usual_by_use(uses.group, len(uses.load), durations - surely, compared)
+    kind = _kinds(usual, np.bincount(uses.group[compared], minlength=len(uses.load)))[uses.group]
+    return Latencies(durations - surely, durations - perhaps, work_by_unit(view).sum(axis=1), kind)
+
+
+def _usual_by_use(use: IntArray, count: int, latency_ns: IntArray, compared: BoolArray) -> FloatArray:
+    """Usual latency on each load, of those that are `compared`: shape (uses,), NaN where none is."""
+    use, latency_ns = use[compared], latency_ns[compared]
+    order = np.lexsort((latency_ns, use))
+    sizes = np.bincount(use, minlength=count)
+    some = sizes > 0
+    place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
+    usual = np.full(count, np.nan)
+    usual[some] = np.maximum(latency_ns[order][place], 1)
+    return usual
+
+
+def _kinds(usual_ns: FloatArray, predictions: IntArray) -> IntArray:
+    """Shape (uses,): `Latencies.kind` of each. Where no usual latency is known, it is the most frequent one."""
+    ascending = np.argsort(usual_ns, kind="stable")
+    ordered = usual_ns[ascending]
+    kind = np.empty(len(usual_ns), np.int64)
+    kind[ascending] = np.cumsum(np.concatenate(([False], ordered[1:] >= ALIKE * ordered[:-1]))[: len(ordered)])
+    known = ~np.isnan(usual_ns)
+    weight = np.bincount(kind[known], predictions[known], minlength=1)
+    number = np.argsort(np.argsort(-weight, kind="stable"), kind="stable")
+    kinds: IntArray = np.where(known, number[np.minimum(kind, len(weight) - 1)], 0).astype(np.int64)
+    return kinds
+
+
+def work_by_unit(view: ModelView) -> FloatArray:
+    """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 where no row shows
+    it."""
+    columns = [f"{device}_busy_ns" for device in DEVICE_NAMES]
+    return view.breakdown.frame[columns].to_numpy(dtype=np.float64, na_value=0.0)
+
+
+def due_to_work(work_ns: FloatArray, usual_work_ns: FloatArray | float, usual_ns: FloatArray | float) -> FloatArray:
+    """Time in ns by which larger work than usual makes predictions longer: the work, and in proportion what else a
+    prediction consists of, such as copies of a larger input. Shape (n,) or one for all."""
+    rate = np.clip(usual_ns / np.maximum(usual_work_ns, 1.0), 1.0, OTHER_WORK)
+    longer: FloatArray = rate * np.maximum(work_ns - usual_work_ns, 0.0)
+    return longer
+
+
+def judged_apart(view: ModelView, judge: Callable[[BoolArray], Outcome]) -> Outcome:
+    """What a detector says of the predictions that are compared together, of which `judge` takes the mask."""
+    return worst_of(view, [judge(chosen) for chosen in latencies(view).compared_together])
+
+
+def worst_of(view: ModelView, outcomes: Sequence[Outcome]) -> Outcome:
+    """The one answer for predictions that are not compared with each other, most first: the finding that costs most,
+    or else what is said of most."""
+    found = [outcome for outcome in outcomes if isinstance(outcome, Finding)]
+    if not found:
+        return outcomes[0]
+    if _several_processes(view):
+        return InsufficientData(
+            view.name,
+            "All processes were recorded, and the rows do not show which process each prediction belongs to, so they "
+            "cannot be compared.",
+            "Record the process that you want to examine.",
+        )
+    return max(found, key=lambda finding: finding.cost.ns if finding.cost else 0)
+
+
+def _several_processes(view: ModelView) -> bool:
+    """Whether predictions of several processes may stand under one name and number, with nothing to tell them apart."""
+    if view.trace.run.target.kind != "all-processes" or (view.processes >= 0).any():
+        return False
+    numbers, loaded = or_minus_one(view.predictions["instance"]), or_minus_one(view.loads["instance"])
+    times = np.array([int((loaded == number).sum()) for number in np.unique(numbers)])
+    return bool((times != 1).any())
