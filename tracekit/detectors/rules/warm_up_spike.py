@@ -141,9 +141,8 @@ def _judged(view: ModelView, latency_ns: IntArray, options: Options) -> Outcome:
     resumed = _resumed(view, latency_ns, whole.index, pause_ns)
     spike = whole.stand_out(options)
     of_the_input = ~_same_input(view, whole, spike, resumed)
-    larger = np.where(of_the_input, _due_to_work(view, whole), 0.0)
     without_work = latency_ns.astype(np.float64)
-    without_work[whole.index] -= larger
+    without_work[whole.index] -= np.where(of_the_input, _due_to_work(view, whole), 0.0)
     firsts = first_calls(view.uses, without_work, options)
     alone = stand_alone(view.predictions, firsts.index, pause_ns)
     special = ~(firsts.duration_ns * options.alike_share <= resumed.median_ns)
@@ -155,7 +154,7 @@ def _judged(view: ModelView, latency_ns: IntArray, options: Options) -> Outcome:
     if (chosen & alone.perhaps).any():
         slow_ns = firsts.duration_ns[chosen & alone.perhaps].max()
         return perhaps_warmed_up(view, f"the first prediction after a load, which took {format_time(int(slow_ns))}")
-    unclear = spike & ~chosen & special & ~alone.surely & ~(resumed.more_work & np.isfinite(larger))
+    unclear = spike & ~chosen & special & ~alone.surely & ~(resumed.more_work & latencies(view).work_ns.any())
     if unclear.any():
         return InsufficientData(
             view.name,
@@ -184,13 +183,13 @@ _FEW_CALLS = 3
 
 
 def _due_to_work(view: ModelView, firsts: FirstCalls) -> FloatArray:
-    """Time in ns by which larger work makes each first prediction longer; without limit where no work of the model was
-    recorded."""
-    work = latencies(view).work_ns
+    """Time in ns by which larger work makes each first prediction longer; all of its extra time where no work of the
+    model was recorded."""
+    work, extra = latencies(view).work_ns, np.maximum(firsts.extra_ns, 0.0)
     if not work.any():
-        return np.full(len(firsts.index), np.inf)
+        return extra
     usual = _usual_by_use(view.uses, work)[view.uses.group[firsts.index]]
-    return due_to_work(work[firsts.index], usual, firsts.usual_ns)
+    return np.minimum(due_to_work(work[firsts.index], usual, firsts.usual_ns), extra)
 
 
 def _usual_by_use(uses: Uses, values: FloatArray) -> FloatArray:
