@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from suite import metamorphic, random_apps
+from suite.consistency import contradictions_of
 from suite.filters import filter_complaints
 from suite.frame import (
     FINDING,
@@ -157,7 +158,7 @@ def main() -> int:
     Path("docs/detectors/accuracy.md").write_text(text, encoding="utf-8", newline="\n")
     wrong = [f"{case.detector}, {line}\n" for case, judged in _judgments() for line in complaints(case, judged)]
     everywhere = [(module, index) for module in _modules() for index in range(len(load(module)))]
-    wrong += [f"{line}\n" for line in filter_complaints(everywhere)]
+    wrong += [f"{line}\n" for line in (*filter_complaints(everywhere), *contradictions_of(everywhere))]
     sys.stdout.writelines([text, *wrong])
     sys.stdout.write("\nChanges that must not change an answer, over all labeled recordings:\n")
     changed = metamorphic.main()

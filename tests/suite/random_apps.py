@@ -1,7 +1,8 @@
 """Random apps on simulated devices: two or three models at once that queue for the compute units.
 
-Healthy apps hold no problem but what their queues made; problem apps hold one more, planted in one model. What must and
-what may be found comes from the simulation: from how long each call waited and behind whom.
+Healthy apps and sessions hold no problem but what their queues made; problem apps and ill sessions hold one more,
+planted in one model. What must and what may be found comes from the simulation: from how long each call waited and
+behind whom. No report of them may contradict itself.
 
 `PYTHONPATH=tests python -m suite.random_apps [COUNT [FIRST]]` judges that many of each kind and prints which failed.
 """
@@ -10,41 +11,23 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
+from suite.consistency import contradictions
 from suite.frame import FINDING, Key, detector_ids, named, read_back
 from suite.planted import PLANTED
 from suite.processes import on_all_processors
-from suite.queued import MARGIN, queued_keys
-from tracekit.detectors.runner import run_detectors
-from tracekit.testing import Draws, Model
+from suite.random_ill_sessions import ill_session
+from suite.random_sessions import session
+from suite.random_uses import UNITS, RandomApp, add_foreign, add_healthy, finished
+from suite.reported import Reported, reported
+from tracekit.report.totals import SEVERITIES
+from tracekit.testing import Draws
 from tracekit.testing.apps import draw_models
-from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import MS, decoder, drawing, paced, steady
-from tracekit.testing.work import Step, Unit, cpu, neural_engine
+from tracekit.testing.simulation import Simulation
 
-HEALTHY, PROBLEM = "healthy", "problem"
-UNITS: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
-LATE_SHARE = 0.05
-"""From which share of calls that cost a frame on the page calls it a problem."""
-
-
-@dataclass
-class RandomApp:
-    """A simulated app, and what a report of it must and may say."""
-
-    simulation: Simulation
-    story: list[str] = field(default_factory=list)
-    """What it does, for messages."""
-    planted: set[Key] = field(default_factory=set)
-    """What must be found, by detector and model."""
-    allowed: set[Key] = field(default_factory=set)
-    """Further findings that are right."""
-    settings: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    """Options of detectors for single models."""
-    cameras: dict[str, int] = field(default_factory=dict)
-    """Time from frame to frame in ns of each model that drops frames when it is late."""
+HEALTHY, PROBLEM, SESSION, ILL_SESSION = "healthy", "problem", "session", "ill session"
 
 
 @dataclass(frozen=True)
@@ -81,10 +64,10 @@ def healthy(seed: int) -> RandomApp:
     draws = Draws(10_000 + seed)
     made = RandomApp(Simulation(draws, generic_labels=draws.chance(100), handover_ns=draws.integer(0, 300) * 1_000))
     for model in draw_models(draws, draws.integer(2, 3)):
-        _add_healthy(made, draws, model, draws.choice(UNITS))
+        add_healthy(made, draws, model, draws.choice(UNITS))
     if draws.chance(250):
-        _add_foreign(made, draws)
-    return _finished(made)
+        add_foreign(made, draws)
+    return finished(made)
 
 
 def problem(seed: int) -> RandomApp:
@@ -99,8 +82,8 @@ def problem(seed: int) -> RandomApp:
         made.settings[own.base] = planted.settings
     made.simulation.start(planted.recipe(made.simulation, draws, own, unit))
     for model in others:
-        _add_healthy(made, draws, model, draws.choice([each for each in UNITS if each != unit]))
-    _finished(made)
+        add_healthy(made, draws, model, draws.choice([each for each in UNITS if each != unit]))
+    finished(made)
     # A recipe may use further models, named after the first. Heat slows down all of the device.
     names = {call.model.base for call in made.simulation.calls}
     if planted.detector != "thermal-throttling":
@@ -113,118 +96,12 @@ def problem(seed: int) -> RandomApp:
     return made
 
 
-MAKERS: dict[str, Callable[[int], RandomApp]] = {HEALTHY: healthy, PROBLEM: problem}
-
-
-def _finished(made: RandomApp) -> RandomApp:
-    """The app after its run, with what its queues made of it."""
-    made.simulation.run()
-    must, may = queued_keys(made.simulation)
-    made.planted |= must
-    made.allowed |= may
-    for name, period_ns in made.cameras.items():
-        calls = [call for call in made.simulation.calls if call.model.base == name]
-        if MARGIN * sum(call.duration_ns > period_ns for call in calls) >= LATE_SHARE * len(calls):
-            made.allowed.add(("missed-deadline", name))
-    return made
-
-
-def _add_healthy(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> None:
-    """A model of any use."""
-    name, thread = draws.choice(USES)(made, draws, model, unit)
-    made.story.append(f"{model.base}: {name} on {unit}")
-    made.simulation.start(thread, made.simulation.clock.now_ns + draws.integer(0, 1_500) * MS)
-
-
-def _add_foreign(made: RandomApp, draws: Draws) -> None:
-    """Another process at work, whose Core ML rows are recorded too where the recording has no target."""
-    made.simulation.scenario.all_processes = draws.chance(300)
-    other = made.simulation.process("Assistant", 931)
-    unit, length = draws.choice(UNITS), draws.integer(2, 12) * MS
-    made.story.append(f"another process on {unit}")
-    if unit == "gpu" and draws.chance(500):
-        thread = drawing(other, work_ns=draws.integer(1, 4) * MS, until_ns=draws.integer(2_000, 6_000) * MS)
-    else:
-        period = length * draws.integer(2, 12)
-        made.cameras["Listener"] = period
-        thread = paced(other, Model("Listener"), (_step(unit, length, draws),), period_ns=period)
-    made.simulation.start(thread)
-    made.allowed.add(("foreign-neural-engine-work", None))
-
-
-def _camera(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    period = draws.choice((16_667_000, 33_333_000))
-    steps = (_step(unit, period * draws.integer(20, 55) // 100, draws),)
-    made.cameras[model.base] = period
-    return "camera", paced(made.simulation.app, model, steps, period_ns=period, calls=draws.integer(80, 200))
-
-
-def _timer(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    period = draws.integer(50, 300) * MS
-    steps = (_step(unit, period * draws.integer(5, 40) // 100, draws),)
-    return "timer", paced(made.simulation.app, model, steps, period_ns=period, calls=draws.integer(30, 60), drops=False)
-
-
-def _batch(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    length = draws.integer(4, 30) * MS
-    return "batch", steady(
-        made.simulation.app, model, (_step(unit, length, draws),), calls=draws.integer(60, 250), gap_ns=length // 100
-    )
-
-
-def _runs(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    app, length, runs = made.simulation.app, draws.integer(4, 25) * MS, draws.integer(2, 4)
-    steps = (_step(unit, length, draws),)
-
-    def thread() -> Thread:
-        for run in range(runs):
-            load = 90 * MS if run == 0 else 0
-            yield from steady(app, model, steps, calls=draws.integer(25, 50), gap_ns=length // 100, load_ns=load)
-            yield from app.pause(draws.integer(1_200, 2_500) * MS)
-
-    return "runs", thread()
-
-
-def _events(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    app, steps = made.simulation.app, (_step(unit, draws.integer(4, 40) * MS, draws),)
-
-    def thread() -> Thread:
-        yield from app.load(model, engine=unit == "neural engine")
-        for _ in range(draws.integer(40, 70)):
-            yield from app.predict(model, *steps)
-            yield from app.pause(draws.integer(2, 300) * MS)
-
-    return "events", thread()
-
-
-def _decoder(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    prefill, decode = Model(f"{model.base}_prefill"), Model(f"{model.base}_decode")
-    return "decoder", decoder(
-        made.simulation.app,
-        prefill,
-        decode,
-        (_step(unit, draws.integer(8, 16) * MS, draws),),
-        turns=draws.integer(2, 4),
-        tokens=draws.integer(25, 45),
-        prefill_work=(_step(unit, draws.integer(25, 60) * MS, draws),),
-    )
-
-
-def _two_units(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    length = draws.integer(4, 14) * MS
-    steps = (neural_engine(length), _step("gpu" if unit == "neural engine" else unit, length // 2, draws))
-    return "two units in turn", steady(
-        made.simulation.app, model, steps, calls=draws.integer(60, 140), gap_ns=length // 100
-    )
-
-
-USES = (_camera, _camera, _timer, _batch, _runs, _events, _decoder, _two_units)
-"""Makers of threads with their names."""
-
-
-def _step(unit: Unit, work_ns: int, draws: Draws) -> Step:
-    """Work on a unit; on the CPU with some of its cores."""
-    return cpu(work_ns, draws.integer(1, 4)) if unit == "cpu" else Step(unit, work_ns)
+MAKERS: dict[str, Callable[[int], RandomApp]] = {
+    HEALTHY: healthy,
+    PROBLEM: problem,
+    SESSION: session,
+    ILL_SESSION: ill_session,
+}
 
 
 def judged(number: tuple[str, int]) -> Verdict:
@@ -232,9 +109,9 @@ def judged(number: tuple[str, int]) -> Verdict:
     kind, seed = number
     try:
         made = MAKERS[kind](seed)
-        outcomes, errors = named(
-            run_detectors(read_back(made.simulation.recorded, bundle=False), model_settings=made.settings)
-        )
+        report = reported(read_back(made.simulation.recorded, bundle=False), model_settings=made.settings)
+        outcomes, errors = named(report.answers)
+        wrong = (*errors, *contradictions(report), *_misjudged(made, report))
     except Exception:
         return Verdict(kind, seed, (), (), (traceback.format_exc(),), ())
     wanted = [key for key in made.planted if key[0] in detector_ids()]
@@ -244,7 +121,20 @@ def judged(number: tuple[str, int]) -> Verdict:
         for key, outcome in outcomes.items()
         if outcome == FINDING and key not in made.planted and key not in made.allowed
     )
-    return Verdict(kind, seed, missed, false, errors, tuple(made.story))
+    return Verdict(kind, seed, missed, false, wrong, tuple(made.story))
+
+
+def _misjudged(made: RandomApp, report: Reported) -> Iterator[str]:
+    """Findings that are there, but rank too low or blame others."""
+    for check in report.report.checks:
+        key = (check.id, check.model)
+        if check.outcome != FINDING:
+            continue
+        if key in made.least and SEVERITIES.index(check.severity or "low") > SEVERITIES.index(made.least[key]):
+            yield f"{key} is {check.severity}, must be {made.least[key]} at least"
+        named_there = {entry.model for entry in check.evidence}
+        if key in made.blamed and not named_there <= made.blamed[key]:
+            yield f"{key} blames {sorted(map(str, named_there))}, not {sorted(made.blamed[key])}"
 
 
 def judged_all(keys: Iterable[tuple[str, int]]) -> list[Verdict]:
@@ -260,8 +150,8 @@ def table(verdicts: Iterable[Verdict]) -> str:
             failed.setdefault((verdict.kind, detector, "missed"), []).append(verdict.seed)
         for detector, _ in verdict.false:
             failed.setdefault((verdict.kind, detector, "false alarm"), []).append(verdict.seed)
-        if verdict.errors:
-            failed.setdefault((verdict.kind, "-", "error"), []).append(verdict.seed)
+        for error in verdict.errors:
+            failed.setdefault((verdict.kind, error.partition(":")[0][:28], "error"), []).append(verdict.seed)
     return "\n".join(
         f"{kind:8} {detector:28} {what:12} {len(seeds):4}  {' '.join(map(str, seeds[:30]))}"
         for (kind, detector, what), seeds in sorted(failed.items())

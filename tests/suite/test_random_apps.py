@@ -1,19 +1,33 @@
-"""Random apps with two or three models at once: planted problems are found, and nothing that is not there."""
+"""Random apps and sessions: planted problems are found, nothing that is not there, and no report contradicts itself."""
 
 from __future__ import annotations
 
 import pytest
 
+from suite import random_ill_sessions, random_sessions
 from suite.planted import PLANTED
 from suite.queued import queued_keys
-from suite.random_apps import HEALTHY, PROBLEM, Verdict, judged, judged_all, problem, table
+from suite.random_apps import (
+    HEALTHY,
+    ILL_SESSION,
+    MAKERS,
+    PROBLEM,
+    SESSION,
+    Verdict,
+    judged,
+    judged_all,
+    problem,
+    table,
+)
 from tracekit.testing import Draws, Model
 from tracekit.testing.simulation import Simulation
 from tracekit.testing.threads import MS, steady
 from tracekit.testing.work import cpu, gpu, neural_engine
 
-COUNT, EVERY = 5, 1_000
-"""Apps of each kind, in an ordinary run and with `--every-case`."""
+COUNT = {HEALTHY: 5, PROBLEM: 5, SESSION: len(random_sessions.SESSIONS), ILL_SESSION: len(random_ill_sessions.SESSIONS)}
+"""Apps of each kind in an ordinary run: of sessions one of each."""
+EVERY = 1_000
+"""Apps of each kind with `--every-case`."""
 PARTS = 5
 """So that several processes of tests can share them."""
 HARD = {44: "gaps inside calls that also queue", 300: "few waits by chance", 757: "slow shapes that also queue"}
@@ -22,9 +36,9 @@ A, B = Model("Segmenter"), Model("PoseNet")
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("kind", [HEALTHY, PROBLEM])
+@pytest.mark.parametrize("kind", COUNT)
 def test_random_apps_hold_what_was_planted_and_nothing_else(request, kind, part):
-    count = EVERY if request.config.getoption("--every-case") else COUNT
+    count = EVERY if request.config.getoption("--every-case") else COUNT[kind]
     seeds = range(part, count, PARTS)
     wrong = [verdict for verdict in judged_all((kind, seed) for seed in seeds) if not verdict.right]
     assert not wrong, "\n" + "\n".join([*(verdict.complaint for verdict in wrong), table(wrong)])
@@ -42,6 +56,25 @@ def test_a_planted_problem_may_be_found_in_its_model(number):
     assert made.story[0].split()[1] == PLANTED[number].recipe.__name__
     assert PLANTED[number].detector in {key[0] for key in made.allowed}
     assert made.simulation.calls
+
+
+@pytest.mark.parametrize("number", range(len(random_sessions.SESSIONS)))
+def test_a_session_expects_nothing_but_what_queues_make(number):
+    made = MAKERS[SESSION](number)
+    assert random_sessions.SESSIONS[number].__name__ in made.story[0]
+    assert made.simulation.calls
+    assert {detector for detector, _ in made.planted} <= {
+        "neural-engine-contention",
+        "gpu-contention",
+        "cpu-contention",
+    }
+
+
+@pytest.mark.parametrize("number", range(len(random_ill_sessions.SESSIONS)))
+def test_an_ill_session_has_something_that_may_be_found(number):
+    made = MAKERS[ILL_SESSION](number)
+    assert random_ill_sessions.SESSIONS[number].__name__ in made.story[0]
+    assert made.planted | made.allowed
 
 
 def test_the_table_names_detector_and_seeds():

@@ -1,0 +1,166 @@
+"""The findings of a report agree with its numbers, its text and each other: costs, ranks and sentences."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, pairwise
+
+from suite.consistent_numbers import TOLERANCE
+from suite.reported import Reported, about
+from tracekit.detectors.outcomes import Finding
+from tracekit.intervals import Intervals
+from tracekit.report.renderers.concise import render_concise
+from tracekit.report.report import Check, FindingInfo
+from tracekit.report.totals import SEVERITIES
+
+ROUNDED_NS = 10
+"""What adding up rounded times may leave."""
+
+
+def queues(reported: Reported) -> Iterator[str]:
+    """Time that a finding calls queued is queued in the breakdown of the model as well."""
+    queued = {
+        model.name: next(part.total_ns or 0 for part in model.breakdown.parts if part.part == "ane_queue")
+        for model in reported.report.models
+        if model.breakdown is not None
+    }
+    for name, finding in reported.findings:
+        if name == "neural-engine-contention" and finding.cost is not None:
+            in_parts = queued.get(finding.model or "", 0)
+            if finding.cost.ns > in_parts + ROUNDED_NS:
+                yield (
+                    f"{finding.model}: the finding says {finding.cost.ns / 1e6:,.1f} ms queued, its breakdown "
+                    f"{in_parts / 1e6:,.1f} ms"
+                )
+
+
+def order(reported: Reported) -> Iterator[str]:
+    """Findings stand by severity, a cause before what it causes, then by savings."""
+    report = reported.report
+    listed = list(dict.fromkeys(check.id for check in report.checks if check.outcome == "finding"))
+    if listed != [finding.id for finding in report.findings]:
+        yield f"checks are listed as {listed}, findings as {[finding.id for finding in report.findings]}"
+    causes = _causes(report.checks)
+    for first, second in combinations(report.findings, 2):
+        ranks = SEVERITIES.index(first.severity), SEVERITIES.index(second.severity)
+        if ranks[1] < ranks[0]:
+            yield f"{second.id} ({second.severity}) stands below {first.id} ({first.severity})"
+        elif ranks[0] == ranks[1] and (second.id, first.id) in causes and (first.id, second.id) not in causes:
+            yield f"{second.id} stands below {first.id}, which it can cause"
+    bound = {name for pair in causes for name in pair}
+    alone = [finding for finding in report.findings if finding.id not in bound]
+    for first, second in pairwise(alone):
+        if first.severity == second.severity and (second.savings_ns or 0) > (first.savings_ns or 0) + ROUNDED_NS:
+            yield f"{second.id} ({second.savings_ns} ns) stands below {first.id} ({first.savings_ns} ns)"
+
+
+def _causes(checks: Iterable[Check]) -> set[tuple[str, str]]:
+    """Pairs of a finding that can cause another one, and this one."""
+    return {(other.id, check.id) for check in checks for other in check.related if other.relation == "possible_cause"}
+
+
+def savings(reported: Reported) -> Iterator[str]:
+    """No finding, no kind of finding and not all together save more time than lies where they say it does."""
+    duration = reported.trace.run.duration_ns
+    of_kind: dict[str, list[Finding]] = {}
+    for name, finding in reported.findings:
+        of_kind.setdefault(name, []).append(finding)
+        if finding.cost is None:
+            continue
+        if finding.cost.ns > finding.affected.covered_ns + ROUNDED_NS:
+            yield f"{name} of {finding.model}: saves {finding.cost.ns} ns of {finding.affected.covered_ns} ns"
+        if not 0 <= finding.cost.share <= 1 + TOLERANCE:
+            yield f"{name} of {finding.model}: saves {finding.cost.share:.0%} of the time"
+        # Samples of call stacks can show more than the rows of Core ML.
+        if finding.cost.share and not finding.cost.of and reported.trace.samples is None:
+            used, base = reported.used_ns(finding.model), finding.cost.ns / finding.cost.share
+            if abs(base - used) > TOLERANCE * used + ROUNDED_NS:
+                yield f"{name} of {finding.model}: a share of {base / 1e6:,.1f} ms, used for {used / 1e6:,.1f} ms"
+    for info in reported.report.findings:
+        yield from _at_most(info.id, info.savings_ns, of_kind.get(info.id, []), duration)
+        if (info.extra_savings_ns or 0) > (info.savings_ns or 0) + ROUNDED_NS:
+            yield f"{info.id}: {info.extra_savings_ns} ns of {info.savings_ns} ns are not counted above"
+    summary = reported.report.summary.savings_ns
+    yield from _at_most("all together", summary, [finding for _, finding in reported.findings], duration)
+    extra = [finding.extra_savings_ns or 0 for finding in reported.report.findings]
+    if (summary or 0) != sum(extra):
+        yield f"all together save {summary} ns, one by one {sum(extra)} ns"
+
+
+def _at_most(name: str, savings_ns: int | None, findings: Sequence[Finding], duration: int | None) -> Iterator[str]:
+    """Complains where savings exceed the union of what is affected, or the recording."""
+    affected = Intervals.none().joined(*(finding.affected for finding in findings if finding.cost is not None))
+    limit = affected.covered_ns if duration is None else min(affected.covered_ns, duration)
+    if (savings_ns or 0) > limit + ROUNDED_NS:
+        yield f"{name}: saves {(savings_ns or 0) / 1e6:,.1f} ms of {limit / 1e6:,.1f} ms"
+
+
+def verdict(reported: Reported) -> Iterator[str]:
+    """What the summary counts is there, and words count the same."""
+    report = reported.report
+    found: dict[str, list[Check]] = {}
+    for check in report.checks:
+        if check.outcome == "finding":
+            found.setdefault(check.id, []).append(check)
+    worst = Counter(
+        min((check.severity or "low" for check in checks), key=SEVERITIES.index) for checks in found.values()
+    )
+    summary = report.summary
+    if summary.findings != len(found) or any(getattr(summary, name) != worst[name] for name in SEVERITIES):
+        yield f"{summary.findings} findings are counted, {len(found)} are there: {dict(worst)}"
+    models = {check.model for checks in found.values() for check in checks} - {None}
+    if summary.models != len(models):
+        yield f"findings in {summary.models} models are counted, in {len(models)} are there"
+    if summary.evaluated and found and not summary.verdict.startswith(f"{len(found)} finding"):
+        yield f"{len(found)} findings; {summary.verdict}"
+    for info in report.findings:
+        yield from _finding_info(info, found.get(info.id, []))
+
+
+def _finding_info(info: FindingInfo, checks: Sequence[Check]) -> Iterator[str]:
+    about = tuple(check.model for check in checks if check.model is not None)
+    if info.models != about:
+        yield f"{info.id}: of {info.models} in findings, of {about} in checks"
+    if checks and info.severity != min((check.severity or "low" for check in checks), key=SEVERITIES.index):
+        yield f"{info.id}: {info.severity} in findings, {[check.severity for check in checks]} in checks"
+
+
+_OF_PREDICTIONS = re.compile(r"(?<![\d,.])(\d[\d,]*) of (\d[\d,]*)(?: [a-z]+)? predictions?\b")
+
+
+def words(reported: Reported) -> Iterator[str]:
+    """Sentences count no more predictions than there are, and name no reason that is not there."""
+    by_name = {model.name: model for model in reported.report.models}
+    everywhere = sum(model.predictions or 0 for model in reported.report.models)
+    for check in reported.report.checks:
+        model = by_name.get(check.model or "")
+        there = everywhere if model is None else model.predictions or 0
+        for part, whole in _OF_PREDICTIONS.findall(check.summary):
+            few, many = int(part.replace(",", "")), int(whole.replace(",", ""))
+            if not few <= many <= there:
+                yield f"{about(check)} counts {few} of {many} predictions, {there} are there"
+        overlap = model is not None and model.in_flight is not None and model.in_flight.max > 1
+        if model is not None and "without overlapping" in check.record and not overlap:
+            yield f"{about(check)}: {check.record} None of {check.model} overlap"
+
+
+_RELATION = re.compile(r"possible (cause|effect): ([a-z-]+)")
+
+
+def relations(reported: Reported) -> Iterator[str]:
+    """Each possible cause and effect is named once, in the report and in its text."""
+    for check in reported.report.checks:
+        twice = [str(other) for other, count in Counter(check.related).items() if count > 1]
+        if twice:
+            yield f"{about(check)}: {twice}"
+        if any(other.id == check.id and other.model == check.model for other in check.related):
+            yield f"{about(check)} is related to itself"
+    if not reported.report.findings:
+        return
+    text = " ".join(render_concise(reported.report, width=1_000, color=False).split())
+    for block in re.split(r"details: tracekit explain", text):
+        twice = [f"{kind}: {name}" for (kind, name), count in Counter(_RELATION.findall(block)).items() if count > 1]
+        if twice:
+            yield f"the text says more than once: {twice}"

@@ -1,0 +1,60 @@
+"""The report of a recording, with what it was made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import Judgment
+from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.runner import run_detectors
+from tracekit.intervals import Intervals
+from tracekit.report.build import build_report
+from tracekit.report.checks import checks_from
+from tracekit.report.report import Check, Report
+from tracekit.trace.events import SETUP_KINDS, Kind, Level
+from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A recording, what was answered, and the report of it."""
+
+    trace: Trace
+    answers: tuple[Judgment, ...]
+    report: Report
+
+    @property
+    def findings(self) -> list[tuple[str, Finding]]:
+        """Findings with the ids of their detectors."""
+        return [(entry.detector.id, entry.outcome) for entry in self.answers if isinstance(entry.outcome, Finding)]
+
+    def calls(self, model: str) -> Intervals:
+        """When predictions of a model were in flight, with a duration."""
+        return Intervals.from_rows(self._rows(model, Kind.PREDICTION))
+
+    def used_ns(self, model: str | None) -> int:
+        """Time that loads, compilations and predictions of a model cover, or of all models."""
+        return covered_ns(self._rows(model, Kind.PREDICTION, *SETUP_KINDS))
+
+    def _rows(self, model: str | None, *kinds: Kind) -> pd.DataFrame:
+        activity = self.trace.activity
+        chosen = is_any(activity["kind"], *kinds) & is_any(activity["level"], Level.TOP)
+        if model is not None:
+            chosen &= (activity["model"] == model).to_numpy()
+        return activity[chosen & (activity["duration_ns"].to_numpy() > 0)]
+
+
+def reported(trace: Trace, **settings: Any) -> Reported:
+    """The report of a recording, with all names; `settings` are those of `run_detectors`."""
+    answers = tuple(run_detectors(trace, **settings))
+    return Reported(trace, answers, build_report(trace, checks_from(answers), redact=False))
+
+
+def about(check: Check) -> str:
+    return check.id if check.model is None else f"{check.id} of {check.model}"

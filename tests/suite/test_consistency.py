@@ -1,0 +1,172 @@
+"""No report contradicts itself, and a report that does is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suite import consistent_findings, consistent_numbers
+from suite.cases.neural_engine_contention import behind_another_model
+from suite.conftest import numbers_of
+from suite.consistency import contradictions, contradictions_of
+from suite.frame import SHARED, detector_ids, module_of, read_back
+from suite.reported import Reported, reported
+from support.handover import trace_of
+from support.samples import SAMPLES
+from tracekit.detectors.ranking import Related, Relation
+from tracekit.intervals import Intervals
+from tracekit.testing import Draws
+
+RARER = 3
+"""Without `--every-case`, one in so many of the cases that are judged has its report looked at too."""
+
+
+@pytest.mark.parametrize("module", [*map(module_of, detector_ids()), *SHARED])
+def test_no_report_contradicts_itself(request, module):
+    step = 1 if request.config.getoption("--every-case") else RARER
+    wrong = contradictions_of((module, number) for number in numbers_of(request.config, module)[::step])
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_report_of_a_sample_contradicts_itself(name):
+    assert contradictions(reported(trace_of(SAMPLES[name]()))) == []
+
+
+@pytest.fixture(scope="module")
+def queued() -> Reported:
+    """A model that waits for another one of its app on the Neural Engine."""
+    return reported(read_back(behind_another_model(Draws(1)), bundle=False))
+
+
+@pytest.fixture
+def told(queued):
+    """`told(check, made)`: what a check says of a changed report that it does not say of the report as it was."""
+
+    def complaints(check, made):
+        return set(check(made)) - set(check(queued))
+
+    return complaints
+
+
+def with_report(made: Reported, **changes) -> Reported:
+    return replace(made, report=replace(made.report, **changes))
+
+
+def with_model(made: Reported, **changes) -> Reported:
+    """The first model of the report with other facts."""
+    first, *others = made.report.models
+    return with_report(made, models=(replace(first, **changes), *others))
+
+
+def with_check(made: Reported, **changes) -> Reported:
+    """The first finding of the report says something else."""
+    first, *others = made.report.checks
+    assert first.outcome == "finding"
+    return with_report(made, checks=(replace(first, **changes), *others))
+
+
+def test_percentiles_out_of_order_are_told(told, queued):
+    model = queued.report.models[0]
+    for change in ({"p50_ns": model.prediction.max_ns + 1.0}, {"p95_ns": 0.0}, {"mean_ns": 1.0}, {"elapsed_ns": 1}):
+        assert told(consistent_numbers.statistics, with_model(queued, prediction=replace(model.prediction, **change)))
+
+
+def test_counts_that_differ_are_told(told, queued):
+    for change in ({"predictions": 1}, {"loads": 77}, {"cold_loads": 77}):
+        assert told(consistent_numbers.counts, with_model(queued, **change))
+
+
+def test_rates_beyond_what_rows_allow_are_told(told, queued):
+    times = queued.report.models[0].throughput
+    assert told(consistent_numbers.rates, with_model(queued, throughput=replace(times, per_second=150_000.0)))
+    slightly = times.predictions * 1e9 / (times.span_ns - times.gap_ns) * 1.01
+    assert told(consistent_numbers.rates, with_model(queued, throughput=replace(times, per_second=slightly)))
+
+
+def test_parts_beyond_the_whole_are_told(told, queued):
+    whole = queued.report.models[0].breakdown
+    parts = (*whole.parts[:-1], replace(whole.parts[-1], share=1.0))
+    assert told(consistent_numbers.shares, with_model(queued, breakdown=replace(whole, parts=parts)))
+    assert told(consistent_numbers.shares, with_check(queued, summary="It took 118% of the time."))
+    metrics = tuple(replace(metric, value=1.2, unit="share") for metric in queued.report.checks[0].metrics)
+    assert told(consistent_numbers.shares, with_check(queued, metrics=metrics))
+
+
+def test_a_queue_that_the_breakdown_lacks_is_told(told, queued):
+    def without_queue(model):
+        parts = [replace(part, total_ns=0) if part.part == "ane_queue" else part for part in model.breakdown.parts]
+        return replace(model, breakdown=replace(model.breakdown, parts=tuple(parts)))
+
+    models = tuple(map(without_queue, queued.report.models))
+    assert told(consistent_findings.queues, with_report(queued, models=models))
+
+
+@pytest.fixture(scope="module")
+def ranked() -> Reported:
+    """Two findings of one severity in order, of which none causes the other."""
+    made = reported(trace_of(SAMPLES["sharpen_8bit"]()))
+    first, second, *_ = made.report.findings
+    findings = (replace(first, severity="high", savings_ns=2_000), replace(second, severity="high", savings_ns=1_000))
+    checks = [check for check in made.report.checks if check.id in (first.id, second.id)]
+    return with_report(made, findings=findings, checks=tuple(replace(check, related=()) for check in checks))
+
+
+def test_findings_out_of_order_are_told(ranked):
+    first, second = ranked.report.findings
+    assert not list(consistent_findings.order(ranked))
+    for findings in (
+        (second, first),
+        (replace(first, severity="low"), second),
+        (first, replace(second, savings_ns=3_000)),
+    ):
+        assert list(consistent_findings.order(with_report(ranked, findings=findings)))
+
+
+def test_a_symptom_above_its_cause_is_told(ranked):
+    first, second = ranked.report.findings
+
+    def caused(effect, cause):
+        related = (Related(cause.id, None, Relation.CAUSED_BY),)
+        checks = [replace(check, related=related * (check.id == effect.id)) for check in ranked.report.checks]
+        return list(consistent_findings.order(with_report(ranked, checks=tuple(checks))))
+
+    assert caused(effect=first, cause=second)
+    assert not caused(effect=second, cause=first)
+
+
+def test_savings_beyond_the_rows_are_told(told, queued):
+    info, *others = queued.report.findings
+    for change in ({"savings_ns": 1 << 60}, {"extra_savings_ns": 1 << 60}):
+        assert told(consistent_findings.savings, with_report(queued, findings=(replace(info, **change), *others)))
+    summary = replace(queued.report.summary, savings_ns=1 << 60)
+    assert told(consistent_findings.savings, with_report(queued, summary=summary))
+
+
+def test_a_cost_beyond_what_is_affected_is_told(told, queued):
+    def nowhere(entry):
+        cost = getattr(entry.outcome, "cost", None)
+        return entry if cost is None else entry._replace(outcome=replace(entry.outcome, affected=Intervals.none()))
+
+    assert told(consistent_findings.savings, replace(queued, answers=tuple(map(nowhere, queued.answers))))
+
+
+def test_counts_of_the_verdict_that_differ_are_told(told, queued):
+    summary = queued.report.summary
+    for change in ({"findings": 9}, {"critical": 9}, {"models": 9}, {"verdict": "7 findings."}):
+        assert told(consistent_findings.verdict, with_report(queued, summary=replace(summary, **change)))
+    info, *others = queued.report.findings
+    assert told(consistent_findings.verdict, with_report(queued, findings=(replace(info, models=("Other",)), *others)))
+
+
+def test_sentences_that_count_too_many_are_told(told, queued):
+    assert told(consistent_findings.words, with_check(queued, summary="7,000 of 8,000 predictions queued."))
+    assert told(consistent_findings.words, with_check(queued, summary="9 of 8 warm predictions queued."))
+    assert told(consistent_findings.words, with_check(queued, record="Record longer, without overlapping predictions."))
+
+
+def test_a_cause_that_is_named_twice_is_told(told, queued):
+    related = Related("cold-load", None, Relation.CAUSED_BY)
+    assert not told(consistent_findings.relations, with_check(queued, related=(related,)))
+    assert told(consistent_findings.relations, with_check(queued, related=(related, related)))
