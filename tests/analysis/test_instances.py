@@ -91,3 +91,11 @@ def test_requests_and_cpu_rows_tell_the_unit_where_the_hardware_was_not_recorded
 def test_requests_are_no_work_where_the_hardware_was_recorded(frame, traits):
     rows = frame((101, 149), (301, 349), kind="gpu_request", device="gpu", lane="compute", prediction=[1, 3])
     assert traits(calls(frame, [1, 2, 1, 2]), frame(), frame(), rows).gpu.tolist() == [0] * 4
+
+
+def test_time_in_which_three_are_at_work_counts_once(frame, traits):
+    """100 ns at work, in 40 of them two instances and in 20 all three."""
+    loads = frame((0, 1), (1, 2), (2, 3), kind="load", instance=[1, 2, 3])
+    predictions = frame((100, 200), (140, 200), (180, 200), instance=[1, 2, 3])
+    (used,) = instances.instances_by_kind(loads, predictions, traits(predictions, frame(), frame()), min_calls=1)
+    assert used.parallel_share == 0.6

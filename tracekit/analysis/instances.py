@@ -11,9 +11,8 @@ import pandas as pd
 
 from tracekit.analysis.breakdown import UNITS
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.statistics import covered_ns
 from tracekit.analysis.suggested_units import units_used
-from tracekit.intervals import Intervals
+from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
 
@@ -186,10 +185,13 @@ def _instances(all_loads: pd.DataFrame, load_index: IntArray, predictions: pd.Da
 
 
 def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
-    """Part of the busy time that is counted more than once if each instance's busy time is counted by itself."""
-    each = Intervals.from_rows(predictions).covered_by_group(uses.group, len(uses.load))
-    busy = covered_ns(predictions)
-    return float(each.sum() - busy) / busy if busy else 0.0
+    """`Instances.parallel_share`."""
+    called = Intervals.from_rows(predictions)
+    _, starts, ends = union_by_group(uses.group, called.starts, called.ends)
+    times, depth = depth_profile(starts, ends)
+    lasting, in_use = np.diff(times), depth[:-1]
+    busy = int(lasting[in_use > 0].sum())
+    return int(lasting[in_use > 1].sum()) / busy if busy else 0.0
 
 
 def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None:
