@@ -114,13 +114,10 @@ def judged(number: tuple[str, int]) -> Verdict:
         wrong = (*errors, *contradictions(report), *_misjudged(made, report))
     except Exception:
         return Verdict(kind, seed, (), (), (traceback.format_exc(),), ())
-    wanted = [key for key in made.planted if key[0] in detector_ids()]
-    missed = tuple((key, outcomes.get(key)) for key in wanted if outcomes.get(key) != FINDING)
-    false = tuple(
-        key
-        for key, outcome in outcomes.items()
-        if outcome == FINDING and key not in made.planted and key not in made.allowed
-    )
+    wanted = [{key} for key in made.planted if key[0] in detector_ids()] + made.one_of
+    found = {key for key, outcome in outcomes.items() if outcome == FINDING}
+    missed = tuple((key, outcomes.get(key)) for keys in wanted if not keys & found for key in sorted(keys, key=str)[:1])
+    false = tuple(sorted(found - made.planted.union(made.allowed, *made.one_of), key=str))
     return Verdict(kind, seed, missed, false, wrong, tuple(made.story))
 
 

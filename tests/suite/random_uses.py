@@ -32,6 +32,8 @@ class RandomApp:
     """Options of detectors for single models."""
     cameras: dict[str, int] = field(default_factory=dict)
     """Time from frame to frame in ns of each model that drops frames when it is late."""
+    one_of: list[set[Key]] = field(default_factory=list)
+    """Of each of these at least one must be found, and all may be."""
     least: dict[Key, str] = field(default_factory=dict)
     """The least severity of findings that must be there."""
     blamed: dict[Key, set[str]] = field(default_factory=dict)

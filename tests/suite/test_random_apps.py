@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from suite import random_ill_sessions, random_sessions
+from suite import random_apps, random_ill_sessions, random_sessions
 from suite.planted import PLANTED
 from suite.queued import queued_keys
 from suite.random_apps import (
@@ -19,6 +21,7 @@ from suite.random_apps import (
     problem,
     table,
 )
+from suite.random_uses import RandomApp
 from tracekit.testing import Draws, Model
 from tracekit.testing.simulation import Simulation
 from tracekit.testing.threads import MS, steady
@@ -32,6 +35,7 @@ PARTS = 5
 """So that several processes of tests can share them."""
 HARD = {44: "gaps inside calls that also queue", 300: "few waits by chance", 757: "slow shapes that also queue"}
 """Seeds of problem apps in which one effect lies over another."""
+PLANTED_JITTER = next(number for number, planted in enumerate(PLANTED) if planted.detector == "latency-jitter")
 A, B = Model("Segmenter"), Model("PoseNet")
 
 
@@ -74,7 +78,37 @@ def test_a_session_expects_nothing_but_what_queues_make(number):
 def test_an_ill_session_has_something_that_may_be_found(number):
     made = MAKERS[ILL_SESSION](number)
     assert random_ill_sessions.SESSIONS[number].__name__ in made.story[0]
-    assert made.planted | made.allowed
+    assert made.planted.union(made.allowed, *made.one_of)
+
+
+def test_one_of_several_findings_is_enough(monkeypatch):
+    wanted = {("cold-load", A.base), ("latency-jitter", A.base)}
+    outcomes: dict[tuple[str, str | None], str] = {}
+
+    def made(_) -> RandomApp:
+        return RandomApp(queued((A, cpu(MS))), one_of=[wanted])
+
+    monkeypatch.setattr(random_apps, "MAKERS", {HEALTHY: made})
+    monkeypatch.setattr(random_apps, "named", lambda _: (outcomes, ()))
+    assert [key for key, _ in judged((HEALTHY, 0)).missed] == [("cold-load", A.base)]
+    outcomes["latency-jitter", A.base] = "finding"
+    assert judged((HEALTHY, 0)).right
+    outcomes["latency-jitter", B.base] = "finding"
+    assert judged((HEALTHY, 0)).false == (("latency-jitter", B.base),)
+
+
+def test_a_finding_that_ranks_too_low_or_blames_others_is_wrong(monkeypatch):
+    def made(seed: int) -> RandomApp:
+        app = problem(PLANTED_JITTER)
+        key = next(iter(app.planted))
+        return replace(app, least={key: "critical"} if seed == 0 else {}, blamed={key: {"Nobody"}} if seed == 1 else {})
+
+    monkeypatch.setattr(random_apps, "MAKERS", {PROBLEM: made})
+    errors = [" ".join(judged((PROBLEM, seed)).errors) for seed in range(3)]
+    assert "must be critical at least" in errors[0]
+    assert "not ['Nobody']" in errors[1]
+    assert "must be" not in errors[2]
+    assert "blames" not in errors[2]
 
 
 def test_the_table_names_detector_and_seeds():
