@@ -73,8 +73,8 @@ def savings(reported: Reported) -> Iterator[str]:
             yield f"{name} of {finding.model}: saves {finding.cost.ns} ns of {finding.affected.covered_ns} ns"
         if not 0 <= finding.cost.share <= 1 + TOLERANCE:
             yield f"{name} of {finding.model}: saves {finding.cost.share:.0%} of the time"
-        # Samples of call stacks can show more than the rows of Core ML.
-        if finding.cost.share and not finding.cost.of and reported.trace.samples is None:
+        # Samples of call stacks and rows of the hardware can show more time than the rows of Core ML: then it is all.
+        if 0 < finding.cost.share < 1 and not finding.cost.of and reported.trace.samples is None:
             used, base = reported.used_ns(finding.model), finding.cost.ns / finding.cost.share
             if abs(base - used) > TOLERANCE * used + ROUNDED_NS:
                 yield f"{name} of {finding.model}: a share of {base / 1e6:,.1f} ms, used for {used / 1e6:,.1f} ms"
