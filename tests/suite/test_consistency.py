@@ -16,7 +16,9 @@ from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.detectors.ranking import Related, Relation
 from tracekit.intervals import Intervals
-from tracekit.testing import Draws
+from tracekit.testing import Draws, Model
+from tracekit.testing.recorder import neural_engine, start_recording
+from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 
 RARER = 3
 """Without `--every-case`, one in so many of the cases that are judged has its report looked at too."""
@@ -170,3 +172,19 @@ def test_a_cause_that_is_named_twice_is_told(told, queued):
     related = Related("cold-load", None, Relation.CAUSED_BY)
     assert not told(consistent_findings.relations, with_check(queued, related=(related,)))
     assert told(consistent_findings.relations, with_check(queued, related=(related, related)))
+
+
+@pytest.mark.parametrize("label", [LOAD_COLD, LOAD_CACHED])
+def test_one_wait_ranks_alike_in_recordings_of_seconds_and_minutes(label):
+    severities = set()
+    for seconds in (9, 60, 900):
+        app = start_recording(Draws(5), jitter=0, noise=False)
+        model = Model("Segmenter")
+        app.load(model, 7_200_000_000, label)
+        for _ in range(60):
+            app.predict(model, neural_engine((seconds - 8) * 1_000_000_000 // 60))
+            app.pause(1_000_000)
+        check = next(check for check in reported(trace_of(app.finish())).report.checks if check.id.endswith("-load"))
+        assert check.outcome == "finding"
+        severities.add(check.severity)
+    assert len(severities) == 1
