@@ -170,6 +170,11 @@ def test_gaps_that_shrink_with_the_calls_are_a_beat_though_distances_vary():
     assert pacing(*steps(CALLS, beat - CALLS)) is Pacing.PERIODIC
 
 
+def test_tokens_follow_each_other_though_a_few_prompts_are_far_longer():
+    calls = [(250, 450, 750, 975)[index // 18 % 4] if index % 18 == 1 else CALLS[index] for index in range(60)]
+    assert pacing(*steps(calls, WORK)) is Pacing.FOLLOWING
+
+
 def test_few_calls_tell_nothing():
     assert pacing(*steps([10, 11], [20, 23])) is Pacing.UNCLEAR
 

@@ -253,7 +253,8 @@ def _pacing_by_gaps(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     if count < 3 or not usual:
         return Pacing.UNCLEAR
     distance = _of_one_beat(distance_ns, usual)
-    busy = _clipped(busy_ns.astype(np.float64))
+    # A call that is beats long passes these whatever sets the pace.
+    busy = _clipped(busy_ns - np.minimum(_passed(distance_ns, usual), busy_ns // usual) * usual)
     gap = distance - busy
     power = float(((busy - busy.mean()) ** 2).sum())
     if not power:
@@ -271,7 +272,13 @@ _BEATS = (1, 2, 3)
 
 def _of_one_beat(distance_ns: IntArray, beat: float) -> FloatArray:
     """Shape (steps,): the distances without all but one of the beats that they pass, the outermost drawn in."""
-    return _clipped(distance_ns - (np.maximum(np.rint(distance_ns / beat), 1) - 1) * beat)
+    return _clipped(distance_ns - _passed(distance_ns, beat) * beat)
+
+
+def _passed(distance_ns: IntArray, beat: float) -> FloatArray:
+    """Shape (steps,): beats that each distance passes beyond the first."""
+    passed: FloatArray = np.maximum(np.rint(distance_ns / beat), 1) - 1
+    return passed
 
 
 def _keeps(distance_ns: IntArray, beats: int) -> bool:
