@@ -127,7 +127,7 @@ def _finding_info(info: FindingInfo, checks: Sequence[Check]) -> Iterator[str]:
         yield f"{info.id}: {info.severity} in findings, {[check.severity for check in checks]} in checks"
 
 
-_OF_PREDICTIONS = re.compile(r"(?<![\d,.])(\d[\d,]*) of (\d[\d,]*)(?: [a-z]+)? predictions?\b")
+_OF_PREDICTIONS = re.compile(r"(?<![\w,.])(\d[\d,]*) of (\d[\d,]*)(?: [a-z]+)? predictions?\b")
 
 
 def words(reported: Reported) -> Iterator[str]:

@@ -165,6 +165,7 @@ def test_counts_of_the_verdict_that_differ_are_told(told, queued):
 def test_sentences_that_count_too_many_are_told(told, queued):
     assert told(consistent_findings.words, with_check(queued, summary="7,000 of 8,000 predictions queued."))
     assert told(consistent_findings.words, with_check(queued, summary="9 of 8 warm predictions queued."))
+    assert not told(consistent_findings.words, with_check(queued, summary="It is the p95 of 8 predictions."))
     assert told(consistent_findings.words, with_check(queued, record="Record longer, without overlapping predictions."))
 
 
