@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.idle import core_ml_calls
-from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
+from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -33,6 +32,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.comparable_latency import due_to_work
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time, judged
+from tracekit.detectors.shared.idle_gaps import keeps_pace
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
         )
     if elsewhere > _RARE * share:
         return Passed(view.name, f"{format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
-    larger = _due_to_work(view, calls, ~after, usual) if not _keeps_pace(view) else np.zeros(len(durations))
+    larger = _due_to_work(view, calls, ~after, usual) if not keeps_pace(view) else np.zeros(len(durations))
     slow &= durations - larger >= limit
     if float(slow.sum()) / pauses < options.slow_share:
         return InsufficientData(
@@ -115,10 +115,6 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
 
 _RARE = 0.1
 """Part of the share of slow predictions after pauses that the share elsewhere may be."""
-
-_IDLE_SHARE = 0.25
-"""Part of the time without a call of the model, or of one that alternates with it, from which on a steady rate is a
-pace, and not the time that calls take (heuristic)."""
 
 
 def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> BoolArray:
@@ -138,12 +134,6 @@ def _due_to_work(view: ModelView, calls: Calls, others: BoolArray, usual: float)
     if min(float((work[chosen] > 0).mean()) for chosen in (~others, others)) < KNOWN_SHARE:
         return np.full(len(work), np.inf)
     return due_to_work(work, np.median(work[others]), usual)
-
-
-def _keeps_pace(view: ModelView) -> bool:
-    """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
-    rows, code = view.predictions, int(view.predictions["model"].cat.codes.iloc[0])
-    return steady_rate(rows, bursts(rows), core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
 def _finding(

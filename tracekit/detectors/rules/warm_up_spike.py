@@ -31,7 +31,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
-from tracekit.detectors.shared.idle_gaps import Activity, read_gaps
+from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
 from tracekit.detectors.shared.load_options import perhaps_warmed_up, without_load
 from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
 from tracekit.detectors.shared.wording import KEEP_LOADED
@@ -173,7 +173,8 @@ def _same_input(view: ModelView, firsts: FirstCalls, spike: BoolArray, resumed: 
     alike = len(long) > 1 and bool(long.max() <= EVEN * long.min())
     if alike and not resumed.more_work.any():
         return np.ones(len(spike), np.bool_)
-    if not spike.any() or read_gaps(view, _FEW_CALLS).activity is Activity.PACED:
+    paced = read_gaps(view, _FEW_CALLS).activity is Activity.PACED and keeps_pace(view)
+    if not spike.any() or paced:
         return np.ones(len(spike), np.bool_)
     return resumed.as_usual
 

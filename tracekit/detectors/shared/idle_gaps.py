@@ -23,7 +23,7 @@ from tracekit.analysis.idle import (
     pacing,
     spread,
 )
-from tracekit.analysis.throughput import burst_numbers
+from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors import (
     Cost,
     Evidence,
@@ -153,6 +153,17 @@ def paced_words(gaps: SequenceGaps) -> str:
     else:
         rates = f"a steady rate ({1e9 / float(np.median(gaps.beats_ns)):.1f} per second)"
     return f"Predictions run at {rates}: the app waits for its next input."
+
+
+_IDLE_SHARE = 0.25
+"""Part of the time without a call of the model, or of one that alternates with it, from which on a steady rate is a
+pace, and not the time that calls take (heuristic)."""
+
+
+def keeps_pace(view: ModelView) -> bool:
+    """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
+    rows, code = view.predictions, int(view.predictions["model"].cat.codes.iloc[0])
+    return steady_rate(rows, bursts(rows), core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
 def read_gaps(view: ModelView, min_calls: int) -> SequenceGaps:
