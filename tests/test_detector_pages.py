@@ -1,17 +1,55 @@
-"""The pages in `docs/detectors/` are those that the detectors' own metadata make."""
+"""Pages of checks: one beside each rule, none without one, and all in the list of the documentation."""
 
 from __future__ import annotations
 
 import runpy
 from pathlib import Path
 
+import pytest
+import yaml
+
+from tracekit.detectors.model_registry import MODEL_DETECTORS
+from tracekit.detectors.pages import parse_page
+from tracekit.detectors.registry import DETECTORS
+
 ROOT = Path(__file__).resolve().parents[1]
-BY_HAND = {"accuracy.md"}
-"""Written by the labeled suite."""
+RULES = ROOT / "tracekit" / "detectors"
+PAGES = sorted([*(RULES / "rules").glob("*.md"), *(RULES / "model_rules").glob("*.md")])
 
 
-def test_the_pages_of_the_documentation_are_those_of_the_detectors():
-    expected = runpy.run_path(str(ROOT / "scripts" / "detector_pages.py"))["pages"]()
-    pages = {path.name: path.read_text("utf-8") for path in (ROOT / "docs" / "detectors").glob("*.md")}
-    stale = sorted(name for name in {*pages, *expected} - BY_HAND if pages.get(name) != expected.get(name))
-    assert not stale, f"run `make docs`; these pages differ from the detectors: {stale}"
+def test_each_rule_has_its_page_and_each_page_its_rule():
+    assert sorted(path.stem for path in PAGES) == sorted(detector.id for detector in (*DETECTORS, *MODEL_DETECTORS))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_front_matter_is_yaml_and_read_the_same(path):
+    text = path.read_text("utf-8")
+    front = yaml.safe_load(text.split("---\n")[1])
+    page = parse_page(text)
+    assert [page.title, page.finding_title, str(page.pattern), page.why] == [
+        front[key] for key in ("title", "finding", "symptom", "why")
+    ]
+    assert [f"[{each.title}]({each.url})" for each in page.references] == front.get("references", [])
+    assert set(front) <= {"title", "finding", "symptom", "why", "references"}
+    assert page.description
+    assert page.fix
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("# A page\n", "unpack"),
+        ("words\n---\ntitle: a\n---\n", "does not begin"),
+        ("---\ntitle: a\n---\n", "finding"),
+        ("---\ntitle: a\nfinding: b\nwhy: c\nsymptom: elsewhere\n---\n", "elsewhere"),
+        ("---\n- no link\n---\n", "no link"),
+    ],
+)
+def test_a_text_that_is_no_page_says_why(text, words):
+    with pytest.raises((ValueError, KeyError), match=words):
+        parse_page(text)
+
+
+def test_the_list_of_the_documentation_is_that_of_the_rules():
+    listed = runpy.run_path(str(ROOT / "scripts" / "detector_pages.py"))["listed"]()
+    assert (ROOT / "docs" / "detectors" / "README.md").read_text("utf-8") == listed, "run `make docs`"

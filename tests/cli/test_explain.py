@@ -32,7 +32,7 @@ def test_the_page_is_laid_out_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     shown = re.sub(r"\x1b\[[0-9;]*m", "", screen.getvalue())
     assert DETECTORS[0].id in shown
     assert "\n# " not in shown
-    assert DETECTORS[0].references[0].url.removeprefix("https://")[:20] in shown
+    assert DETECTORS[0].page.references[0].url.removeprefix("https://")[:20] in shown
     assert max(map(len, shown.splitlines())) <= 60
 
 

@@ -208,7 +208,7 @@ HEAD = """
 import os, sys
 from dataclasses import make_dataclass, replace
 import numpy as np
-from tracekit.detectors import Cost, Evidence, Finding, Intervals, Metric, NotApplicable, Passed
+from tracekit.detectors import Cost, Evidence, Finding, Intervals, Metric, NotApplicable, Passed, Reference
 from tracekit.detectors.rules.reload_before_predict import DETECTOR as MODEL
 from tracekit.detectors.rules.run_issues import DETECTOR as WHOLE
 """
@@ -301,13 +301,13 @@ def test_whatever_a_plug_in_raises_is_its_own_failure_and_status_2(install, reco
 
 
 TEXTS = {
-    "title": "DETECTOR = replace(MODEL, id='mine', title=None)",
-    "finding_title": "DETECTOR = replace(MODEL, id='mine', finding_title=b'bytes')",
-    "why": "DETECTOR = replace(MODEL, id='mine', why=['a'])",
-    "fix": "DETECTOR = replace(MODEL, id='mine', fix=7)",
-    "description": "DETECTOR = replace(MODEL, id='mine', description=None)",
-    "references": "DETECTOR = replace(MODEL, id='mine', references=('a',))",
-    "url": "DETECTOR = replace(MODEL, id='mine', references=(replace(MODEL.references[0], url=None),))",
+    "title": "DETECTOR = replace(MODEL, id='mine', page=replace(MODEL.page, title=None))",
+    "finding_title": "DETECTOR = replace(MODEL, id='mine', page=replace(MODEL.page, finding_title=b'bytes'))",
+    "why": "DETECTOR = replace(MODEL, id='mine', page=replace(MODEL.page, why=['a']))",
+    "fix": "DETECTOR = replace(MODEL, id='mine', page=replace(MODEL.page, fix=7))",
+    "description": "DETECTOR = replace(MODEL, id='mine', page=replace(MODEL.page, description=None))",
+    "references": "DETECTOR = replace(MODEL, id='mine', page=replace(MODEL.page, references=('a',)))",
+    "url": "DETECTOR = replace(MODEL, id='mine', page=replace(MODEL.page, references=(Reference('a', None),)))",
     "unit": "from dataclasses import field\nO = make_dataclass('O', [('a', int, field(default=1, metadata="
     "{'unit': None, 'basis': 'b', 'minimum': 0, 'maximum': 2}))], frozen=True)\n"
     "DETECTOR = replace(MODEL, id='mine', options=O)",

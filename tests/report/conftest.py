@@ -9,7 +9,7 @@ import pytest
 from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
-from tracekit.detectors.framework import Reference
+from tracekit.detectors.pages import Reference
 from tracekit.detectors.outcomes import Cost, Evidence, Metric
 from tracekit.report.build import finding_info
 from tracekit.report.groups import findings

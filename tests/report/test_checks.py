@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from tracekit.detectors.framework import Detector, Judgment, Reference
+from tracekit.detectors.framework import Detector, Judgment
 from tracekit.detectors.outcomes import (
     Cost,
     DetectorFailed,
@@ -21,6 +21,7 @@ from tracekit.detectors.outcomes import (
     Outcome,
     Passed,
 )
+from tracekit.detectors.pages import Page, Reference
 from tracekit.detectors.patterns import Pattern
 from tracekit.intervals import Intervals
 from tracekit.report.checks import checks_from
@@ -33,13 +34,14 @@ class Options:
 
 DETECTOR = Detector(
     id="an-id",
-    title="Good state",
-    finding_title="The problem",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description="",
-    why="It costs time.",
-    fix="\nDo this.\n",
-    references=(Reference("Talk", "https://example.com/talk"),),
+    page=Page(
+        title="Good state",
+        finding_title="The problem",
+        pattern=Pattern.SLOW_PREDICTIONS,
+        why="It costs time.",
+        references=(Reference("Talk", "https://example.com/talk"),),
+        fix="Do this.",
+    ),
     needs=("Core ML",),
     options=Options,
     detect=lambda *_: Passed(None, ""),

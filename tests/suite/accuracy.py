@@ -39,6 +39,8 @@ COLUMNS = {
 }
 """Heading and kinds of case."""
 
+PAGES = "../../tracekit/detectors/rules"
+
 HEAD = """# Accuracy
 
 How right the detectors are on labeled recordings; `make accuracy` writes this page. The recordings are made by
@@ -108,7 +110,7 @@ def page() -> str:
     lines = [
         f"| detector | {' | '.join(COLUMNS)} | precision | recall |",
         f"|---|{'---:|' * (len(COLUMNS) + 2)}",
-        *(_row(f"[{detector}]({detector}.md)", score) for detector, score in scored.items()),
+        *(_row(f"[{detector}]({PAGES}/{detector}.md)", score) for detector, score in scored.items()),
         _row("**all**", _sum(scored.values())),
     ]
     return HEAD.format(shared=shared, count=count) + "\n" + "\n".join(lines) + "\n"

@@ -34,7 +34,7 @@ WITHOUT_CASE: dict[str, dict[str, str]] = {
 }
 """Items that no recording can show, by detector, each with the reason. An item that has a case must not be in it."""
 
-PAGES = {detector.id: detector.description for detector in DETECTORS}
+PAGES = {detector.id: detector.page.description for detector in DETECTORS}
 
 
 def listed(description: str) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         too_few_predictions,
         value_of,
     )
-    from tracekit.detectors.framework import Detector, ModelView, RecordingDetector, Reference
+    from tracekit.detectors.framework import Detector, ModelView, RecordingDetector
     from tracekit.detectors.options import option
     from tracekit.detectors.outcomes import (
         Cost,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         above,
         below,
     )
+    from tracekit.detectors.pages import Page, Reference, page_beside
     from tracekit.detectors.patterns import Pattern
     from tracekit.intervals import Intervals
     from tracekit.trace.events import LOAD_KINDS, Attribution, Device, Kind, Lane, Level
@@ -65,6 +66,7 @@ __all__ = [
     "ModelView",
     "NotApplicable",
     "Outcome",
+    "Page",
     "Passed",
     "Pattern",
     "RecordingDetector",
@@ -82,6 +84,7 @@ __all__ = [
     "is_any",
     "no_prediction",
     "option",
+    "page_beside",
     "reached",
     "too_few_predictions",
     "value_of",
@@ -105,12 +108,13 @@ _MODULES = {
     "ModelView": "tracekit.detectors.framework",
     "NotApplicable": "tracekit.detectors.outcomes",
     "Outcome": "tracekit.detectors.outcomes",
+    "Page": "tracekit.detectors.pages",
     "Passed": "tracekit.detectors.outcomes",
     "Pattern": "tracekit.detectors.patterns",
     "RECORD_EARLIER": "tracekit.detectors.answers",
     "RECORD_LONGER": "tracekit.detectors.answers",
     "RecordingDetector": "tracekit.detectors.framework",
-    "Reference": "tracekit.detectors.framework",
+    "Reference": "tracekit.detectors.pages",
     "Trace": "tracekit.trace.trace",
     "above": "tracekit.detectors.outcomes",
     "below": "tracekit.detectors.outcomes",
@@ -124,6 +128,7 @@ _MODULES = {
     "is_any": "tracekit.trace.frames",
     "no_prediction": "tracekit.detectors.answers",
     "option": "tracekit.detectors.options",
+    "page_beside": "tracekit.detectors.pages",
     "reached": "tracekit.detectors.answers",
     "too_few_predictions": "tracekit.detectors.answers",
     "value_of": "tracekit.detectors.answers",

@@ -23,20 +23,13 @@ if TYPE_CHECKING:
     from tracekit.analysis.neural_engine_queue import EngineWaits
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.outcomes import Outcome
+    from tracekit.detectors.pages import Page
     from tracekit.detectors.patterns import Pattern
     from tracekit.model_files import ModelFile, Target
     from tracekit.model_files.performance import PerformanceReport
     from tracekit.trace.trace import Trace
 
 Options = TypeVar("Options")
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """Where a fact or an advice comes from."""
-
-    title: str
-    url: str
 
 
 @dataclass(frozen=True)
@@ -125,19 +118,8 @@ class Metadata(Generic[Options]):
 
     id: str
     """Noun of what is found, kebab case. File name = id with underscores."""
-    title: str
-    """Describes the good state."""
-    finding_title: str
-    """States the problem."""
-    pattern: Pattern
-    """Where it belongs in the diagnostic tree of Core ML."""
-    description: str
-    """Markdown page: what it is, `## On the timeline` with a plot, `## How it is measured`, `## Not a problem when`."""
-    why: str
-    """One sentence: what it costs the user."""
-    fix: str
-    """Markdown with Swift or coremltools code: the API to call."""
-    references: tuple[Reference, ...]
+    page: Page
+    """What is written about it (`page_beside`)."""
     needs: tuple[str, ...] = ()
     """Instruments (names in `Trace.coverage`) whose tables must hold rows. Predictions inferred from hardware stand in
     for Core ML where `on_inferred` allows it."""
@@ -153,6 +135,21 @@ class Metadata(Generic[Options]):
     """Frozen dataclass; every field is made by `option`."""
     package: str = ""
     """Distribution that a plug-in came with, filled in when it is loaded; empty for tracekit's own detectors."""
+
+    @property
+    def title(self) -> str:
+        """Describes the good state."""
+        return self.page.title
+
+    @property
+    def finding_title(self) -> str:
+        """States the problem."""
+        return self.page.finding_title
+
+    @property
+    def pattern(self) -> Pattern:
+        """Where it belongs in the diagnostic tree of Core ML."""
+        return self.page.pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

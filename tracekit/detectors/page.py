@@ -18,15 +18,15 @@ HEURISTIC = "*Heuristic*: chosen by judgment, not taken from a measurement or a 
 
 def page_markdown(detector: ListedDetector) -> str:
     """Markdown: what it is, how it is measured, thresholds and their basis, the fix, the sources."""
-    sources = ["## Sources", "", *(f"- [{source.title}]({source.url})" for source in detector.references)]
+    sources = ["## Sources", "", *(f"- [{source.title}]({source.url})" for source in detector.page.references)]
     parts = [
         f"# {detector.id}",
-        f"**{detector.finding_title}.** {detector.why}",
+        f"**{detector.finding_title}.** {detector.page.why}",
         _symptom(detector),
-        detector.description.strip(),
+        detector.page.description,
         needs_sentence(detector),
         _thresholds(detector),
-        f"## Fix\n\n{detector.fix.strip()}",
+        f"## Fix\n\n{detector.page.fix}",
         "\n".join(sources),
     ]
     return "\n\n".join(parts) + "\n"

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.checking import check_texts
 from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
-from tracekit.detectors.framework import AnyDetector, Detector, ListedDetector, RecordingDetector, Reference
+from tracekit.detectors.framework import AnyDetector, Detector, ListedDetector, RecordingDetector
 from tracekit.detectors.options import option_infos
+from tracekit.detectors.pages import Page, Reference
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
@@ -108,23 +109,26 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
         return [_broken(entry, f"the plug-in cannot be loaded ({error})")]
 
 
-_TEXTS = ("id", "title", "finding_title", "description", "why", "fix")
+_TEXTS = ("title", "finding_title", "description", "why", "fix")
 _LISTS = ("needs", "uses", "caused_by")
 
 
 def _settled(detector: AnyDetector, package: str) -> AnyDetector:
     """The detector with what it says of itself as plain texts and tuples, which no code of its package can change any
     more. Raises TypeError or ValueError for one that could not be listed, configured or run."""
-    check_texts(detector, _TEXTS)
-    texts: dict[str, Any] = {name: str.__str__(getattr(detector, name)) for name in _TEXTS}
-    for name in _LISTS:
-        texts[name] = tuple(map(_text, getattr(detector, name)))
-    references = tuple(Reference(_text(entry.title), _text(entry.url)) for entry in detector.references)
+    check_texts(detector, ("id",))
+    check_texts(detector.page, _TEXTS)
+    page = Page(
+        **{name: str.__str__(getattr(detector.page, name)) for name in _TEXTS},
+        pattern=detector.page.pattern,
+        references=tuple(Reference(_text(entry.title), _text(entry.url)) for entry in detector.page.references),
+    )
+    lists: dict[str, Any] = {name: tuple(map(_text, getattr(detector, name))) for name in _LISTS}
     kind: Any = RecordingDetector if isinstance(detector, RecordingDetector) else Detector
     copied: AnyDetector = kind(
-        **texts,
-        references=references,
-        pattern=detector.pattern,
+        id=str.__str__(detector.id),
+        page=page,
+        **lists,
         on_inferred=bool(detector.on_inferred),
         options=detector.options,
         detect=detector.detect,
@@ -179,13 +183,12 @@ def _broken(entry: EntryPoint, reason: str) -> AnyDetector:
 
     return RecordingDetector(
         id=f"{_package(entry)}:{entry.name}",
-        title="The plug-in can be loaded",
-        finding_title="The plug-in cannot be loaded",
-        pattern=Pattern.RECORDING,
-        description="",
-        why="An installed check did not run.",
-        fix="",
-        references=(),
+        page=Page(
+            title="The plug-in can be loaded",
+            finding_title="The plug-in cannot be loaded",
+            pattern=Pattern.RECORDING,
+            why="An installed check did not run.",
+        ),
         options=_NoOptions,
         package=_package(entry),
         detect=fail,

@@ -58,8 +58,8 @@ def check_of(judgment: Judgment) -> Check:
         pattern=str(detector.pattern),
         model=outcome.model,
         summary=_summary(outcome),
-        why=detector.why,
-        fix=(finding.fix or detector.fix).strip() if finding else "",
+        why=detector.page.why,
+        fix=(finding.fix or detector.page.fix).strip() if finding else "",
         record=outcome.record if isinstance(outcome, InsufficientData) else "",
         caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
@@ -70,7 +70,7 @@ def check_of(judgment: Judgment) -> Check:
         evidence=finding.evidence if finding else (),
         evidence_total=max(finding.evidence_total, len(finding.evidence)) if finding else 0,
         call_sites=finding.call_sites if finding else (),
-        references=detector.references,
+        references=detector.page.references,
         marked=finding.all_evidence.times if finding and finding.all_evidence else Intervals.none(),
     )
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code import CallSite
     from tracekit.analysis.models import ModelSummary
-    from tracekit.detectors.framework import Reference
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
+    from tracekit.detectors.pages import Reference
     from tracekit.detectors.ranking import Related
     from tracekit.report.call_sites import CodeInfo
 

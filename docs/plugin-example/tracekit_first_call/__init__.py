@@ -16,11 +16,10 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     format_duration,
     option,
+    page_beside,
 )
 
 
@@ -63,13 +62,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 DETECTOR = Detector(
     id="first-call",
-    title="A loaded model is used soon",
-    finding_title="The first prediction comes long after the load",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description="The time between the end of a model's first load and its first prediction, against `wait_s`.",
-    why="Memory is held, and the user waits for something else.",
-    fix="Load the model when the feature opens, or predict once in the background to warm it up.",
-    references=(Reference("tracekit: adding a detector", "https://example.com/your-package"),),
+    page=page_beside(__file__, "first-call"),
     needs=("Core ML",),
     options=Options,
     detect=detect,

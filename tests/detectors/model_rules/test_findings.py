@@ -289,5 +289,5 @@ def test_nothing_is_certain_about_the_neural_engine(detector) -> None:
         "never runs on the Neural Engine",
     )
     assert not any(words in page for words in certain)
-    for sentence in (detector.finding_title, detector.why):
+    for sentence in (detector.finding_title, detector.page.why):
         assert "Neural Engine" not in sentence or "may" in sentence

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector, Reference
+from tracekit.detectors.framework import ModelFileDetector
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
 from tracekit.detectors.model_rules.shared import NoOptions, convert_code, listed
 from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import page_beside
 from tracekit.model_files import NEWEST, Kind, release_of
 from tracekit.model_files.needs import needs_of
 
@@ -92,54 +92,9 @@ def _words(version: int) -> str:
     return f"{release.words} or later" if release else "a system newer than this tool knows"
 
 
-DESCRIPTION = """
-Each model has a specification version, and each system loads versions up to its own. A version above that of the oldest
-system that the app supports fails to load there; one below gives away what the system could do.
-
-| version | iOS, tvOS | macOS | watchOS | new |
-|---|---|---|---|---|
-| 1, 2, 3 | 11, 11.2, 12 | 10.13, 10.13.2, 10.14 | 4, 4.2, 5 | networks; custom layers; flexible shapes |
-| 4, 5 | 13, 14 | 10.15, 11 | 6, 7 | updatable models, control flow; encryption |
-| 6 | 15 | 12 | 8 | ML programs |
-| 7 | 16 | 13 | 9 | Float16 arrays and images, compressed weights |
-| 8 | 17 | 14 | 10 | more operations |
-| 9 | 18 | 15 | 11 | states, several functions, weights per block and group |
-| 10 | 26 | 26 | 26 | Int8 arrays |
-
-iOS 27 and macOS 27 brought no new version.
-
-## How it is measured
-
-`--target` names the oldest system. Its newest version is compared with the model's. A lower version is reported only
-where the model could use something that the target has.
-
-## Not a problem when
-
-- The app loads the model only where it is available (`if #available`).
-"""
-
-FIX = """
-Convert for the oldest system that the app supports:
-
-```python
-model = ct.convert(source, minimum_deployment_target=ct.target.iOS16)
-```
-"""
-
 DETECTOR = ModelFileDetector(
     id="deployment-target",
-    title="The model fits the deployment target",
-    finding_title="The model does not fit the deployment target",
-    pattern=Pattern.UNSUPPORTED_VERSION,
-    description=DESCRIPTION,
-    why="A model for newer systems does not load; one for older systems cannot use what newer ones have.",
-    fix=FIX,
-    references=(
-        Reference(
-            "apple/coremltools: Model.proto, versions",
-            "https://github.com/apple/coremltools/blob/main/mlmodel/format/Model.proto",
-        ),
-    ),
+    page=page_beside(__file__),
     options=NoOptions,
     detect=detect,
 )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector, Reference
+from tracekit.detectors.framework import ModelFileDetector
 from tracekit.detectors.model_rules.shared import (
-    DOCS,
-    UNITS,
     NoOptions,
     code,
     convert_code,
@@ -17,7 +15,7 @@ from tracekit.detectors.model_rules.shared import (
     type_code,
 )
 from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import page_beside
 from tracekit.model_files import FeatureKind
 from tracekit.model_files.words import allowed_shapes
 
@@ -100,41 +98,9 @@ def _listed_shapes(entry: Feature) -> str:
     return f"ct.TensorType(name={literal(entry.name)}, shape=ct.EnumeratedShapes({shapes}, default={default}))"
 
 
-DESCRIPTION = """
-A model whose input takes a range of shapes is prepared for any of them. Many operations may then run on the CPU or GPU
-only, and each new shape may cost a specialization. `shape-switching` and `new-shape-spike` measure that in a recording.
-
-## How it is measured
-
-The description of each input names its shapes: one, a list, or a range per dimension. Ranges are reported, lists are
-not.
-
-## Not a problem when
-
-- The model is meant for the CPU or GPU.
-- Create ML made it: its image classifiers begin with a feature print of Vision, which scales every image to one size.
-  The check passes for them.
-- A recording shows that it runs on the Neural Engine all the same: some models with a flexible batch may.
-"""
-
-FIX = """
-List the shapes that the app uses instead of a range:
-
-```python
-shape = ct.EnumeratedShapes([(1, 80, 3000), (1, 80, 1500)], default=(1, 80, 3000))
-model = ct.convert(source, inputs=[ct.TensorType(name="mel", shape=shape)])
-```
-"""
-
 DETECTOR = ModelFileDetector(
     id="flexible-shapes",
-    title="Inputs have fixed or listed shapes",
-    finding_title="Inputs take a range of shapes, which may keep the model off the Neural Engine",
-    pattern=Pattern.SLOW_ON_ONE_DEVICE,
-    description=DESCRIPTION,
-    why="Operations on shapes that are not known beforehand may run on the CPU or GPU only.",
-    fix=FIX,
-    references=(Reference("Core ML Tools: flexible input shapes", f"{DOCS}/flexible-inputs.html"), UNITS),
+    page=page_beside(__file__),
     options=NoOptions,
     detect=detect,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector, Reference
-from tracekit.detectors.model_rules.shared import DOCS, UNITS, NoOptions, functions_of, listed, no_precision
+from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors.model_rules.shared import NoOptions, functions_of, listed, no_precision
 from tracekit.detectors.outcomes import Finding, Passed
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import page_beside
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import InspectedModel
@@ -35,43 +35,9 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     return Passed(model.name, f"Computes in Float16{f', in part in {rest}' if rest else ''}.")
 
 
-DESCRIPTION = """
-The Neural Engine computes in Float16. A model that was converted with Float32 precision may run on the CPU or GPU only.
-
-## How it is measured
-
-The types of what the operations of each function compute are counted, without constants, casts and the scaling of
-images. Reported where most are Float32. A neural network of the old form names no type: Core ML chooses it.
-
-## Not a problem when
-
-- The model needs the range or precision of Float32, or is meant for the CPU or GPU.
-- It is so small that the CPU is fastest.
-"""
-
-FIX = """
-Convert with Float16 precision, the default from iOS 15, macOS 12 on:
-
-```python
-model = ct.convert(source, convert_to="mlprogram", compute_precision=ct.precision.FLOAT16)
-
-# If the results get worse, keep the operations that need it in Float32.
-keep = ct.transform.FP16ComputePrecision(op_selector=lambda op: op.op_type not in ("softmax", "reduce_sum"))
-model = ct.convert(source, convert_to="mlprogram", compute_precision=keep)
-```
-
-Compare the results of both models before you ship.
-"""
-
 DETECTOR = ModelFileDetector(
     id="float32-compute",
-    title="The model computes in Float16",
-    finding_title="The model computes in Float32, which may keep it off the Neural Engine",
-    pattern=Pattern.SLOW_ON_ONE_DEVICE,
-    description=DESCRIPTION,
-    why="Float32 may keep the model off the Neural Engine, and moves twice the bytes.",
-    fix=FIX,
-    references=(Reference("Core ML Tools: typed execution", f"{DOCS}/typed-execution.html"), UNITS),
+    page=page_beside(__file__),
     options=NoOptions,
     detect=detect,
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector, Reference
+from tracekit.detectors.framework import ModelFileDetector
 from tracekit.detectors.model_rules.shared import (
-    DOCS,
     NoOptions,
     code,
     convert_code,
@@ -16,8 +15,7 @@ from tracekit.detectors.model_rules.shared import (
     type_code,
 )
 from tracekit.detectors.outcomes import Finding, Metric, Passed
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.references import CORE_ML_USAGE
+from tracekit.detectors.pages import page_beside
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -133,51 +131,9 @@ def _identifier(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else "input"
 
 
-DESCRIPTION = """
-A model that computes in Float16 and declares Float32 arrays or 8-bit images has its inputs and outputs converted in
-every prediction. `float-conversion` and `excess-data-copies` measure what that costs in a recording.
-
-## How it is measured
-
-From each input, single-use arithmetic and shape operations (such as the scale of an image) are followed to a `cast`,
-and likewise back from each output. An image without a cast is converted by Core ML itself. Where the file has no
-operations, the compute precision that the compiler names is compared with the interface, and the finding is a "may".
-
-## Not a problem when
-
-- The data arrives as Float32 or 8 bits anyway: it has to be converted once, and the GPU or vImage may do it cheaper.
-- Predictions take many milliseconds and the arrays are small.
-- Whole numbers, such as token ids, are cast before a `gather`: that is not reported.
-"""
-
-FIX = """
-Declare Float16 inputs and outputs (iOS 16, macOS 13 or later). `tracekit inspect MODEL` prints the arguments for the
-model:
-
-```python
-model = ct.convert(
-    source,
-    inputs=[ct.TensorType(name="features", shape=shape, dtype=np.float16)],
-    outputs=[ct.TensorType(name="scores", dtype=np.float16)],
-    minimum_deployment_target=ct.target.iOS16,
-)
-# Images: ct.ImageType(..., color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)
-```
-"""
-
 DETECTOR = ModelFileDetector(
     id="interface-conversion",
-    title="Inputs and outputs have the type the model computes with",
-    finding_title="Inputs or outputs have another type than the model computes with",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="Every prediction converts and copies them.",
-    fix=FIX,
-    references=(
-        Reference("Core ML Tools: model input and output types", f"{DOCS}/model-input-and-output-types.html"),
-        Reference("Core ML Tools: typed execution", f"{DOCS}/typed-execution.html"),
-        CORE_ML_USAGE,
-    ),
+    page=page_beside(__file__),
     options=NoOptions,
     detect=detect,
 )

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.framework import ModelFileDetector
 from tracekit.detectors.model_rules.shared import NoOptions, code, listed
 from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.references import COMPILE_MODEL
+from tracekit.detectors.pages import page_beside
 from tracekit.model_files import NEWEST, Form, WeightState
 from tracekit.units import format_bytes
 
@@ -58,47 +57,9 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     )
 
 
-DESCRIPTION = """
-What can be wrong with the files of a model that does not load.
-
-## How it is measured
-
-1. The file or folder is there and readable. If not, `tracekit inspect` says so and stops.
-2. The specification is whole. A truncated one cannot be read either.
-3. The weights are there, are not a Git LFS pointer, and every tensor that the specification refers to lies in them.
-4. A compiled model has its `coremldata.bin`, which the compiler always writes.
-5. The specification version is one that this tool knows (`deployment-target` compares it with a system).
-6. The form: `MLModel(contentsOf:)` takes a compiled model (`.mlmodelc`). A package or `.mlmodel` must be compiled
-   first, by Xcode or `MLModel.compileModel(at:)`; otherwise the error says that the model "was not compiled".
-
-## Not a problem when
-
-- The weights are left out on purpose, for example to share the structure of a model alone.
-"""
-
-FIX = """
-Get the files again, complete:
-
-- Weights missing: copy the whole `.mlpackage` folder. In a Git repository, fetch large files with `git lfs pull`.
-- Compiled model incomplete: copy the whole `.mlmodelc` folder.
-- Weights truncated: download the package again.
-- "was not compiled": load the compiled form.
-
-```swift
-let compiled = try await MLModel.compileModel(at: packageURL)  // keep it: compiling takes time
-let model = try await MLModel.load(contentsOf: compiled)
-```
-"""
-
 DETECTOR = ModelFileDetector(
     id="load-failure",
-    title="The files of the model are readable and whole",
-    finding_title="The model may fail to load",
-    pattern=Pattern.OTHER_LOAD_FAILURE,
-    description=DESCRIPTION,
-    why="Core ML fails to load a model whose files are missing, damaged or too new.",
-    fix=FIX,
-    references=(COMPILE_MODEL,),
+    page=page_beside(__file__),
     options=NoOptions,
     detect=detect,
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.framework import ModelFileDetector
-from tracekit.detectors.model_rules.shared import UNITS, NoOptions, code, listed, no_operations
+from tracekit.detectors.model_rules.shared import NoOptions, code, listed, no_operations
 from tracekit.detectors.outcomes import Finding, Metric, Passed
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import page_beside
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -51,39 +51,9 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     )
 
 
-DESCRIPTION = """
-Recurrent layers (`lstm`, `gru`, `rnn`), loops, conditions and lists go step by step. They may not run on the Neural
-Engine, and work that goes from unit to unit may cost more than it saves.
-
-## How it is measured
-
-Operations of these types are counted, in loops too.
-
-## Not a problem when
-
-- The step is small beside the rest of the model.
-- The model is meant for the CPU.
-"""
-
-FIX = """
-Take the steps out of the model, as far as it allows:
-
-- Run one step per prediction and keep the hidden state between predictions: as `MLState` (iOS 18, macOS 15 or later),
-  or as an input and an output.
-- Replace recurrent layers by convolutions or attention over a fixed window.
-- Unroll loops whose number of steps is fixed, and take conditions out of the model: two models, or two functions of one
-  (iOS 18, macOS 15 or later).
-"""
-
 DETECTOR = ModelFileDetector(
     id="sequential-operations",
-    title="No recurrent or control-flow operations",
-    finding_title="Recurrent or control-flow operations may keep work off the Neural Engine",
-    pattern=Pattern.SLOW_ON_ONE_DEVICE,
-    description=DESCRIPTION,
-    why="They may run on the CPU, and the work before and after them may be split.",
-    fix=FIX,
-    references=(UNITS,),
+    page=page_beside(__file__),
     options=NoOptions,
     detect=detect,
 )

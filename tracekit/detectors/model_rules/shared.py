@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import Reference
 from tracekit.detectors.outcomes import InsufficientData, NotApplicable
 from tracekit.model_files import FeatureKind, Form, Kind, deployment_target
 
@@ -13,11 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tracekit.model_files import Feature, Function, ModelFile
-
-DOCS = "https://apple.github.io/coremltools/docs-guides/source"
-UNITS = Reference(
-    "apple/coremltools#1780: what runs on the Neural Engine", "https://github.com/apple/coremltools/issues/1780"
-)
 
 LISTED = 4
 """Names that a sentence lists."""

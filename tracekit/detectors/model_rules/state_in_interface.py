@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector, Reference
-from tracekit.detectors.model_rules.shared import DOCS, NoOptions, code, functions_of, listed, literal
+from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors.model_rules.shared import NoOptions, code, functions_of, listed, literal
 from tracekit.detectors.outcomes import Finding, Metric, Passed
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.references import DEPLOY_MODELS
+from tracekit.detectors.pages import page_beside
 from tracekit.model_files import FeatureKind
 from tracekit.model_files.facts import BITS
 
@@ -101,48 +100,9 @@ def _fix(entries: list[Feature]) -> str:
     )
 
 
-DESCRIPTION = """
-A model that takes its state (a cache of keys and values, the hidden state of a recurrent layer) as an input and gives
-the next one as an output may have it copied twice in every prediction. `state-copies` measures that in a recording.
-
-## How it is measured
-
-Arrays among the inputs whose name says that they are state (`state`, `cache`, `hidden`, `past`, `memory`, ...) and that
-have an output of the same type and shape are reported.
-
-## Not a problem when
-
-- The state is a few kilobytes.
-- The app backs outputs with the buffers of the next inputs.
-- On iOS 18, `MLState` may move work off the Neural Engine; compare both.
-"""
-
-FIX = """
-Let the model keep its state (iOS 18, macOS 15 or later):
-
-```python
-states = [ct.StateType(wrapped_type=ct.TensorType(shape=(1, 8, 512, 64), dtype=np.float16), name="key_cache")]
-model = ct.convert(source, inputs=[...], states=states, minimum_deployment_target=ct.target.iOS18)
-```
-
-```swift
-let state = model.makeState()
-let output = try model.prediction(from: input, using: state)
-```
-"""
-
 DETECTOR = ModelFileDetector(
     id="state-in-interface",
-    title="The model keeps its state itself",
-    finding_title="State is passed in and out of every prediction",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="State that is an input and an output may be copied twice in every prediction.",
-    fix=FIX,
-    references=(
-        Reference("Core ML Tools: stateful models", f"{DOCS}/stateful-models.html"),
-        DEPLOY_MODELS,
-    ),
+    page=page_beside(__file__),
     options=NoOptions,
     detect=detect,
 )

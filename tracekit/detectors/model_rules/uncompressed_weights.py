@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector, Reference
-from tracekit.detectors.model_rules.shared import DOCS, listed, no_weights
+from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors.model_rules.shared import listed, no_weights
 from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import Finding, NotApplicable, Passed, above
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import page_beside
 from tracekit.model_files import Kind
 from tracekit.model_files.compression import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
 from tracekit.units import format_bytes
@@ -54,40 +54,6 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
     )
 
 
-DESCRIPTION = """
-Weights that are stored as Float16 or Float32 take more storage, memory and load time than they may have to. Compressed
-weights are decompressed when the model is loaded, or, on newer systems, when they are used.
-
-## How it is measured
-
-Tensors of floats with at least 2,048 elements, the size from which on coremltools compresses, are added up. Reported
-from `min_mb` on. `tracekit inspect` lists what each technique would save; these are estimates from the number of
-weights, and say nothing about accuracy.
-
-## Not a problem when
-
-- The model must not lose accuracy, and storage and memory suffice.
-- The same weights are compressed in the package that ships.
-"""
-
-FIX = """
-Compress the weights after conversion (iOS 16, macOS 13 or later), and compare the results:
-
-```python
-import coremltools.optimize as cto
-
-config = cto.coreml.OpLinearQuantizerConfig(mode="linear_symmetric")  # 8 bits, per channel
-model = cto.coreml.linear_quantize_weights(model, cto.coreml.OptimizationConfig(global_config=config))
-
-# Or palettes of 4 or 6 bits, which the Neural Engine may also use without decompressing them first:
-config = cto.coreml.OpPalettizerConfig(mode="kmeans", nbits=4)
-model = cto.coreml.palettize_weights(model, cto.coreml.OptimizationConfig(global_config=config))
-```
-
-For the Neural Engine, prefer per-channel quantization or palettes to per-block quantization, which may give wrong
-results there.
-"""
-
 NETWORK_FIX = """
 Convert the source again as an ML program (iOS 15, macOS 12 or later), or quantize the network as it is:
 
@@ -100,13 +66,7 @@ model = quantization_utils.quantize_weights(model, nbits=8)  # 16 bits: iOS 11.2
 
 DETECTOR = ModelFileDetector(
     id="uncompressed-weights",
-    title="Large weights are compressed",
-    finding_title="Large weights are stored without compression",
-    pattern=Pattern.OUT_OF_MEMORY_ON_LOAD,
-    description=DESCRIPTION,
-    why="The model takes more storage, memory and load time than it may have to.",
-    fix=FIX,
-    references=(Reference("Core ML Tools: optimizing models", f"{DOCS}/opt-overview.html"),),
+    page=page_beside(__file__),
     options=Options,
     detect=detect,
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector, Reference
-from tracekit.detectors.model_rules.shared import UNITS, code, functions_of, listed, no_operations
+from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors.model_rules.shared import code, functions_of, listed, no_operations
 from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import Finding, Metric, Passed, above
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import page_beside
 from tracekit.model_files.facts import is_constant
 
 if TYPE_CHECKING:
@@ -89,48 +89,9 @@ def _too_large(sizes: Sequence[int | None], options: Options) -> bool:
     )
 
 
-DESCRIPTION = """
-The Neural Engine takes tensors of limited size: 16,384 in depth, height and width, and 65,536 in batch and channels.
-Long audio or text in one dimension exceeds that, and the model may run elsewhere without a message.
-
-## How it is measured
-
-The shapes of inputs, outputs and of all results of operations are compared with the limits. Of shapes with four or five
-dimensions, the first two count as batch and channels; of smaller ones, every dimension counts as width. Sizes that are
-known only when the model runs are not counted; a range counts with its upper bound.
-
-## Not a problem when
-
-- The model is meant for the CPU or GPU.
-- The tensor is only reshaped at the beginning: Core ML may do that on the CPU and run the rest on the Neural Engine.
-"""
-
-FIX = """
-Split the long dimension into two, or process the data in pieces:
-
-```python
-# [1, 43844, 1] becomes [1, 1, 194, 226] before the first layer.
-x = x.reshape(1, 1, 194, 226)
-```
-
-Check the result with a performance report in Xcode.
-"""
-
 DETECTOR = ModelFileDetector(
     id="unsupported-dimensions",
-    title="All shapes are within what the Neural Engine may take",
-    finding_title="A tensor is larger than the Neural Engine may take",
-    pattern=Pattern.SLOW_ON_ONE_DEVICE,
-    description=DESCRIPTION,
-    why="The model, or a part of it, may run on the CPU or GPU.",
-    fix=FIX,
-    references=(
-        Reference(
-            "FluidInference/FluidAudio#121: the limits in an error text",
-            "https://github.com/FluidInference/FluidAudio/issues/121",
-        ),
-        UNITS,
-    ),
+    page=page_beside(__file__),
     options=Options,
     detect=detect,
 )

@@ -16,17 +16,15 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     finding,
     format_count,
     is_any,
     no_prediction,
+    page_beside,
 )
-from tracekit.detectors.shared.references import XCTRACE
 from tracekit.detectors.shared.wording import listed
 from tracekit.trace.frames import categorical, rows_at, rows_where
 
@@ -126,66 +124,9 @@ def _missing(names: list[str], unnamed: int) -> str:
     return ", and ".join(parts)
 
 
-DESCRIPTION = """
-Instruments only sees what happens while it records. If it attaches to an app that is already running, it misses the
-loads of the models in use: their cold starts, their slow first predictions, and sometimes their names.
-
-## On the timeline
-
-              not recorded : recorded
-    Activity     |Load|    : |Prediction| |Prediction|           problem
-
-                           : recorded
-    Activity               : |Load| |Prediction| |Prediction|    expected
-
-## How it is measured
-
-Reported when the app was already running when the recording started, and either of these holds: at least one model
-predicts without an earlier load in the recording, or at least one prediction has no model name (Core ML emits names
-only at load time). The app counts as running if the recording's table of contents says `attached`, or if the app's life
-cycle starts without a launch.
-
-For the time before the recording, `cold-load`, `reload-before-predict`, `warm-up-spike` and `unused-load` have nothing
-to evaluate.
-
-## Not a problem when
-
-- Instruments attached before the models were loaded: every load is in the recording.
-- The recording keeps only its last seconds (windowed mode): see `truncated-recording`.
-- The app was launched by Instruments and load rows are missing: the cause is a different one, so the check is not
-  evaluated.
-- You only want to see the steady state: nothing is wrong then, except that loads cannot be evaluated.
-"""
-
-FIX = """
-Let Instruments launch the app, or attach before it loads its models:
-
-```shell
-xcrun xctrace record --template 'Core ML' --launch -- ./mytool
-```
-
-In Xcode, Product > Profile launches a Release build with the entitlement that Instruments needs.
-
-To record a feature deep inside an app, release the model during the recording, so its next use loads it again:
-
-```swift
-model = nil                                   // the last reference
-model = try await Segmenter.load(configuration: configuration)
-```
-"""
-
 DETECTOR = RecordingDetector(
     id="attached-late",
-    title="The recording started before models were loaded",
-    finding_title="The recording started after models were loaded",
-    pattern=Pattern.RECORDING,
-    description=DESCRIPTION,
-    why="Whatever happened before, such as cold loads, reloads and first predictions, cannot be evaluated.",
-    fix=FIX,
-    references=(
-        XCTRACE,
-        Reference("MLModel.load", "https://developer.apple.com/documentation/coreml/mlmodel"),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("App Life Cycle",),
     options=Options,

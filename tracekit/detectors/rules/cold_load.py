@@ -18,8 +18,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     covered_ns,
@@ -27,6 +25,7 @@ from tracekit.detectors import (
     format_count,
     format_time,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.load_options import (
     called,
@@ -37,8 +36,6 @@ from tracekit.detectors.shared.load_options import (
     without_load,
 )
 from tracekit.detectors.shared.planned import of_load
-from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
-from tracekit.detectors.shared.snippets import load_early
 from tracekit.trace.frames import rows_where
 from tracekit.units import format_bytes
 
@@ -192,75 +189,9 @@ def _nobody_waits(view: ModelView, known: ColdLoads) -> str:
     return f"Specialized {times}, in {format_time(int(cold.max()))} at most; no prediction waited long for it{unseen}."
 
 
-DESCRIPTION = """
-Before a model can run, the system prepares it for the device (Apple calls this *specialization*) and caches the result.
-A load from the cache usually takes from a few milliseconds to half a second. A cold load, without a cached result,
-takes from a second to minutes. The cache is empty at the first launch, after an update of the system or the model, and
-after storage ran low. Cold loads cannot be avoided, but no one should have to wait for them.
-
-## On the timeline
-
-    Activity  |Load (prepare and cache)           |Pred|Pred|Pred|     problem: the first prediction waits for it
-    Activity  |Load (prepare and cache)           |         |Pred|Pred|     expected: specialized before it is needed
-
-## How it is measured
-
-Per model, from the Activity lane. A load is cold if its row says `prepare and cache`. If rows only say `Load`, a load
-is cold in any of these cases:
-
-- A Neural Engine row inside it compiles or prepares this model.
-- Such rows without a model name cover a quarter or more of it and are inside no other load.
-- It took at least `ratio_min_ms`, and `ratio` times the median of at least `min_compared` other loads of the model.
-
-Reported when something waited for a cold load of `min_wait_ms` or more. That is the case if a prediction of the model
-started within `soon_ms` after the load and none during it, or if the main thread was unresponsive for `hung_share` of
-the load (Hangs instrument). Further loads, compilations and first predictions between the load and the prediction, with
-gaps of at most `soon_ms`, are part of the wait. A single prediction counts as a warm-up that no one waits for if an
-unusually long gap of `warm_up_pause_s` or more follows it. If gaps are as long as a user makes them throughout (median
-of 0.25 s or more), the two look alike, and the check is not evaluated.
-
-If something waited for a load, but the recording does not show whether that load was cold or came from the cache, the
-check is not evaluated. A benchmark that clears the cache on purpose is reported too, because a recording does not show
-intent.
-
-## Not a problem when
-
-- The model is specialized in the background at the first launch after installation or a system update: the time is
-  reported without a finding.
-- A large model takes long to load from the cache: its row says `cached`. See `slow-load`.
-- Other instances keep predicting during the load: no one waits.
-- A single prediction warms up the model and a gap follows it: no one waits for it.
-"""
-
-FIX = (
-    """
-Load the model in the background before the user needs it:
-
-"""
-    + load_early(".utility")
-    + """
-
-- Keep the path of the compiled model and its `MLModelConfiguration` the same. Both are part of the cache key, so a
-  model that is copied or compiled to a new place at each launch is specialized every time.
-- Ship the compiled model (`.mlmodelc`). In coremltools, load it with `CompiledMLModel` instead of `MLModel`.
-- Until the model is ready, show progress or use a smaller model.
-"""
-)
-
 DETECTOR = Detector(
     id="cold-load",
-    title="No one waits while a model is specialized",
-    finding_title="The user waits while the model is specialized for the device",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description=DESCRIPTION,
-    why="Specializing a model can take seconds to minutes, while a load from the cache takes milliseconds.",
-    fix=FIX,
-    references=(
-        ASYNC_PREDICTION,
-        LOAD_MODEL,
-        Reference("whisper-rs: first-time load at every run", "https://github.com/tazz4843/whisper-rs/issues/67"),
-        Reference("coremltools: long start-up time", "https://github.com/apple/coremltools/issues/1369"),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "Hangs", "Call Stacks"),
     caused_by=("reload-before-predict",),

@@ -18,8 +18,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     covered_ns,
@@ -28,8 +26,8 @@ from tracekit.detectors import (
     format_time,
     is_any,
     option,
+    page_beside,
 )
-from tracekit.detectors.shared.references import COMPILE_MODEL
 from tracekit.trace.frames import rows_where
 
 
@@ -141,89 +139,9 @@ def _finding(
     )
 
 
-DESCRIPTION = """
-A model in source form (`.mlmodel`, `.mlpackage`) must be compiled before it can be loaded. Xcode does this at build
-time. `MLModel.compileModel(at:)`, and libraries that call it, do it on the user's device, which takes about a second
-for a medium-sized model. The result is in a temporary folder: an app that does not move it compiles again the next
-time.
-
-## On the timeline
-
-    Activity  |Compile     |Load|Pred|Compile     |Load|Pred|       problem
-    Activity  |Load|Pred|Pred|Pred|                                 expected: compiled at build time
-
-## How it is measured
-
-Per model. Two kinds of compilations count as avoidable:
-
-- `Compile` rows in the Activity lane: all but the first, if there are `min_compiles` or more.
-- Compilations for the Neural Engine whose label names the model and a part of it: all but the first of each label that
-  occurs `min_engine_compiles` times or more. The system keeps the result as long as path and configuration stay the
-  same.
-
-Reported when the avoidable compilations of both kinds together take `min_lost_ms` or more. Different models in files of
-the same name look like one model that is compiled repeatedly. If their predictions copy different numbers of inputs, or
-their GPU rows belong to different processes, the check is not evaluated.
-
-A single compilation is not evaluated. One recording does not show whether the model was just downloaded, or whether the
-app compiles it at every launch.
-
-## Not a problem when
-
-- The model was just downloaded: it needs one compilation.
-- Other processes compile: the labels name other models, and these rows are ignored.
-- Several models have the same file name and the recording shows that they differ.
-- The Neural Engine compiles during the first load on a device: see `cold-load`.
-"""
-
-FIX = """
-Add the model to the Xcode target, so the app ships the compiled `.mlmodelc`.
-
-Compile a downloaded model once per version and keep the result:
-
-```swift
-/// `version` must change when the model does: a version number or a hash of the download.
-func compiledModel(for source: URL, version: String) async throws -> URL {
-    let files = FileManager.default
-    let folder = try files.url(for: .applicationSupportDirectory, in: .userDomainMask,
-                               appropriateFor: nil, create: true)
-    let name = source.deletingPathExtension().lastPathComponent
-    let cached = folder.appending(path: name + "-" + version + ".mlmodelc")
-    if files.fileExists(atPath: cached.path) { return cached }
-    // The result is in a temporary folder: move it.
-    let compiled = try await MLModel.compileModel(at: source)
-    try files.moveItem(at: compiled, to: cached)
-    return cached
-}
-```
-
-Delete the files of older versions after an update.
-
-If the Neural Engine compiles the same part repeatedly, always load the model from the same path with the same
-`MLModelConfiguration`: both identify the cached result. In coremltools, `MLModel("Model.mlpackage")` compiles every
-time. Copy the compiled model from `model.get_compiled_model_path()` and load it with
-`coremltools.models.CompiledMLModel(path)`. With ONNX Runtime, set `ModelCacheDirectory`.
-"""
-
 DETECTOR = Detector(
     id="compile-at-runtime",
-    title="Models are compiled at build time, or once on the device",
-    finding_title="The same model is compiled on the device repeatedly",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description=DESCRIPTION,
-    why="Compiling takes about a second or more, and its result can be shipped with the app or cached.",
-    fix=FIX,
-    references=(
-        COMPILE_MODEL,
-        Reference(
-            "Downloading and compiling a model on the user's device",
-            "https://developer.apple.com/documentation/coreml/downloading-and-compiling-a-model-on-the-user-s-device",
-        ),
-        Reference(
-            "onnxruntime: writes the Core ML model at every session",
-            "https://github.com/microsoft/onnxruntime/issues/21761",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "Call Stacks"),
     caused_by=("reload-before-predict",),

@@ -17,8 +17,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     finding,
@@ -27,14 +25,13 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
     reached,
     too_few_predictions,
     value_of,
 )
 from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.shared.planned import of_hand_offs
-from tracekit.detectors.shared.references import COMPUTE_PLAN, CORE_ML_USAGE
-from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import order_words, record_alone
 from tracekit.trace.events import DEVICE_NAMES
@@ -155,78 +152,9 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
     )
 
 
-DESCRIPTION = """
-If a compute unit cannot run every operation of a model, Core ML splits the model, and the parts run on different units.
-The *main* unit, which does most of the work, idles while others run and during each hand-off.
-
-## On the timeline
-
-    Activity       |Prediction                                |
-    Compute              |CPU|      |CPU|      |CPU|               problem: back and forth
-    Neural Engine    |Op0|    |Op2|      |Op4|    |Op6|
-
-    Activity       |Prediction             |
-    Compute                       |CPU  |                          expected: one hand-off
-    Neural Engine    |Op0         |
-
-## How it is measured
-
-Per model, on predictions whose compute units are known. Execution rows of the Neural Engine and the GPU, and `CPU` rows
-of at least `min_cpu_us`, are ordered by start time. If a unit has no execution row in a prediction, its requests are
-used instead. Reported when both hold:
-
-- Half of the predictions or more have at least `changes` hand-offs.
-- Interruptions of the main unit take `interrupted_share` or more of prediction time.
-
-At least `min_predictions` predictions are needed. Estimated savings are the time of these interruptions. Time before
-the main unit's first row and after its last does not count.
-
-With a performance report of the model (`--perf-report`), the answer also says how many hand-offs it plans, and at which
-operations. A plan is in the order of the report, so it can have more hand-offs than a prediction. It decides nothing.
-
-## Not a problem when
-
-- There is one planned hand-off, for example from the Neural Engine to the GPU.
-- A pipeline runs its stages on different units, one after the other.
-- A short `CPU` row comes with each request to the GPU.
-- No other unit works in the gaps: `neural-engine-fragmentation` covers those on the Neural Engine.
-"""
-
-FIX = (
-    """
-Find the operations that run on another unit, and replace them:
-
-"""
-    + OPERATIONS
-    + """
-
-If you cannot replace them, move them to the beginning or the end of the model. Or run the whole model on fewer units
-and compare:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.computeUnits = .cpuAndGPU
-let model = try await MLModel.load(contentsOf: url, configuration: configuration)
-```
-"""
-)
-
 DETECTOR = Detector(
     id="compute-unit-ping-pong",
-    title="Predictions stay on one compute unit",
-    finding_title="Predictions alternate between compute units",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="Each hand-off between compute units costs copies and synchronization while the main unit idles.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        Reference(
-            "A model in 14 parts with the CPU between them (onnxruntime 28022)",
-            "https://github.com/microsoft/onnxruntime/issues/28022",
-        ),
-        COMPUTE_PLAN,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,

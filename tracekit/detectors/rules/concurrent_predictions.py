@@ -16,8 +16,6 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     finding,
     format_count,
@@ -25,8 +23,8 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
 )
-from tracekit.detectors.shared.references import ASYNC_PREDICTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,86 +165,9 @@ def _finding(
     )
 
 
-DESCRIPTION = """
-Each prediction in flight holds its buffers. Once the compute unit is busy, more requests only queue longer and finish
-no sooner.
-
-## On the timeline
-
-    Activity  |Prediction            |
-                |Prediction               |
-                   |Prediction                |            problem: each queues behind the others
-                      |Prediction                 |
-
-    Activity  |Prediction |                                 expected: two in flight at most
-                    |Prediction |
-                          |Prediction |
-
-## How it is measured
-
-Per model, on the predictions that the app itself requested: how many are in flight over time. Reported when both hold:
-
-- More than `limit` predictions are in flight for `busy_share` or more of the busy time, which is the time with at least
-  one in flight.
-- Predictions that spend most of their time above the limit have a median latency of `slowdown` times that of
-  predictions that run alone, or more.
-
-If fewer than `min_compared` predictions ran alone, or above the limit, latency cannot be compared. Then it is reported
-only for a model with a single instance and `unsupported_depth` or more in flight for `busy_share` of the busy time. At
-least `min_predictions` predictions are needed to report a model above the limit.
-
-Estimated savings are a share of the time above the limit: the share of the predictions in flight that exceed `limit`.
-With twice the limit in flight, that is half of the time. Dropping the inputs beyond the limit saves it. Where every
-input counts, the fix lowers latency, but saves no time in total.
-
-## Not a problem when
-
-- Throughput matters and two or three predictions are kept in flight, so the device is never idle.
-- Several models run concurrently: each is evaluated separately.
-- Several instances of one model run on different compute units: they are counted together, so only a measured slowdown
-  is reported.
-- A batch is predicted: it is recorded as single predictions in sequence.
-"""
-
-FIX = """
-Limit the predictions in flight, and drop stale inputs instead of queueing them:
-
-```swift
-actor PredictionLimiter {
-    private let limit = 2
-    private var running = 0
-
-    /// Nil at the limit: skip this frame, a newer one will come.
-    func predict(
-        _ model: MLModel, _ input: MLFeatureProvider
-    ) async throws -> MLFeatureProvider? {
-        guard running < limit else { return nil }
-        running += 1
-        defer { running -= 1 }
-        return try await model.prediction(from: input)
-    }
-}
-```
-
-Asynchronous `prediction(from:options:)` needs iOS 17 or macOS 14. If every input counts, wait instead of skipping, or
-pass all inputs to `predictions(fromBatch:)`.
-"""
-
 DETECTOR = Detector(
     id="concurrent-predictions",
-    title="The number of predictions in flight stays within the limit",
-    finding_title="Too many predictions are in flight",
-    pattern=Pattern.MEMORY_GROWS,
-    description=DESCRIPTION,
-    why="Each prediction in flight holds its buffers, and on a busy compute unit the others queue.",
-    fix=FIX,
-    references=(
-        ASYNC_PREDICTION,
-        Reference(
-            "MLModel.prediction(from:options:) async",
-            "https://developer.apple.com/documentation/coreml/mlmodel/prediction(from:options:)",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
     detect=detect,

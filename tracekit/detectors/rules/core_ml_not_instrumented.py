@@ -15,9 +15,7 @@ from tracekit.detectors import (
     Metric,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     covered_ns,
@@ -25,6 +23,7 @@ from tracekit.detectors import (
     format_count,
     format_time,
     option,
+    page_beside,
     reached,
 )
 from tracekit.detectors.shared.wording import listed
@@ -172,88 +171,9 @@ def _cause(trace: Trace) -> str:
     return ""
 
 
-DESCRIPTION = """
-Core ML reports to Instruments only from processes signed with the entitlement `com.apple.security.get-task-allow`.
-Xcode adds it to what it builds to run or profile, in Debug and in Release. Command-line tools built without Xcode,
-Python and apps from the App Store lack it: Core ML records no events for them, as if no model had run.
-
-## On the timeline
-
-    Core ML        .                                          problem
-    Neural Engine  |exec| |exec| |exec| |exec| |exec|
-
-    Core ML        |Prediction| |Prediction| |Prediction|     expected
-    Neural Engine    |exec|       |exec|       |exec|
-
-## How it is measured
-
-Reported when the Core ML table is empty or was not recorded, and other tables show that models ran:
-
-- Call stacks show functions of the app that called Core ML. One call is enough. The report then says which ones, how
-  often at least, and what they were busy with; see "What ran nevertheless" there.
-- The target has GPU rows whose labels name a model, as only Core ML's work does. One is enough. tracekit infers
-  predictions from such rows, so much of the analysis still works.
-- The Neural Engine has `min_executions` executions or more. Its table covers the whole device and names no process, so
-  the finding then says that it is possible but not certain that they belong to the target.
-
-MPS graphs and other GPU work prove nothing, because apps also use them without Core ML. Without any such sign, the
-check is not evaluated.
-
-## Not a problem when
-
-- The app runs no model while the system uses the Neural Engine, for example for photos or dictation.
-- Models run through Core AI or Foundation Models, and their tables have rows.
-- The Core ML table was not exported: the recording itself may have rows.
-"""
-
-FIX = """
-Sign the target with get-task-allow (`tracekit doctor --target PATH` checks it), and start recording before the model
-loads.
-
-With Xcode, profile a Release build (Product > Profile): Xcode signs Debug and Release builds for development with the
-entitlement (on iOS it is named `get-task-allow`). Archives exported for distribution do not have it, nor do builds with
-`CODE_SIGN_INJECT_BASE_ENTITLEMENTS = NO`.
-
-Sign a command-line tool, or a Python of your own, like this:
-
-```shell
-cat > entitlements.plist <<'PLIST'
-<?xml version="1.0" encoding="UTF-8"?>
-<plist version="1.0"><dict>
-  <key>com.apple.security.get-task-allow</key><true/>
-</dict></plist>
-PLIST
-# Replaces the old entitlements: add those that the tool needs to the file.
-codesign --force --sign - --entitlements entitlements.plist ./mytool
-xcrun xctrace record --template 'Core ML' --launch -- ./mytool
-```
-
-If the Core ML instrument was not recorded at all, record with the template named Core ML. The signature matters then
-too.
-
-If the target is already signed like this, check that the right process was recorded, that the recording started before
-the work, and whether Instruments reported a damaged log archive. A recording that was recovered with `xctrace import`
-loses Core ML's rows as well.
-"""
-
 DETECTOR = RecordingDetector(
     id="core-ml-not-instrumented",
-    title="Core ML recorded the models that ran",
-    finding_title="Models ran, but Core ML recorded no events",
-    pattern=Pattern.RECORDING,
-    description=DESCRIPTION,
-    why="Without Core ML's events, loads, copies and most of each prediction are invisible.",
-    fix=FIX,
-    references=(
-        Reference(
-            "Apple: what get-task-allow allows, and which builds carry it",
-            "https://developer.apple.com/documentation/security/resolving-common-notarization-issues",
-        ),
-        Reference(
-            "Apple developer forums 739159: Core ML instrument and entitlements",
-            "https://developer.apple.com/forums/thread/739159",
-        ),
-    ),
+    page=page_beside(__file__),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     options=Options,
     detect=detect,

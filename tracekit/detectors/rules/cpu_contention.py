@@ -17,12 +17,12 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
     Trace,
     format_share,
     is_any,
     no_prediction,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.comparable_latency import judged_apart
 from tracekit.detectors.shared.competing_work import certainty_of_longer, time_by_model
@@ -34,8 +34,6 @@ from tracekit.detectors.shared.contention import (
     met_others,
     slowed_down,
 )
-from tracekit.detectors.shared.references import COMPUTE_UNITS, CORE_ML_USAGE
-from tracekit.detectors.shared.snippets import one_after_the_other
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.frames import rows_where
@@ -201,80 +199,9 @@ def _names(others: pd.DataFrame, affected: Intervals) -> str:
     return f"{' and '.join(working[:2]) if not more else ', '.join(working[:2])}{more}" if working else "other models"
 
 
-DESCRIPTION = """
-Two models that run on the CPU at the same time share its cores and memory. Each uses several threads, so both slow
-down, and each can take about as long as both would one after the other.
-
-## On the timeline
-
-    Activity  |Prediction A       |
-              |Prediction B       |
-    Compute   |CPU A              |                  problem: both take twice their usual time
-              |CPU B              |
-
-    Activity  |Pred. A  ||Pred. B  |
-    Compute   |CPU A    ||CPU B    |                 expected, if one can wait
-
-## How it is measured
-
-Per model, on predictions with CPU rows in the Compute lane that overlap no other prediction of the model and are not
-the first after a load, and only among loads and instances of alike latency. Other work means CPU rows of the app's
-other models. Overlap is measured only at the beginning of each prediction's CPU work, over the same length of time for
-all: the 10th percentile of the time that CPU work spans. So no prediction counts as disturbed just because it is long.
-A prediction is *disturbed* if other work covers `overlap_share` or more of that beginning, and *undisturbed* if it
-covers `calm_share` or less. Reported when all of these hold:
-
-- `affected_share` or more of the predictions are disturbed.
-- Their median latency is at least `slowdown` times that of the undisturbed ones.
-- CPU work that takes longer while other work runs accounts for `explained_share` or more of the extra time (median).
-- The latencies of both groups differ by more than chance: 2.5 standard errors of their rank sum.
-
-Each group needs `min_compared` predictions. For a model that uses no other compute unit, the whole prediction counts as
-CPU work, because it may queue for the CPU too. Models whose CPU work is less than `cpu_share` of a prediction are left
-out. Estimated savings are the extra time during which other models worked.
-
-Core ML records the CPU work of models only. The work of the app itself and of other processes is not recorded, so this
-check cannot see predictions that wait for it.
-
-## Not a problem when
-
-- Models that run at the same time have cores of their own: the overlap does not slow them down.
-- Predictions do more work of their own: other work then explains little of the extra time.
-- A model's latency varies a lot, whatever runs next to it: the overlap makes no difference.
-- Models alternate: their CPU work does not overlap.
-- Two models always run together: without predictions of one alone, there is nothing to compare.
-"""
-
-FIX = (
-    """
-Run one model after the other, and first the one that the user waits for:
-
-"""
-    + one_after_the_other("ModelQueue")
-    + """
-
-Or move one of them to another compute unit, and measure both again:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.computeUnits = .cpuAndNeuralEngine
-let model = try await MLModel.load(contentsOf: url, configuration: configuration)
-```
-"""
-)
-
 DETECTOR = Detector(
     id="cpu-contention",
-    title="Models on the CPU do not slow each other down",
-    finding_title="Predictions are slow while another model runs on the CPU",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="Models that share the CPU each take longer, so the result that the user waits for arrives later.",
-    fix=FIX,
-    references=(
-        COMPUTE_UNITS,
-        CORE_ML_USAGE,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
     detect=detect,

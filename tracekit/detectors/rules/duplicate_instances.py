@@ -21,8 +21,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     below,
     cost_of,
@@ -33,10 +31,9 @@ from tracekit.detectors import (
     is_any,
     no_prediction,
     option,
+    page_beside,
 )
-from tracekit.detectors.shared.references import CORE_ML_USAGE
 from tracekit.detectors.shared.reloads import beside_cold
-from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.trace.frames import or_minus_one
 
 if TYPE_CHECKING:
@@ -202,73 +199,9 @@ def _finding(
     )
 
 
-DESCRIPTION = """
-Each `MLModel` object holds the model's weights, its buffers and its space on the Neural Engine. A second object of the
-same model costs another load and more memory. When the memory available to the Neural Engine runs short, models that
-load later may run on other units.
-
-## On the timeline
-
-    Activity  |Load -1|Load -2|Pred -1|Pred -2|Pred -1|Pred -2|    problem: two instances alternate
-    Activity  |Load -1|Load -2|       |Pred -2|Pred -2|Pred -2|    problem: the first load is never used
-    Activity  |Load -1|Pred -1|Pred -1|Pred -1|Pred -1|            expected
-
-## How it is measured
-
-Per model with at least `min_predictions` predictions. Instruments numbers the instances (`Name-1`, `Name-2`). A
-prediction belongs to the last load of its instance that ended before it. Reported in either of two cases:
-
-- **Instances alternate.** Predictions switch between instances at least `min_switches` times, not counting the switches
-  needed if each instance replaced another once. Several run at the same time for less than `parallel_share` of the busy
-  time, and their median latencies differ by a factor of `alike` at most. So one instance could do the work. Instances
-  are compared only if nothing sets them apart: their predictions copy the same number of inputs, run on the same
-  compute unit (rows of the hardware, or Core ML's own where it was not recorded), and their GPU rows belong to the same
-  process.
-- **A load is never used.** The model makes at least `min_predictions` predictions afterwards, and either they continue
-  for `unused_s` or more, or the same instance is loaded again. The unused load took as long as the used ones (within a
-  factor of `alike`) and did not specialize the model for the device.
-
-Estimated savings are the time of the unnecessary loads. Memory is not recorded. If the recording covers all processes
-and its rows do not show which process an instance belongs to, the check is not evaluated.
-
-## Not a problem when
-
-- Several instances run in parallel: they are busy at the same time.
-- Instances have another configuration or another function: their predictions take different times, or run on other
-  compute units.
-- Different models have the same name: their predictions copy different numbers of inputs.
-- Several processes use the same model: their GPU rows name the processes.
-- A new instance replaces another after an update or a change of settings.
-- A cold load that nothing uses specializes the model ahead of time, or a cached load accompanies the cold one.
-- An instance was loaded shortly before the end of the recording.
-"""
-
-FIX = (
-    """
-Create the model in one place and pass the same object to all its users:
-
-"""
-    + LOAD_ONCE
-    + """
-
-Several tasks can share one `MLModel` through the asynchronous `prediction(from:options:)` (iOS 17, macOS 14 or later).
-In SwiftUI, do not load a model in `onAppear` or in a view's initializer: both run again.
-"""
-)
-
 DETECTOR = Detector(
     id="duplicate-instances",
-    title="Each model is loaded once and shared",
-    finding_title="The model is loaded several times although one instance would do",
-    pattern=Pattern.MEMORY_GROWS,
-    description=DESCRIPTION,
-    why="Every extra instance costs a load and holds the model's memory again.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        Reference("swift-chat: model loads twice", "https://github.com/huggingface/swift-chat/issues/21"),
-        Reference("wispr: model loading is not idempotent", "https://github.com/sebsto/wispr/issues/69"),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     options=Options,

@@ -15,8 +15,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     finding,
@@ -24,10 +22,10 @@ from tracekit.detectors import (
     format_share,
     format_time,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
 from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
-from tracekit.detectors.shared.references import CORE_ML_USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,42 +138,6 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
     )
 
 
-DESCRIPTION = """
-Core ML copies and converts inputs and outputs if the app's buffers do not have the layout and type that the compute
-unit works with. On the Neural Engine, that type is Float16.
-
-## On the timeline
-
-    Activity  |Prediction                            |
-    Data      |Copy |                          |Copy |      problem
-    Compute         |Neural Engine Request     |
-
-    Activity  |Prediction                |
-    Data      .                         .                  expected: a few µs
-    Compute    |Neural Engine Request   |
-
-## How it is measured
-
-Per model, inside its predictions: the time covered by `Input Copy`, `Data Cast`, `Output Transformation` and
-`Neural Engine - Data Copy` rows, with overlaps counted once. Reported when copies take `copy_share` or more of
-prediction time. Also reported when large input copies take `large_input_share` or more of prediction time. An input
-copy is large if it takes at least `large_input_ms`, and at least `large_input_ratio` times the median of the other
-input copies in the same prediction. Core ML does not record which input a copy is for, only which prediction it belongs
-to.
-
-At least `min_predictions` predictions are needed. A copy inside several overlapping predictions of the model counts
-once, without being assigned to one of them. Copies outside all predictions do not count. If they could decide the
-result, the check is not evaluated.
-
-## Not a problem when
-
-- Predictions are shorter than `min_mean_ms` on average: per-call overhead dominates.
-- Copy rows take a few µs: Core ML records `Input Validation` and `Input Copy` in every prediction, even in well-built
-  apps.
-- A large input has to be converted once anyway, because a camera or a file delivers another format: the cost is real,
-  but the fix may only move it into the app.
-"""
-
 BUFFERS = """
 ```swift
 // Replace "image", "sharpened", width, height and format with your own.
@@ -208,46 +170,10 @@ let reused = result.featureValue(for: "sharpened")?.imageBufferValue === outputB
 Rows of a `CVPixelBuffer` are padded. Step through them with `CVPixelBufferGetBytesPerRow`, not with the width.
 """
 
-FIX = (
-    """
-Use Float16 inputs and outputs in IOSurface-backed buffers, and reuse the output buffers (`outputBackings`):
-
-```python
-# Float16 inputs and outputs need iOS 16 or macOS 13.
-# Replace source, shape and the names with your own.
-gray16 = ct.colorlayout.GRAYSCALE_FLOAT16
-model = ct.convert(
-    source,
-    inputs=[ct.ImageType(name="image", shape=shape, color_layout=gray16)],
-    outputs=[ct.ImageType(name="sharpened", color_layout=gray16)],
-    minimum_deployment_target=ct.target.iOS16,
-)
-# For MLMultiArray inputs instead:
-# ct.TensorType(name="features", shape=shape, dtype=np.float16)
-```
-"""
-    + BUFFERS
-)
 
 DETECTOR = Detector(
     id="excess-data-copies",
-    title="Inputs and outputs are passed without costly copies",
-    finding_title="Inputs and outputs are copied and converted in every prediction",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="Copies and conversions can take a third of each prediction, and suitable buffers avoid most of it.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        Reference(
-            "MLPredictionOptions.outputBackings",
-            "https://developer.apple.com/documentation/coreml/mlpredictionoptions/outputbackings",
-        ),
-        Reference(
-            "Core ML Tools: image inputs and outputs",
-            "https://apple.github.io/coremltools/docs-guides/source/image-inputs.html",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     caused_by=("float-conversion", "state-copies"),
     options=Options,

@@ -15,19 +15,17 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     finding,
     format_share,
     format_time,
     option,
+    page_beside,
     reached,
 )
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed, of_unclear
 from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
-from tracekit.detectors.shared.references import CORE_ML_USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,87 +113,9 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     )
 
 
-DESCRIPTION = """
-The Neural Engine computes in Float16. If a model's inputs and outputs are Float32 or 8-bit images, Core ML converts
-them in every prediction: it casts the data, copies it into the engine's buffers, and converts the results back.
-
-## On the timeline
-
-    Activity  |Prediction                                  |
-    Data      |Cast| |Copy |                 |Copy | |Out  |    problem
-    Compute                |Neural Engine    |
-
-    Activity  |Prediction            |
-    Data      .                      .                          expected: Float16 in and out
-    Compute    |Neural Engine        |
-
-## How it is measured
-
-Per model. A prediction converts data if one of its `Data Cast` rows takes at least `min_cast_us`. In these predictions,
-the time covered by `Data Cast`, `Neural Engine - Data Copy` and `Output Transformation` is added up, with overlaps
-counted once. Reported when it takes `conversion_share` or more of the time of all predictions. At least
-`min_predictions` predictions are needed, and they must take `min_mean_ms` or more on average.
-
-`excess-data-copies` counts the same rows among all copies. The report never counts the same time twice: what one
-finding includes is not added again for the other.
-
-## Not a problem when
-
-- Data is copied without a cast: the copy may only change the layout, so nothing is reported.
-- A cast takes a few µs: it is there in every prediction, even with Float16 inputs and outputs.
-- Input data arrives as Float32 or 8 bits from elsewhere: it has to be converted once, but the GPU or vImage does that
-  at a lower cost.
-"""
-
-FIX = """
-Convert the model with Float16 inputs and outputs, so Core ML does not need to convert:
-
-```python
-# Needs iOS 16 or macOS 13. Replace source, shape and the names with your own.
-model = ct.convert(
-    source,
-    inputs=[ct.TensorType(name="features", shape=shape, dtype=np.float16)],
-    outputs=[ct.TensorType(name="scores", dtype=np.float16)],
-    minimum_deployment_target=ct.target.iOS16,
-)
-# For images instead: ct.ImageType(..., color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)
-```
-
-```swift
-// Once, for the width and height of your input:
-// a Float16 buffer that the Neural Engine can use as it is.
-var buffer: CVPixelBuffer?
-let backed = [kCVPixelBufferIOSurfacePropertiesKey: [CFString: Any]()]
-CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
-                    backed as CFDictionary, &buffer)
-let shape: [NSNumber] = [1, NSNumber(value: height), NSNumber(value: width)]
-// Fill it and pass it in each prediction.
-let input = MLMultiArray(pixelBuffer: buffer!, shape: shape)
-```
-
-Rows of a `CVPixelBuffer` are padded: the array's `strides` say where each row starts. Fill it row by row, not in one
-copy.
-"""
-
 DETECTOR = Detector(
     id="float-conversion",
-    title="Inputs and outputs have the type the model computes in",
-    finding_title="Inputs and outputs are converted to another type in every prediction",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="Type conversion costs time in every prediction, and Float16 inputs and outputs make it unnecessary.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        Reference(
-            "Core ML Tools: typed execution and Float16 inputs",
-            "https://apple.github.io/coremltools/docs-guides/source/typed-execution.html",
-        ),
-        Reference(
-            "MLMultiArray.init(pixelBuffer:shape:)",
-            "https://developer.apple.com/documentation/coreml/mlmultiarray/init(pixelbuffer:shape:)",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
     detect=detect,

@@ -14,9 +14,7 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     covered_ns,
@@ -25,6 +23,7 @@ from tracekit.detectors import (
     format_time,
     is_any,
     option,
+    page_beside,
     reached,
     value_of,
 )
@@ -102,73 +101,9 @@ def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) 
     )
 
 
-DESCRIPTION = """
-All processes share one Neural Engine. While photos are analyzed, dictation runs or another app predicts, the target's
-own requests are queued, and the Neural Engine table has rows that are not the target's. The latencies in such a
-recording are those of a busy machine.
-
-## On the timeline
-
-    Core ML        |Prediction|               |Prediction|        problem
-    Neural Engine    |exec|    |exec||exec||exec|   |exec|
-
-    Core ML        |Prediction|               |Prediction|        expected
-    Neural Engine    |exec|                     |exec|
-
-## How it is measured
-
-The Neural Engine table names no process. Work of other processes shows in two ways: labels that name a model the target
-never loaded, and execution outside all of the target's predictions (with 1 ms of tolerance around each). Reported when
-either takes `min_share` or more of the Neural Engine's execution time. Loads and compilations do not count as
-execution. Work whose label names one of the target's own models always counts as its own.
-
-All other results that rely on the Neural Engine carry a note if other processes used it.
-
-## Not a problem when
-
-- Core ML did not record some predictions, for example because the recording started late: their execution is outside
-  all others.
-- The target itself uses the Neural Engine through another framework, such as Vision, Sound Analysis or Core AI: the
-  work is its own, but Core ML does not record it.
-- A row with a generic label is inside one of the target's predictions: it counts as the target's, unless other rows
-  name that model.
-"""
-
-FIX = """
-Record again while nothing else uses the Neural Engine.
-
-Close other apps, wait until indexing and photo analysis after a restart or an update end, and keep the device plugged
-in for a while before. On a Mac, check that the engine is idle before the app runs:
-
-```shell
-# ANE Power is 0 mW while the engine is idle.
-sudo powermetrics --samplers ane_power -n 5 -i 1000
-xcrun xctrace record --template 'Core ML' --launch -- ./mytool
-```
-
-If the other work is your own, in an extension or a helper, let the two alternate, or keep one of them off the engine:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.computeUnits = .cpuAndGPU
-```
-"""
-
 DETECTOR = RecordingDetector(
     id="foreign-neural-engine-work",
-    title="Only the target used the Neural Engine",
-    finding_title="Other processes used the Neural Engine during the recording",
-    pattern=Pattern.RECORDING,
-    description=DESCRIPTION,
-    why="Queueing behind other processes looks like slow predictions, and their rows look like the target's own work.",
-    fix=FIX,
-    references=(
-        Reference("MLComputeUnits", "https://developer.apple.com/documentation/coreml/mlcomputeunits"),
-        Reference(
-            "apple/coremltools#1356: two processes on the Neural Engine",
-            "https://github.com/apple/coremltools/issues/1356",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
     detect=detect,

@@ -18,12 +18,11 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     format_share,
     is_any,
     no_prediction,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.comparable_latency import judged_apart
 from tracekit.detectors.shared.competing_work import certainty_of_longer
@@ -35,7 +34,6 @@ from tracekit.detectors.shared.contention import (
     met_others,
     slowed_down,
 )
-from tracekit.detectors.shared.references import COMPUTE_UNITS, CORE_ML_USAGE
 from tracekit.trace.frames import or_minus_one
 
 if TYPE_CHECKING:
@@ -196,75 +194,9 @@ _NEARLY_ALL = 0.9
 """Share of the disturbed time from which on one side alone is named."""
 
 
-DESCRIPTION = """
-The GPU draws what the user sees. A model on the GPU competes with the app's own graphics and with the system, and both
-slow down: frames drop, and predictions take longer.
-
-## On the timeline
-
-    Activity       |Prediction           |    |Prediction |
-    GPU            |Fragment|  |Model   |      |Model   |      problem: the first prediction is queued behind drawing
-
-    Activity       |Prediction |
-    Neural Engine    |Model   |
-    GPU            |Fragment|                                      expected: each on its own unit
-
-## How it is measured
-
-Per model, on predictions with work on the GPU that overlap no other prediction of the model and are not the first after
-a load, and only among loads and instances of alike latency. A prediction's GPU time runs from its first GPU request or
-row to its last. A prediction is *disturbed* if the GPU does other work, of any process, for `overlap_share` or more of
-this time, and *undisturbed* if it does for `calm_share` at most. Reported when all of these hold:
-
-- `affected_share` or more of the predictions are disturbed.
-- Their median latency is at least `slowdown` times that of the undisturbed ones.
-- Other work explains `explained_share` or more of the extra time (median).
-- The disturbed predictions are still slower by more than chance (2.5 standard errors of their rank sum) if other work
-  counts only at the beginning of each prediction's GPU time, over the 10th percentile of these times. This rules out
-  that predictions only meet other work because they are long.
-
-Each group needs `min_compared` predictions. Estimated savings are the extra time during which the GPU did other work.
-
-## Not a problem when
-
-- An idle desktop is drawn: its rows take some tenths of a millisecond.
-- Drawing overlaps predictions without slowing them down.
-- Predictions do more work of their own: other work then explains little of the extra time.
-- Some predictions are long because of their input, and drawing comes at random: long predictions meet more of it.
-- The app draws all the time: without undisturbed predictions, there is nothing to compare.
-"""
-
-FIX = """
-Move the model off the GPU, or draw less while it runs:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.computeUnits = .cpuAndNeuralEngine
-let model = try await MLModel.load(contentsOf: url, configuration: configuration)
-
-metalView.preferredFramesPerSecond = 30
-```
-
-If the model has to stay on the GPU, predict between frames instead of at their beginning, and postpone off-screen
-rendering and image filters until after the prediction.
-"""
-
 DETECTOR = Detector(
     id="gpu-contention",
-    title="Predictions have the GPU to themselves",
-    finding_title="Predictions are slow while the GPU does other work",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="When drawing and predictions compete for the GPU, frames drop and predictions take longer.",
-    fix=FIX,
-    references=(
-        COMPUTE_UNITS,
-        Reference(
-            "MTKView.preferredFramesPerSecond",
-            "https://developer.apple.com/documentation/metalkit/mtkview/preferredframespersecond",
-        ),
-        CORE_ML_USAGE,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML", "GPU"),
     options=Options,
     detect=detect,

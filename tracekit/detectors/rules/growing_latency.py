@@ -16,14 +16,13 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     finding,
     format_count,
     format_time,
     no_prediction,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time, judged
 from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
@@ -141,85 +140,9 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     )
 
 
-DESCRIPTION = """
-A model that processes its whole history in every prediction, such as a language model without a key/value cache, does
-more work with each token. The first words come quickly, the last ones slowly.
-
-## On the timeline
-
-    Activity  |Pred|Pred |Pred  |Pred   |Pred    |Pred     |     problem
-    Activity  |Pred|Pred|Pred|Pred|Pred|Pred|                     expected
-
-## How it is measured
-
-Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, those
-that queued behind other work, and long predictions that open a sequence (a prompt before its tokens). A gap of more
-than five times the usual interval starts a new sequence, and so does a drop in latency to less than two thirds. A
-sequence of at least `min_calls` predictions grows if both hold:
-
-- The rank correlation of latency and order is at least `correlation`, and clearly positive in both halves (which rules
-  out a single jump).
-- The median latency of the last tenth is at least `ratio` times that of the first tenth.
-
-Reported when at least half of the sequences grow, or when all sequences together do because latency keeps rising from
-one to the next. Where the thermal state was recorded, latency must grow while the state stays the same. Estimated
-savings are the time beyond the latency at the beginning of the sequence.
-
-## Not a problem when
-
-- The device heats up: predictions are then slower in the hotter states. Without recorded states, only a rise within 20
-  s, or one that starts over before the device could cool down (30 s), is evaluated.
-- Latency jumps once, for example because the input changes: this is not growth.
-- Predictions pile up and each queues behind those before it: they overlap, see `concurrent-predictions`.
-- A setting changes, and the model is loaded again for it, or another instance or process uses it: only predictions on
-  loads, instances and processes of alike latency are compared.
-"""
-
-FIX = """
-Make the work of each prediction independent of the predictions before it.
-
-For a language model, keep the key/value cache in a state of the model (iOS 18, macOS 15 or later), so each prediction
-reads one new token:
-
-```swift
-let state = model.makeState()
-for token in prompt {
-    let output = try model.prediction(from: input(token), using: state)
-}
-```
-
-```python
-states = [
-    ct.StateType(wrapped_type=ct.TensorType(shape=shape, dtype=np.float16), name=name)
-    for name in ("keyCache", "valueCache")
-]
-mlmodel = ct.convert(traced, inputs=inputs, outputs=outputs, states=states,
-                     minimum_deployment_target=ct.target.iOS18)
-```
-
-If the history has no end, limit it: with a sliding window over the last tokens or frames, every prediction does the
-same work.
-"""
-
 DETECTOR = Detector(
     id="growing-latency",
-    title="Predictions in a sequence take the same time",
-    finding_title="Latency grows from prediction to prediction",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="The longer the user works with the feature, the slower it gets.",
-    fix=FIX,
-    references=(
-        Reference(
-            "WWDC24 10159: Bring your machine learning and AI models to Apple silicon",
-            "https://developer.apple.com/videos/play/wwdc2024/10159/",
-        ),
-        Reference("MLModel.makeState()", "https://developer.apple.com/documentation/coreml/mlmodel/makestate()"),
-        Reference(
-            "coremltools: Stateful Models",
-            "https://apple.github.io/coremltools/docs-guides/source/stateful-models.html",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Thermal State",),
     on_inferred=True,

@@ -19,8 +19,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     finding,
     format_count,
@@ -28,6 +26,7 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
     reached,
     value_of,
 )
@@ -227,81 +226,9 @@ def _in_common(condition: BoolArray, long: BoolArray) -> bool:
     return float(condition[long].mean()) >= _MOSTLY and (not len(others) or float(others.mean()) <= 1 - _MOSTLY)
 
 
-DESCRIPTION = """
-A good median hides predictions that come too late. Other work on the processor, a low quality of service of the caller,
-power saving and lower clocks slow down some predictions and not others.
-
-## On the timeline
-
-    Frame     |        |        |        |        |        |
-    Activity  |Pred |  |Pred |  |Prediction   |   |Pred |         problem
-    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |         expected
-
-## How it is measured
-
-Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, those
-that queued behind other work, and long predictions that open a sequence; if heat slows predictions down, only those in
-the coolest thermal state are compared. Reported in either of two cases, if the difference is at least
-`min_difference_ms`:
-
-- **Tail:** p95 is at least `tail_ratio` times the median. Predictions that queued count as ordinary ones here. With
-  fewer than `min_slow` slow predictions, the check is not evaluated.
-- **Drift:** the median of the last third is at least `drift_ratio` times that of the first third, of all predictions
-  or of those of each use. After 20 s without a prediction, another use begins.
-
-Not reported if something else explains the difference: growth within a sequence, groups of predictions that do
-different work, or inputs of different sizes. The finding says what the slow predictions have in common: the thermal
-state, the performance state of the GPU, and whether they work or wait longer. Estimated savings are the time that
-predictions of 1.5 times the usual latency or more take beyond it. The usual latency is the median, for drift that of
-the first third.
-
-## Not a problem when
-
-- Predictions queue behind other models or processes on the same compute unit, or behind each other: they are left out,
-  see the contention checks and `concurrent-predictions`. If the unit is unknown, the check is not evaluated.
-- Inputs differ in size: if they are copied, copying takes longer too.
-- Inputs have a few shapes: see `shape-switching`. For sequences, see `growing-latency`; for heat, `thermal-throttling`.
-- The first predictions after a load or of each sequence are slow: see `warm-up-spike` and `slow-after-idle`.
-- A setting changes, and the model is loaded again for it, or another instance or process uses it: only predictions on
-  loads, instances and processes of alike latency are compared.
-"""
-
-FIX = """
-Run predictions at the priority that fits what the user waits for:
-
-```swift
-let task = Task(priority: .userInitiated) {
-    // iOS 17, macOS 14 or later.
-    try await model.prediction(from: input)
-}
-```
-
-Work at background priority runs on efficiency cores at low clock speeds. With Dispatch, use a queue of quality of
-service `.userInitiated` instead of `.utility` or `.background`.
-
-- Keep heavy work of the app away from the predictions.
-- Plan frames for p95 instead of the median.
-- Check Low Power Mode (`ProcessInfo.processInfo.isLowPowerModeEnabled`), which slows down the CPU most.
-- If predictions stay slow from some moment on, find what the app changed then: the input size, a setting, other work
-  that started.
-"""
-
 DETECTOR = Detector(
     id="latency-jitter",
-    title="All predictions of a model take about the same time",
-    finding_title="Some predictions take much longer than the others",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="A feature that is fast enough on average still stutters with every slow prediction.",
-    fix=FIX,
-    references=(
-        Reference("TaskPriority", "https://developer.apple.com/documentation/swift/taskpriority"),
-        Reference(
-            "ProcessInfo.isLowPowerModeEnabled",
-            "https://developer.apple.com/documentation/foundation/processinfo/islowpowermodeenabled",
-        ),
-        Reference("mobile_app_open#472", "https://github.com/mlcommons/mobile_app_open/issues/472"),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     on_inferred=True,

@@ -15,8 +15,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     covered_ns,
@@ -26,14 +24,12 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
 )
-from tracekit.detectors.shared.references import CORE_ML_USAGE
 from tracekit.detectors.shared.reloads import (
-    FELT_MS,
     IN_TURNS_SHARE,
     MIN_LOADS,
     RELOAD_SHARE,
-    TIMES_USE,
     for_each_prediction,
     max_idle_option,
     reloads,
@@ -127,91 +123,9 @@ def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[M
     )
 
 
-DESCRIPTION = f"""
-An app that runs low on memory releases models, itself or through a cache that evicts them, and loads them again a
-moment later. Even from the system's cache, each load typically takes 10 to 500 ms, and the next prediction waits for
-it.
-
-## On the timeline
-
-    Activity  |Load|Pred|Pred|Pred| |Load|Pred|Pred| |Load|Pred|Pred|Pred|    problem
-    Activity  |Load|Pred|Pred|Pred|      |Pred|Pred|      |Pred|Pred|Pred|    expected
-
-## How it is measured
-
-Per model, from the Activity lane. A load counts as a reload if all of these hold:
-
-- The model had been used since its previous load, and the last use ended at most `idle_s` before.
-- No instance that was in use before the load is used after it.
-- The new load is used.
-
-After a longer time, a reload counts only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or
-longer, and {TIMES_USE:g} times as long as the predictions that ran on it. Reported when there are at least `min_loads`
-minus one reloads, and they take `load_share` or more of the time of the model's loads and predictions. If other models
-are loaded between release and reload in `in_turns_share` of the cases, the check is not evaluated.
-
-## Not a problem when
-
-- A model is loaded for every single prediction: only `reload-before-predict` reports it.
-- Models alternate on purpose because they do not fit into memory together: a recording cannot distinguish them from
-  models that evict each other.
-- A screen loads and releases a model: reloads after more than `idle_s` do not count unless they outweigh their use.
-- More instances are loaded while the first one stays in use.
-- Loads are cheap compared with their use: less than `load_share` of the model's time.
-- One load specializes the model for the device, and another comes from the cache in the same first run.
-"""
-
-FIX = """
-Keep the model loaded while its feature needs it, and release only idle models:
-
-```swift
-actor ModelStore {
-    private var loads: [URL: Task<MLModel, Error>] = [:]
-    private var users: [URL: Int] = [:]
-
-    /// Loads at the first use, and returns the same object from then on.
-    func acquire(_ url: URL) async throws -> MLModel {
-        users[url, default: 0] += 1
-        let load = loads[url] ?? Task {
-            try await MLModel.load(contentsOf: url, configuration: .init())
-        }
-        loads[url] = load
-        do { return try await load.value } catch {
-            loads[url] = nil
-            users[url, default: 1] -= 1
-            throw error
-        }
-    }
-
-    /// Call when a feature is done with the model. It stays loaded.
-    func release(_ url: URL) { users[url, default: 1] -= 1 }
-
-    /// Call on a memory warning.
-    func unloadIdleModels() {
-        loads = loads.filter { users[$0.key, default: 0] > 0 }
-    }
-}
-```
-
-Do not keep a model that is in use in an `NSCache`, which may evict it at any time. If memory is too small, make the
-model smaller: in coremltools, use `coremltools.optimize.coreml.palettize_weights` or `linear_quantize_weights`.
-"""
-
 DETECTOR = Detector(
     id="load-churn",
-    title="Models stay loaded while they are in use",
-    finding_title="The model is released and soon loaded again",
-    pattern=Pattern.OUT_OF_MEMORY_ON_LOAD,
-    description=DESCRIPTION,
-    why="Each reload takes up to half a second, and the next prediction waits for it.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        Reference(
-            "ml-stable-diffusion: memory and loading of its stages",
-            "https://github.com/apple/ml-stable-diffusion/issues/291",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Call Stacks",),
     options=Options,

@@ -19,9 +19,7 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     cost_of,
@@ -30,9 +28,9 @@ from tracekit.detectors import (
     format_time,
     is_any,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.call_stacks import nothing_to_ask
-from tracekit.detectors.shared.references import ANALYZE_HANGS
 from tracekit.detectors.shared.wording import of_models
 from tracekit.trace.events import SETUP_KINDS
 
@@ -109,70 +107,9 @@ def _summary(blocking: Blocking, blocked: int, longest: int, *, inferred: bool) 
     )
 
 
-DESCRIPTION = """
-`MLModel(contentsOf:)` returns when the model is ready: after tens of milliseconds from the cache, after seconds or
-minutes where it has to be specialized for the device first. On the main thread, the interface stands still for as long:
-no touch, no scrolling, and at launch no first screen.
-
-## On the timeline
-
-    Main thread  |Load                        |  draws     problem: nothing is drawn until the model is loaded
-    Worker       |Load                        |
-    Main thread  draws  draws  draws  draws  draws         expected
-
-## How it is measured
-
-From call stacks: loads and compilations during which samples of the main thread are in `MLModel` calls, less than a
-frame at 60 fps apart as one period. Their length is that of Core ML's own rows; where Core ML recorded none, it reaches
-from the first sample to the last. Reported when one period or more takes at least `min_ms`, and samples show that the
-main thread runs the loop of an interface. Loads during which other threads load too do not count, since the samples may
-be theirs. No Hangs instrument is needed.
-
-## Not a problem when
-
-- A command-line tool loads on its main thread: nobody waits for an interface.
-- The load takes place on a worker while the main thread draws.
-- Loads from the cache are shorter than `min_ms`.
-"""
-
-FIX = """
-Load off the main thread, and show the interface meanwhile.
-
-```swift
-// Loads on a background thread and suspends instead of blocking.
-let model = try await Segmenter.load(configuration: configuration)
-```
-
-At launch, start the load after the first screen is shown, and keep the model for later calls:
-
-```swift
-actor Models {
-    private var loading: Task<Segmenter, Error>?
-
-    func segmenter() async throws -> Segmenter {
-        let task = loading ?? Task { try await Segmenter.load(configuration: .init()) }
-        loading = task
-        return try await task.value
-    }
-}
-```
-"""
-
 DETECTOR = RecordingDetector(
     id="load-on-main-thread",
-    title="Models load off the main thread",
-    finding_title="The main thread loads a model and cannot respond",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description=DESCRIPTION,
-    why="While the main thread loads, the app is unresponsive.",
-    fix=FIX,
-    references=(
-        Reference(
-            "Apple: MLModel.load(contentsOf:configuration:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
-        ),
-        ANALYZE_HANGS,
-    ),
+    page=page_beside(__file__),
     needs=("Call Stacks",),
     uses=("Core ML",),
     caused_by=("cold-load", "reload-before-predict"),

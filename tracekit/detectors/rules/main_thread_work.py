@@ -18,7 +18,6 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
     Trace,
     above,
@@ -28,9 +27,9 @@ from tracekit.detectors import (
     format_share,
     format_time,
     option,
+    page_beside,
     reached,
 )
-from tracekit.detectors.shared.references import ANALYZE_HANGS, ASYNC_PREDICTION
 from tracekit.detectors.shared.wording import of_models, what_ran
 
 
@@ -156,81 +155,9 @@ def _summary(in_hangs: HangCalls, blocked: int) -> str:
     )
 
 
-DESCRIPTION = """
-`MLModel(contentsOf:)` and the synchronous `prediction(from:)` return when their work is done. Called on the main
-thread, they freeze the interface until then: touches and scrolling wait for the model.
-
-## On the timeline
-
-    Hangs        |hang                   |                    problem
-    Activity      |Pred||Pred||Pred||Pred|
-
-    Main thread  .  .  .  .  .  .  .  .  .  .                 expected: no hang
-    Activity      |Pred||Pred||Pred||Pred|
-
-## How it is measured
-
-Call stacks show which thread predicts. Where they were recorded, predictions that samples show on the main thread
-count, less than a frame at 60 fps apart as one period; those during which another thread predicts too do not, since
-the samples may be its own. Reported when one period or more is at least `min_hang_ms` long. A program whose main thread
-runs no interface has nobody who waits for it. For loads, see load-on-main-thread.
-
-Without call stacks, from the Hangs instrument: periods of at least `min_hang_ms` in which the app's main thread was
-unresponsive. A load or prediction counts if at least `call_share` of it is inside hangs. Reported when such loads and
-predictions cover at least `hang_share` of a hang. Loads and predictions of each model are judged apart, and count only
-if they are clearly more frequent in hangs:
-
-- They cover at least `ratio` times as large a share of the hang as of equally long periods just before and just after
-  it (the larger of the two counts).
-- Hangs hold at least `ratio` times as large a share of all their time as of the recording. Where hangs take most of the
-  recording, the shares outside are compared instead.
-
-The Core ML table has no column for the thread, so this finding is possible but not certain, and says so.
-
-## Not a problem when
-
-- A model runs in the background all the time: its predictions also overlap hangs with another cause. They continue
-  before and after the hang, so they explain nothing, even if another model blocks the main thread.
-- A long load runs in the background while the main thread hangs for a moment.
-- The same touch starts work on the main thread and in the background: only call stacks can tell.
-"""
-
-FIX = """
-Load and predict off the main thread:
-
-```swift
-// Loads on a background thread and suspends instead of blocking.
-let model = try await Segmenter.load(configuration: configuration)
-
-// Asynchronous prediction: iOS 17, macOS 14 or later.
-let output = try await model.prediction(input: input)
-```
-
-Before iOS 17 and macOS 14, keep the model in an actor or on a queue of your own:
-
-```swift
-queue.async {
-    let output = try? model.prediction(input: input)
-    DispatchQueue.main.async { show(output) }
-}
-```
-
-To be certain, record with the Core ML template, which includes call stacks: the finding then names the function that
-calls `prediction` on the main thread.
-"""
-
 DETECTOR = RecordingDetector(
     id="main-thread-work",
-    title="Loads and predictions do not block the main thread",
-    finding_title="Loads or predictions seem to block the main thread",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="While the main thread waits for a model, the app is unresponsive.",
-    fix=FIX,
-    references=(
-        ASYNC_PREDICTION,
-        ANALYZE_HANGS,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Call Stacks", "Hangs"),
     caused_by=("cold-load", "reload-before-predict"),

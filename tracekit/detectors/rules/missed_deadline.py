@@ -17,7 +17,6 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
     above,
     finding,
     format_count,
@@ -25,13 +24,13 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
     reached,
     too_few_predictions,
 )
 from tracekit.detectors.answers import all_reached
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
-from tracekit.detectors.shared.references import COMPUTE_UNITS, CORE_ML_USAGE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,79 +171,11 @@ def _finding(
     )
 
 
-DESCRIPTION = """
-A feature that runs for every frame has a fixed time for it: 16.7 ms at 60 fps, 33.3 ms at 30 fps. A prediction that
-takes longer drops a frame, however good the average is.
-
-## On the timeline
-
-    Frame     |        |        |        |        |        |
-    Activity  |Pred |  |Prediction |     |Pred |  |Pred |        problem: the second prediction misses its frame
-    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |        expected
-
-## How it is measured
-
-Per model, on the predictions that the app itself requested, without the first one after each load, which warms up.
-
-**With a budget:** each latency is compared with `budget_ms`. Set it with `--budget 16.7ms`, `--budget 30fps` or, for
-one model, `--budget Segmenter=16.7ms`. Reported when `missed_share` or more of the predictions exceed it. At least
-`min_predictions` predictions are needed.
-
-**Without a budget:** a steady rate shows how long a frame is. Nine in ten predictions start a whole number of frames
-after the one before, at a common rate of 15 to 120 fps; a quarter or more start exactly one frame later; and the starts
-keep this rate however long predictions take. Reported when `missed_share` or more of the predictions, and at least
-`min_dropped` of them, take longer than a frame and are followed by a dropped frame. If every prediction takes longer
-than a frame, the recording shows a lower rate and no dropped frame. Only a budget finds this.
-
-A missed deadline is a fact without estimated savings. Its severity follows from the share of the predictions that miss
-it.
-
-With a performance report of the model (`--perf-report`), a finding also says whether the model alone fits in the time:
-its median there has no other work beside it. It decides nothing.
-
-## Not a problem when
-
-- No one waits for the work frame by frame, for example when a library is indexed: set no budget for it.
-- The first prediction after a load is slow: it is left out here, see `warm-up-spike`.
-- Several models run in one frame: each is compared with its own budget, so give each its part of the frame.
-  Without budgets, models that alternate and drop frames only together are not evaluated.
-- The app skips frames on purpose, or gets none: its predictions take less than a frame.
-- Long predictions overlap, or their frame waits in a queue: no frame is dropped.
-"""
-
-FIX = """
-Make the model faster, or run it less often and reuse the last result:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.computeUnits = .cpuAndNeuralEngine
-let model = try await MLModel.load(contentsOf: url, configuration: configuration)
-
-// For each frame. Every second one is enough for many features; drop frames, do not queue.
-if frameNumber.isMultiple(of: 2) {
-    latest = try model.prediction(from: input)
-}
-```
-
-The report shows where a prediction's time goes (models section). In coremltools, Float16 precision
-(`compute_precision=ct.precision.FLOAT16`), palettization and smaller inputs reduce the work of each prediction.
-"""
-
 DETECTOR = Detector(
     id="missed-deadline",
-    title="Predictions stay within their time budget",
-    finding_title="Predictions exceed their time budget",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="A feature that works frame by frame stutters with every prediction that is late.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        COMPUTE_UNITS,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     on_inferred=True,
-    # A late call is the effect of whatever makes calls slow now and then, or all the time.
     caused_by=(
         "latency-jitter",
         "thermal-throttling",

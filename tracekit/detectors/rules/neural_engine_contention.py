@@ -21,8 +21,6 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     finding,
@@ -32,12 +30,11 @@ from tracekit.detectors import (
     is_any,
     no_prediction,
     option,
+    page_beside,
     reached,
     too_few_predictions,
 )
 from tracekit.detectors.shared.competing_work import time_by_model
-from tracekit.detectors.shared.references import COMPUTE_UNITS
-from tracekit.detectors.shared.snippets import one_after_the_other
 from tracekit.detectors.shared.wording import listed
 from tracekit.trace.frames import or_minus_one
 
@@ -151,80 +148,9 @@ def _whose(view: ModelView, affected: Intervals) -> str:
     return f"{noun} of this app ({listed(working, 2)}) used the engine for {format_share(share)} of that time."
 
 
-DESCRIPTION = """
-All processes share the Neural Engine, which usually runs one request after the other. A model that queues behind
-another one looks slow although its own work takes no longer.
-
-## On the timeline
-
-    Activity       |Prediction A          |
-                   |Prediction B                    |
-    Neural Engine    |A                  | |B      |        problem: B is queued for most of its time
-
-    Activity       |Prediction A          ||Prediction B|
-    Neural Engine    |A                  |    |B      |     expected, if A can go first
-
-## How it is measured
-
-Per model, on predictions with work on the Neural Engine. A prediction was queued if three things hold: the engine did
-other work after the prediction was ready, the prediction's own work started right after that work ended, and it started
-later than it does when the engine is free (later than p95 and than twice the median). *Right after* means within a
-start delay that is measured in each recording. If other work were unrelated to the prediction, it would end at any time
-before the prediction's own work. The start delay is the period before own work in which clearly more of it ends
-(probability of chance: 5% or less). A prediction is queued from the end of its own earlier work, but no earlier than
-the end of the engine's last break longer than the start delay.
-
-A prediction is affected if it is queued for `wait_share` or more of its time. Reported when `affected_share` or more of
-the predictions are affected. At least `min_predictions` predictions are needed. Estimated savings are the time that
-affected predictions are queued. How much of it the app gains depends on which of the models can wait.
-
-## Not a problem when
-
-- Other work runs next to that of the model: in a public measurement, two processes had twice the throughput of one, so
-  overlap alone is harmless.
-- Other work ended long before: the prediction was busy with something else.
-- Other work ends while a prediction is on its way to the engine, without delaying it.
-- Several predictions of the same model queue: see `concurrent-predictions`. The time from one of its requests to the
-  next is not work of others.
-- Rows name no model: if other models or processes are active too, it is unknown whose rows they are, and the check is
-  not evaluated.
-"""
-
-FIX = (
-    """
-Run the model that the user waits for first, and the other one after it:
-
-"""
-    + one_after_the_other("NeuralEngineQueue")
-    + """
-
-Or move the less important model to another compute unit, and measure both again:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.computeUnits = .cpuAndGPU
-let background = try await MLModel.load(contentsOf: url, configuration: configuration)
-```
-
-If other processes did the work, close them and record again before you change anything.
-"""
-)
-
 DETECTOR = Detector(
     id="neural-engine-contention",
-    title="Predictions get the Neural Engine when they need it",
-    finding_title="Predictions queue behind other work on the Neural Engine",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="A queued prediction takes longer than its own work, and how long depends on other models or processes.",
-    fix=FIX,
-    references=(
-        COMPUTE_UNITS,
-        Reference(
-            "Two processes on the Neural Engine (coremltools 1356)",
-            "https://github.com/apple/coremltools/issues/1356",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML", "Neural Engine"),
     options=Options,
     detect=detect,

@@ -22,8 +22,6 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     finding,
@@ -33,12 +31,11 @@ from tracekit.detectors import (
     is_any,
     no_prediction,
     option,
+    page_beside,
     too_few_predictions,
     value_of,
 )
 from tracekit.detectors.shared.competing_work import waits_for_others
-from tracekit.detectors.shared.references import COMPUTE_PLAN
-from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
@@ -138,76 +135,9 @@ def _finding(
     )
 
 
-DESCRIPTION = """
-Core ML groups consecutive operations that the Neural Engine supports into one segment. Every unsupported operation in
-between ends a segment: results go back to memory, the CPU takes over, and the next segment has to be dispatched.
-
-## On the timeline
-
-    Activity       |Prediction                      |
-    Neural Engine    |Op0|   |Op2|   |Op4|   |Op6|       problem: the engine idles in the gaps
-
-    Activity       |Prediction      |
-    Neural Engine    |Op0          |                     expected
-
-## How it is measured
-
-Per model, on predictions with work on the Neural Engine. Segments are the engine's rows of one prediction and one
-model; stages of a pipeline are models of their own. Reported when both hold:
-
-- Half of the predictions or more have at least `pieces` segments.
-- Gaps between segments, in which no unit works for the model and the engine does not work for others, take `gap_share`
-  or more of prediction time. Time in which predictions queued for the engine does not count.
-
-At least `min_predictions` predictions are needed. Estimated savings are the time of these gaps.
-
-## Not a problem when
-
-- A pipeline runs several models on the Neural Engine: each has a segment of its own.
-- Other units work between the segments: see `compute-unit-ping-pong`.
-- The Neural Engine works for others in the gaps: see `neural-engine-contention`.
-- Segments follow each other without a gap.
-"""
-
-FIX = (
-    """
-Find the operations that end the segments, and replace them:
-
-"""
-    + OPERATIONS
-    + """
-
-Typical causes are casts, gathers, dynamic shapes and parts in Float32. Convert with fixed shapes and Float16:
-
-```python
-model = ct.convert(
-    traced,
-    inputs=[ct.TensorType(name="tokens", shape=(1, 256))],
-    convert_to="mlprogram",
-    compute_precision=ct.precision.FLOAT16,
-)
-```
-
-If you cannot replace them, measure the whole model on other units (`.cpuOnly`, `.cpuAndGPU`). A public report compares
-88.5 ms in 87 segments with 11 ms on the CPU.
-"""
-)
-
 DETECTOR = Detector(
     id="neural-engine-fragmentation",
-    title="Work on the Neural Engine runs in one segment",
-    finding_title="Predictions run on the Neural Engine in several segments with idle gaps",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="Each segment is dispatched separately, and the engine idles in between.",
-    fix=FIX,
-    references=(
-        COMPUTE_PLAN,
-        Reference(
-            "87 parts, 88.5 ms against 11 ms on the CPU",
-            "https://github.com/sam-dumont/immich-video-memory-generator/pull/811",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML", "Neural Engine"),
     options=Options,
     detect=detect,

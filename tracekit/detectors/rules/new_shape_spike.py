@@ -13,7 +13,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
     above,
     below,
     finding,
@@ -22,6 +21,7 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
     reached,
     value_of,
 )
@@ -29,7 +29,6 @@ from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time
 from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
 from tracekit.detectors.shared.latency_causes import judged_when_cool
-from tracekit.detectors.shared.references import FLEXIBLE_SHAPES, RESHAPE_FREQUENCY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,86 +167,9 @@ def _finding(view: ModelView, calls: Calls, groups: Groups, slow: BoolArray, met
     )
 
 
-DESCRIPTION = """
-When an input has a shape that the model has not seen since it was loaded, Core ML prepares the model for that shape:
-buffers are allocated, and programs are built. The first prediction of each shape pays for it.
-
-## On the timeline
-
-    Activity       |Load |Pred |Pred |Prediction           |Pred |Pred     |Pred |     problem
-    Neural Engine        |###  |###  |               ######|###  |######   |###  |
-
-    Activity       |Load |Pred |Pred |Pred     |Pred |Pred     |Pred |                 expected
-    Neural Engine        |###  |###  |######   |###  |######   |###  |
-
-## How it is measured
-
-Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
-queued behind other work on the same compute unit, and those that heat slows down. A recording names no shapes.
-Predictions are grouped by the time that compute units worked for them: groups are narrow, hold `group_share` or more of
-the predictions, and their medians differ by a factor of 1.5 or more. A prediction stands out if it takes at least
-`ratio` times the median of its group and `min_extra_ms` longer, not counting what compute units work longer for it.
-Reported when both hold:
-
-- Of the first predictions of each group after each load, `slow_share` or more stand out. The group that the load itself
-  begins with does not count.
-- At most `as_slow_share` of all other predictions stand out.
-
-Estimated savings are the time that these first predictions take beyond the median of their group and their larger work.
-
-Shapes that keep the compute units busy for about the same time look like one shape. If a few predictions stand out
-among predictions of one amount of work, the check is not evaluated. The same holds if the first prediction of a group
-follows a gap of `pause_s`, or a first prediction after a load that is slow too, if a model is loaded meanwhile, and if
-the group does not come back: a change that stays can be the device's. Of three or more shapes, those of different work
-are compared.
-
-## Not a problem when
-
-- The first prediction after a load is slow: see `warm-up-spike`.
-- Predictions stand out at any time: see `latency-jitter`.
-- The first prediction of a shape takes longer because it does more work: see `shape-switching`.
-- The first prediction of a shape queues behind other work, or a model is loaded meanwhile.
-- The model is warmed up with one prediction for each shape: a gap follows, far longer than the other gaps.
-"""
-
-FIX = """
-Run one prediction for each input shape right after loading, and discard the results:
-
-```swift
-Task(priority: .utility) {
-    for shape in [[1, 3, 256, 256], [1, 3, 512, 512]] as [[NSNumber]] {
-        let image = try MLMultiArray(shape: shape, dataType: .float16)
-        let input = try MLDictionaryFeatureProvider(dictionary: ["image": image])
-        // iOS 17, macOS 14 or later.
-        _ = try await model.prediction(from: input)
-    }
-}
-```
-
-Use few shapes. In coremltools, prefer enumerated shapes to ranges, so that Core ML can prepare for them ahead of time,
-or use one fixed shape. Pad or resize inputs to the nearest one:
-
-```python
-shapes = ct.EnumeratedShapes(
-    shapes=[[1, 3, 256, 256], [1, 3, 512, 512]], default=[1, 3, 256, 256]
-)
-image = ct.TensorType(name="image", shape=shapes)
-mlmodel = ct.convert(traced, inputs=[image])
-```
-"""
-
 DETECTOR = Detector(
     id="new-shape-spike",
-    title="The first prediction of each input shape is as fast as later ones",
-    finding_title="The first prediction of a new input shape is slow",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description=DESCRIPTION,
-    why="The user waits when the input changes, for example when the device is turned.",
-    fix=FIX,
-    references=(
-        FLEXIBLE_SHAPES,
-        RESHAPE_FREQUENCY,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Thermal State"),
     caused_by=("reload-before-predict", "load-churn"),

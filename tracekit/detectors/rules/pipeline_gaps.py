@@ -13,13 +13,12 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     format_count,
     format_share,
     format_time,
     option,
+    page_beside,
     reached,
 )
 from tracekit.detectors.shared.idle_gaps import (
@@ -31,7 +30,6 @@ from tracekit.detectors.shared.idle_gaps import (
     paced_words,
     unclear,
 )
-from tracekit.detectors.shared.references import SIGNPOSTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,86 +99,9 @@ def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -
     )
 
 
-DESCRIPTION = """
-Scaling, converting and packing inputs, and decoding outputs, often take longer than the prediction between them. Then a
-faster model does not help.
-
-## On the timeline
-
-    Activity  |Pred|                 |Pred|                 |Pred|     problem: the app works in the gaps
-    Activity  |Pred| |Pred| |Pred| |Pred|                              expected
-
-## How it is measured
-
-Per model, in sequences of at least `min_calls` predictions. A gap of more than five times the usual interval ends a
-sequence, so pauses of the user do not count. The time in which no model loads, compiles or predicts is compared with
-the time from the first prediction to the last. Reported when it takes `gap_share` or more of that time, and the gaps
-look like the app's own work.
-
-Predictions at a steady rate wait for their input, so they are not reported. The rate is steady if intervals vary by no
-more than 1%, if a short interval makes up for a long one, or if gaps get shorter by as much as predictions get longer.
-Each sequence, and each part of one after a shift of its intervals, may keep a rate of its own: such parts wait for
-their input, and the rest is judged. Otherwise gaps count as the app's work in any of three cases:
-
-- The app's signposts fill half of them.
-- Call stacks show code of the app for half of them. The finding then names the functions.
-- Gaps are clearly not shorter where predictions are longer, they are at most 100 ms, and half their interquartile range
-  is 0.07 to 0.3 of their median. Gaps shorter than a frame at 60 fps may vary less. With fewer than 80 gaps the upper
-  limit is lower, since a few random waits can look alike.
-
-If neither is clear, the check is not evaluated. If several models alternate, their predictions count as one, and the
-finding names the model with the longest gaps before its predictions. A model alternates with another if it runs between
-half or more of the other's predictions, and at most 5% of its runs overlap one. Any other model is independent: it does
-not set a steady rate.
-
-## Not a problem when
-
-- Camera frames, audio chunks or timers set a steady rate.
-- The user or the network triggers predictions: their intervals vary by any amount.
-- Other models run or load between the predictions: this time is not idle.
-- The app sleeps for a fixed time between predictions: gaps of a frame or more that hardly vary may be sleep or work.
-  Without signposts or call stacks in them, the check is not evaluated.
-"""
-
-FIX = """
-Find the app's own work between predictions with signposts, then make it shorter:
-
-```swift
-let signposter = OSSignposter(subsystem: "com.example.app", category: "Vision")
-let state = signposter.beginInterval("Preprocess")
-let input = try makeInput(from: frame)
-signposter.endInterval("Preprocess", state)
-```
-
-- Pass the model what the app already has. An `MLFeatureValue` made from a `CVPixelBuffer` in the model's size and
-  format needs no loop over pixels. In coremltools, `ct.ImageType` with `scale` and `bias` moves the normalization into
-  the model.
-- Use vImage, Core Image or Metal for the rest.
-- Prepare the next input while the model works on this one (asynchronous prediction, iOS 17, macOS 14 or later):
-
-```swift
-async let prediction = model.prediction(from: current)
-let next = try makeInput(from: nextFrame)
-let output = try await prediction
-```
-"""
-
 DETECTOR = Detector(
     id="pipeline-gaps",
-    title="Predictions follow each other closely",
-    finding_title="The app's own work takes longer than the predictions",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="The model waits for the app most of the time, so a faster model changes little.",
-    fix=FIX,
-    references=(
-        SIGNPOSTER,
-        Reference(
-            "coremltools: Image Input and Output",
-            "https://apple.github.io/coremltools/docs-guides/source/image-inputs.html",
-        ),
-        Reference("yolo-ios-app#321", "https://github.com/ultralytics/yolo-ios-app/issues/321"),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Signposts", "Call Stacks"),
     options=Options,

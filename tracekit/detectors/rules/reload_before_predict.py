@@ -14,7 +14,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
     cost_of,
     covered_ns,
     finding,
@@ -22,15 +21,13 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
 )
 from tracekit.detectors.answers import all_reached
-from tracekit.detectors.shared.references import CORE_ML_USAGE, LOAD_MODEL
 from tracekit.detectors.shared.reloads import (
-    FELT_MS,
     LOADS_PER_PREDICTION,
     MIN_LOADS,
     SINGLE_USE_SHARE,
-    TIMES_USE,
     EachTimeRule,
     LoadPattern,
     load_metrics,
@@ -107,76 +104,9 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
     )
 
 
-DESCRIPTION = f"""
-Loading reads the model, sets it up on its compute units and allocates its buffers. An app that creates the model again
-for every use pays for this every time.
-
-## On the timeline
-
-    Activity  |Load        |Pred|Load        |Pred|Load        |Pred|     problem
-    Activity  |Load        |Pred|Pred|Pred|Pred|Pred|                     expected
-
-## How it is measured
-
-Per model (all its instances together), from the Activity lane. Reported when all of these hold:
-
-- There are at least `min_loads` loads, and at least `loads_per_prediction` loads per prediction.
-- At least `single_use_share` of the loads are followed by one prediction at most before the next load.
-- At least `min_loads` minus one of the loads are reloads.
-
-A load is a reload if the model had been used since its previous load, at most `idle_s` before. After a longer time, a
-load is a reload only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and
-{TIMES_USE:g} times as long as the predictions that ran on it. Estimated savings are the time of the reloads; the first
-load is needed.
-
-Reloads that serve several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too,
-because a recording does not show intent.
-
-## Not a problem when
-
-- Several instances are loaded up front for parallel work: none of them was used between those loads.
-- A model is used once per screen and released in between: reloads after more than `idle_s` do not count unless they
-  outweigh their use.
-- One load specializes the model for the device, and another comes from the cache in the same first run.
-"""
-
-FIX = """
-Load each model once and keep it, for example in an actor that caches the load:
-
-```swift
-// Rebuilt at each access:
-//   var model: StyleTransfer { try! StyleTransfer(configuration: .init()) }
-
-actor StyleModels {
-    private var loading: [URL: Task<MLModel, Error>] = [:]
-
-    func model(at url: URL) async throws -> MLModel {
-        if let known = loading[url] { return try await known.value }
-        let task = Task {
-            try await MLModel.load(contentsOf: url, configuration: .init())
-        }
-        loading[url] = task
-        do { return try await task.value } catch { loading[url] = nil; throw error }
-    }
-}
-```
-
-For a single model, `lazy var` or `static let` does the same. In coremltools, keep the `MLModel` object instead of
-creating it inside the loop.
-"""
-
 DETECTOR = Detector(
     id="reload-before-predict",
-    title="Models stay loaded between predictions",
-    finding_title="The model is reloaded before every prediction",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description=DESCRIPTION,
-    why="Every reload delays the next prediction, and only the first load is needed.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        LOAD_MODEL,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Call Stacks",),
     options=Options,

@@ -10,13 +10,12 @@ from tracekit.detectors import (
     Metric,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
     Trace,
     above,
     format_count,
+    page_beside,
 )
-from tracekit.detectors.shared.references import XCTRACE
 from tracekit.trace.data_quality import issues_about_data
 
 MEANINGS = (
@@ -75,51 +74,9 @@ def _quoted(issue: str) -> str:
     return f'"{text}"' + (f" ({meaning})" if meaning else "")
 
 
-DESCRIPTION = """
-While Instruments records, it notes what goes wrong: an instrument that the target does not support, lost events, a
-damaged log. The recording still opens, and whatever is missing looks as if it had not happened. Instruments shows the
-issues behind the run's warning sign. `xcrun xctrace record` prints them and exits with status 54 or 2.
-
-## On the timeline
-
-    Activity  |Prediction| |Prediction|                            |Prediction|
-              issue: events were lost  ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-                                       not idle: not recorded
-
-## How it is measured
-
-Reported when the bundle contains at least one message of Instruments. The messages are shown as they are, except for
-what every recording notes ("Data stream: Time Mapping") and warnings that only concern the live display. Exports do not
-contain the messages, so the check is not evaluated for them.
-
-## Not a problem when
-
-- `xctrace` exits with status 54: it also does so if a launched target was still running at the time limit.
-- The device does not support an instrument that you do not need: remove it from the template.
-"""
-
-FIX = """
-Fix what the message names, then record again:
-
-- An instrument is not supported by this target: leave it out.
-- Permission was denied, or attaching failed: the target needs the entitlement `com.apple.security.get-task-allow` (see
-  `tracekit explain core-ml-not-instrumented`).
-- The log archive is corrupt, or events were lost: record for a shorter time and with fewer instruments.
-
-```shell
-xcrun xctrace record --template 'Core ML' --time-limit 20s --launch -- ./mytool
-```
-"""
-
 DETECTOR = RecordingDetector(
     id="run-issues",
-    title="Instruments reported no issues while recording",
-    finding_title="Instruments reported issues while recording",
-    pattern=Pattern.RECORDING,
-    description=DESCRIPTION,
-    why="Data that was lost while recording looks like something that did not happen.",
-    fix=FIX,
-    references=(XCTRACE,),
+    page=page_beside(__file__),
     options=Options,
     detect=detect,
 )

@@ -15,13 +15,12 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     format_count,
     format_share,
     format_time,
     option,
+    page_beside,
     reached,
 )
 from tracekit.detectors.shared.idle_gaps import (
@@ -36,7 +35,6 @@ from tracekit.detectors.shared.idle_gaps import (
     paced_words,
     unclear,
 )
-from tracekit.detectors.shared.references import ASYNC_PREDICTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,71 +124,9 @@ def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -
     )
 
 
-DESCRIPTION = """
-An app that requests a prediction, handles the result, prepares the next input and only then requests the next
-prediction leaves the compute unit idle in between. With two predictions in flight, one is computed while the app works
-on the other.
-
-## On the timeline
-
-    Activity  |Pred   |  app  |Pred   |  app  |Pred   |          problem
-    Activity  |Pred   |Pred   |Pred   |                          expected: the app works in parallel
-
-## How it is measured
-
-Per model, in sequences of at least `min_calls` predictions that do not overlap. A gap of more than five times the usual
-interval ends a sequence. Reported when the time without any load, compilation or prediction takes `gap_share` or more
-of the time from the first prediction to the last, not counting the parts in which the model's compute units worked for
-others. From one half on, the app's own work is the bottleneck, and `pipeline-gaps` reports it instead.
-
-As in `pipeline-gaps`, predictions at a steady rate wait for their input and are not reported. If gaps look neither like
-work nor like a steady rate, the check is not evaluated.
-
-## Not a problem when
-
-- Each prediction needs the result of the one before, as in a language model: such sequences start with a long first
-  prediction, or with a prediction of another model. A single sequence that starts like this is not evaluated.
-- The app sleeps for a fixed time between predictions: not evaluated, as in `pipeline-gaps`.
-- Camera frames, audio chunks or timers set a steady rate.
-- A batch is predicted: it is recorded as single predictions in sequence without gaps.
-- Several models alternate: the time of the others is not idle.
-"""
-
-FIX = """
-Keep two asynchronous predictions in flight:
-
-```swift
-try await withThrowingTaskGroup(of: Void.self) { group in
-    for (index, image) in images.enumerated() {
-        if index >= 2 { _ = try await group.next() }
-        group.addTask {
-            let input = try makeInput(from: image)
-            let output = try await model.prediction(from: input)
-            try await store(output, for: index)
-        }
-    }
-}
-```
-
-Asynchronous prediction needs iOS 17 or macOS 14. If all inputs are available from the start, pass them together to
-`model.predictions(fromBatch:)`.
-"""
-
 DETECTOR = Detector(
     id="serial-predictions",
-    title="The compute unit works while the app does",
-    finding_title="Predictions run strictly one after another, with the app's work in between",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="The compute unit idles while the app works, and the app waits while the unit works.",
-    fix=FIX,
-    references=(
-        ASYNC_PREDICTION,
-        Reference(
-            "MLModel.predictions(fromBatch:)",
-            "https://developer.apple.com/documentation/coreml/mlmodel/predictions(frombatch:)",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Signposts", "Call Stacks"),
     options=Options,

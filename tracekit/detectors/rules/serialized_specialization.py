@@ -19,9 +19,7 @@ from tracekit.detectors import (
     Metric,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
-    Reference,
     Trace,
     above,
     cost_of,
@@ -31,9 +29,9 @@ from tracekit.detectors import (
     format_time,
     is_any,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, no_load, warm_up_pause_option
-from tracekit.detectors.shared.references import ASYNC_PREDICTION
 from tracekit.detectors.shared.wording import listed
 from tracekit.trace.frames import rows_where
 
@@ -187,80 +185,9 @@ def _finding(trace: Trace, chains: Sequence[LoadChain], options: Options) -> Fin
     )
 
 
-DESCRIPTION = """
-Preparing a model for the device (specialization) takes seconds, and the system specializes one model at a time for the
-Neural Engine. If an app with several models loads them when they are needed, these times add up. At about ten seconds
-each, as measured in a public report, four models keep the user waiting for most of a minute.
-
-## On the timeline
-
-    Encoder  |Load (prepare and cache) |                                                    problem
-    Decoder                            |Load (prepare and cache) |
-    Voice                                                        |Load (prepare and cache) |Pred
-
-    Encoder  |Load (cached)|Pred                                       expected: specialized ahead of time
-    Decoder  |Load (cached)|    |Pred
-
-## How it is measured
-
-For the whole recording, on cold loads (see `cold-load` for how they are recognized). Loads that each start at most
-`gap_ms` after the previous ones have ended form a *chain*. Reported when all of these hold:
-
-- The chain loads at least `min_models` different models or instances.
-- The loads queue: they do not overlap, or they overlap but the Neural Engine rows inside them that compile or
-  specialize models do not.
-- The chain takes at least `min_lost_ms` more than its longest load.
-- Something waited: either a prediction of one of the models started within `soon_ms` after the chain (or after further
-  loads, compilations and first predictions that follow as closely) and none started during it, or the main thread was
-  unresponsive for `hung_share` or more of the chain. A single prediction counts as a warm-up that no one waits for if
-  an unusually long gap of `warm_up_pause_s` or more follows it.
-
-`cold-load` evaluates each of these loads separately and reports those that a prediction waited for. The report counts
-time that both include only once, and links the two findings.
-
-## Not a problem when
-
-- At the first launch, all models are specialized in the background before they are needed: the time is reported without
-  a finding.
-- Loads from the cache follow each other: they take milliseconds.
-- Loads overlap and no Neural Engine rows were recorded in them: nothing shows whether they queue.
-"""
-
-FIX = """
-Specialize the models in the background ahead of time, the most urgent one first:
-
-```swift
-/// At the first launch after an installation, before anybody waits.
-func prepareModels(_ urls: [URL], _ configuration: MLModelConfiguration) {
-    Task(priority: .utility) {
-        // In the order in which they are needed.
-        for url in urls {
-            _ = try? await MLModel.load(contentsOf: url, configuration: configuration)
-        }
-    }
-}
-```
-
-The result stays in the system's cache as long as path and configuration stay the same. Models that do not run on the
-Neural Engine (`computeUnits = .cpuAndGPU`) need not queue for it: load them concurrently with `async let`. Several
-variants of one model can share one file and its weights as functions (`coremltools.utils.save_multifunction`).
-"""
-
 DETECTOR = RecordingDetector(
     id="serialized-specialization",
-    title="Models are specialized before anyone waits for them",
-    finding_title="The user waits while several models are specialized one after another",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description=DESCRIPTION,
-    why="Specializing several models adds up to seconds or minutes.",
-    fix=FIX,
-    references=(
-        Reference(
-            "Apple developer forums: models are prepared one at a time",
-            "https://developer.apple.com/forums/thread/857290",
-        ),
-        ASYNC_PREDICTION,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "Hangs"),
     caused_by=("cold-load",),

@@ -14,8 +14,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     finding,
     format_count,
@@ -23,6 +21,7 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time
 from tracekit.detectors.shared.interface import Shapes, shapes_of
@@ -34,7 +33,6 @@ from tracekit.detectors.shared.latency_causes import (
     no_switching,
     read_switching,
 )
-from tracekit.detectors.shared.references import FLEXIBLE_SHAPES, RESHAPE_FREQUENCY
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,48 +140,6 @@ def _cause(shapes: Shapes | None) -> str:
     )
 
 
-DESCRIPTION = """
-A model with flexible inputs is specialized for one shape, or for a few. Inputs of other shapes may run on another
-compute unit, or on a slower path on the same one, and changing the shape also costs time.
-
-## On the timeline
-
-    Activity       |Pred |Prediction      |Pred |Prediction      |     problem
-    Neural Engine  |###  |                |###  |                |
-    CPU            |     |##############  |     |##############  |
-
-    Activity       |Pred |Pred |Pred |Pred |                           expected
-    Neural Engine  |###  |###  |###  |###  |
-
-## How it is measured
-
-Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, those
-that queued behind other work, and long predictions that open a sequence (a prompt before its tokens); if heat slows
-predictions down, only those in the coolest thermal state are compared. Reported when all of these hold:
-
-- Latencies form narrow groups on a logarithmic scale, each with `group_share` or more of the predictions: half of a
-  group lies within 30% of its median, and nine in ten within a factor of 1.5.
-- The groups' medians differ by a factor of `ratio` and by `min_difference_ms`.
-- Predictions switch between the fast group and the others `switches` times or more. Slow predictions that open a
-  sequence and end in it do not count, since clocks that come up after a gap look the same.
-- The groups also differ in how long compute units worked, or in which unit did most of the work.
-
-Not reported when copying inputs takes longer along with the rest of the prediction: more input then explains more work.
-Estimated savings are the time beyond the median of the fast group. How much of it can be saved depends on the shapes.
-
-The first prediction of a new shape can be slow as well: see `new-shape-spike`.
-
-## Not a problem when
-
-- One model processes both prompt and tokens: long predictions that open a sequence are left out.
-- Predictions queue behind other models or the screen, or are delayed otherwise: they do the same work.
-- Latency grows with a sequence, or with heat: other checks cover this.
-- Predictions are slow by any amount, which is no group: see `latency-jitter`.
-- Latency changes once and stays: any input, setting or state may have changed. See `latency-jitter`.
-- A setting changes, and the model is loaded again for it, or another instance or process uses it: only predictions on
-  loads, instances and processes of alike latency are compared.
-"""
-
 HINT = """
 If the shape rarely changes, tell Core ML (iOS 17.4, macOS 14.4 or later). It then optimizes for each new shape:
 
@@ -195,37 +151,10 @@ configuration.optimizationHints.reshapeFrequency = .infrequent
 If two kinds of inputs alternate, load two instances, or two models with fixed shapes.
 """
 
-FIX = (
-    """
-Use few input shapes, and specialize the model for all of them.
-
-In coremltools, prefer enumerated shapes to ranges, and pad or resize inputs to the nearest one:
-
-```python
-shapes = ct.EnumeratedShapes(
-    shapes=[[1, 3, 256, 256], [1, 3, 512, 512]], default=[1, 3, 256, 256]
-)
-image = ct.TensorType(name="image", shape=shapes)
-mlmodel = ct.convert(traced, inputs=[image])
-```
-"""
-    + HINT
-)
 
 DETECTOR = Detector(
     id="shape-switching",
-    title="All predictions of a model take the same path",
-    finding_title="Some predictions take a slower path than others",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="Predictions that leave the fast path take several times as long, and the code does not show which ones do.",
-    fix=FIX,
-    references=(
-        FLEXIBLE_SHAPES,
-        RESHAPE_FREQUENCY,
-        Reference("apple/coremltools#2370", "https://github.com/apple/coremltools/issues/2370"),
-        Reference("apple/ml-stable-diffusion#306", "https://github.com/apple/ml-stable-diffusion/issues/306"),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Thermal State"),
     on_inferred=True,

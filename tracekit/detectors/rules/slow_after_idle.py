@@ -18,8 +18,6 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     finding,
     format_count,
@@ -27,6 +25,7 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
     reached,
     value_of,
 )
@@ -165,70 +164,9 @@ def _finding(
     )
 
 
-DESCRIPTION = """
-While a model is not in use, the system may lower clocks and evict the model's program and weights from memory. The
-first prediction after the gap pays for that, just when the user comes back.
-
-## On the timeline
-
-    Activity  |Prediction   |Pred |Pred |       gap       |Prediction   |Pred |     problem
-    Activity  |Pred |Pred |Pred |               gap       |Pred |Pred |Pred |       expected
-
-## How it is measured
-
-Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, and
-those that queued behind other work on the same compute unit, and of which only those on loads, instances and processes
-of alike latency are compared. What compute units work longer for a prediction does not count. A gap counts if it lasts
-`pause_s` or longer and more than five times the usual interval. The first prediction after it is slow if it takes at
-least `ratio` times the median of the other predictions, and `min_extra_ms` longer. Reported when `slow_share` or more
-of the predictions after gaps are slow, and hardly any of the others are. At least `min_pauses` gaps and `min_calls`
-other predictions are needed. Estimated savings are the extra time of these predictions.
-
-## Not a problem when
-
-- A prompt precedes its tokens: what compute units work longer in the slow predictions does not count, except at the
-  steady rate of a camera or screen. Predictions that start after the end of those of another model, as in speculative
-  decoding, have no such rate. If nothing else makes predictions slow, or their work is unknown, the check is not
-  evaluated.
-- The first prediction after a load is slow: see `warm-up-spike`.
-- Predictions are slow at any time: see `latency-jitter` and `shape-switching`.
-- Predictions queue behind other work that starts when the user comes back.
-"""
-
-FIX = """
-Run one prediction on dummy input as soon as the user comes back, and discard the result:
-
-```swift
-func sceneWillEnterForeground(_ scene: UIScene) {
-    Task(priority: .userInitiated) {
-        // iOS 17, macOS 14 or later.
-        _ = try? await model.prediction(from: emptyInput)
-    }
-}
-```
-
-Keep the model loaded between uses. A smaller model stays in memory longer: in coremltools, compress its weights
-(`coremltools.optimize.coreml.palettize_weights`).
-"""
-
 DETECTOR = Detector(
     id="slow-after-idle",
-    title="Predictions after a gap are as fast as others",
-    finding_title="The first prediction after each gap is slow",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="The feature is slowest at the moment the user comes back to it.",
-    fix=FIX,
-    references=(
-        Reference(
-            "sceneWillEnterForeground(_:)",
-            "https://developer.apple.com/documentation/uikit/uiscenedelegate/scenewillenterforeground(_:)",
-        ),
-        Reference(
-            "coremltools: Palettization",
-            "https://apple.github.io/coremltools/docs-guides/source/opt-palettization-overview.html",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,

@@ -14,7 +14,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
     above,
     cost_of,
     covered_ns,
@@ -23,6 +22,7 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.load_options import (
     called,
@@ -31,9 +31,7 @@ from tracekit.detectors.shared.load_options import (
     warm_up_pause_option,
     without_load,
 )
-from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
 from tracekit.detectors.shared.reloads import again_and_again
-from tracekit.detectors.shared.snippets import load_early
 from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
@@ -129,65 +127,9 @@ def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -
     )
 
 
-DESCRIPTION = """
-Even from the cache, a large model can take seconds to load: its weights are read, and buffers are allocated on each
-compute unit. If the app loads the model when the user asks for the result, the user waits that long at every launch.
-
-## On the timeline
-
-    Activity  |Load (cached)           |Pred|Pred|Pred|     problem: the first prediction waits for it
-    Activity  |Load (cached)           |         |Pred|Pred|     expected: loaded before it is needed
-
-## How it is measured
-
-Per model, from the Activity lane. A load counts if it took `min_wait_ms` or longer and did not specialize the model for
-the device (see `cold-load` for how that is recognized). Reported when a prediction of the model waited for such a load:
-it started within `soon_ms` after the load, and none started during it. Further loads, compilations and first
-predictions between the load and the prediction, with gaps of at most `soon_ms`, are part of the wait.
-
-A single prediction before an unusually long gap of `warm_up_pause_s` or more counts as a warm-up that no one waits for.
-If gaps are as long as a user makes them throughout (median of 0.25 s or more), the two look alike, and the check is not
-evaluated.
-
-If the row does not say whether the load came from the cache, and nothing else shows it, the check is not evaluated.
-
-## Not a problem when
-
-- A load specializes the model for the device: see `cold-load`.
-- The model loads in the background before its result is needed: no prediction follows closely.
-- A single prediction warms up the model, and an unusually long gap of `warm_up_pause_s` or more follows it: no one
-  waits for it.
-- Other instances keep predicting during the load: no one waits.
-- A model is loaded repeatedly: see `reload-before-predict` and `load-churn`.
-"""
-
-FIX = (
-    """
-Load the model asynchronously before the user needs it, and keep it:
-
-"""
-    + load_early(".userInitiated")
-    + """
-
-- Smaller weights load faster: in coremltools, use `coremltools.optimize.coreml.palettize_weights` or
-  `linear_quantize_weights`.
-- Load several models concurrently with `async let`, the most urgent one first.
-- Until the model is ready, show progress or use a smaller model.
-"""
-)
-
 DETECTOR = Detector(
     id="slow-load",
-    title="No one waits for a long load from the cache",
-    finding_title="The user waits for a long load from the cache",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description=DESCRIPTION,
-    why="The first prediction after a launch is seconds late, at every launch.",
-    fix=FIX,
-    references=(
-        ASYNC_PREDICTION,
-        LOAD_MODEL,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine",),
     options=Options,

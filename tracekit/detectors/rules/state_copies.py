@@ -24,8 +24,6 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     cost_of,
     finding,
@@ -34,9 +32,9 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
     reached,
 )
-from tracekit.detectors.shared.references import DEPLOY_MODELS
 
 USUAL_CALLS = 0.9
 """Share of the calls that must pass something in and out. The first of a sequence may begin without it."""
@@ -157,94 +155,9 @@ def _finding(
     )
 
 
-DESCRIPTION = """
-A model that writes text or transcribes speech needs what it computed before: its cache. If the cache is an input and an
-output of the model, it is copied into and out of every prediction, and it grows with the context. As a state, it stays
-where it is.
-
-## On the timeline
-
-    Activity  |Prediction                 ||Prediction                 |    problem
-    Data      |cache in |      |cache out ||cache in |      |cache out |
-    Compute              |exec|                       |exec|
-
-    Activity  |Prediction||Prediction|                                      expected: a state
-    Compute    |exec|      |exec|
-
-## How it is measured
-
-Per model with at least `min_predictions` predictions that do not overlap. Reported when outputs feed the next
-prediction, and in nine in ten predictions, copies in and out together take `copy_share` or more of the time and the
-faster direction takes at least `balance` times as long as the slower one. *In* is `Input Copy`, and whatever else is
-copied or cast in the first half of the prediction; *out* is `Output Transformation` and the rest.
-
-A recording does not show what the data is, so one more sign is needed that outputs feed the next prediction:
-
-- Copies grow with each prediction of a sequence.
-- One input is small next to the large one (the token), and most sequences open with a prediction at least three times
-  as long as usual (the prompt), or follow a prediction of another model (one that only processes prompts).
-
-Without such a sign, the check is not evaluated.
-
-## Not a problem when
-
-- A filter takes an image and returns one: as much goes in as comes out, but nothing shows that outputs feed the next
-  prediction.
-- A large input stays the same, such as the embedding of an image: little comes out. See `excess-data-copies`.
-- The model has a state and its copies take microseconds.
-"""
-
-FIX = """
-Make the cache a state of the model, which Core ML keeps and updates in place:
-
-```python
-# In the PyTorch model:
-#   self.register_buffer("keyCache", torch.zeros(shape, dtype=torch.float16))
-cache = ct.TensorType(shape=shape, dtype=np.float16)
-model = ct.convert(
-    traced,
-    inputs=inputs,
-    outputs=outputs,
-    states=[ct.StateType(wrapped_type=cache, name="keyCache")],
-    minimum_deployment_target=ct.target.iOS18,
-)
-```
-
-```swift
-let state = model.makeState()
-for token in tokens {
-    let output = try model.prediction(from: token, using: state)
-}
-```
-
-States need iOS 18 or macOS 15. On older systems, propose a buffer that you own for the new cache, and pass the same
-buffer in with the next prediction:
-
-```swift
-let options = MLPredictionOptions()
-options.outputBackings = ["newCache": buffers[next]]
-```
-
-Core ML may ignore the proposal, and always does in batch predictions. If the output is not the same object as your
-buffer, pass the output instead.
-"""
-
 DETECTOR = Detector(
     id="state-copies",
-    title="State that predictions pass on stays in the model",
-    finding_title="A cache seems to be copied into and out of every prediction",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="Copying a cache costs more with every token, and a stateful model copies nothing.",
-    fix=FIX,
-    references=(
-        DEPLOY_MODELS,
-        Reference(
-            "Core ML Tools: stateful models",
-            "https://apple.github.io/coremltools/docs-guides/source/stateful-models.html",
-        ),
-        Reference("MLState", "https://developer.apple.com/documentation/coreml/mlstate"),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
     detect=detect,

@@ -15,14 +15,13 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     finding,
     format_count,
     format_time,
     no_prediction,
     option,
+    page_beside,
     reached,
 )
 from tracekit.detectors.shared.comparable_predictions import (
@@ -115,78 +114,9 @@ def _finding(view: ModelView, calls: Calls, comparison: ThermalComparison, metri
     )
 
 
-DESCRIPTION = """
-A device that gets too hot lowers the clocks of its processors. A prediction that fits into a frame on a cool device at
-the desk misses it in a warm hand after some minutes.
-
-## On the timeline
-
-    Thermal   |Nominal             |Serious                   |
-    Activity  |Pred |Pred |Pred |  |Pred     |Pred     |Pred  |     problem
-    Activity  |Pred |Pred |Pred |  |Pred |    |Pred |           expected: same latency, less often
-
-## How it is measured
-
-Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, those
-that queued behind other work, and long predictions that open a sequence. If the app keeps several predictions in
-flight, those with about the same number in flight are compared instead. Each prediction belongs to the thermal state at
-its midpoint. Only states with at least ten predictions count.
-
-Reported when the median latency in the hottest state is at least `slowdown` times that in the coolest. Estimated
-savings are the time that predictions in hotter states took beyond the coolest state's median.
-
-## Not a problem when
-
-- Latency grows with a sequence: it also grows while the device is cool, see `growing-latency`.
-- Predictions queue behind other models or the screen on the same compute unit: they are left out.
-- Inputs get larger after a while: only the thermal state distinguishes this from heat, so check whether the work
-  changed too.
-- A setting changes, and the model is loaded again for it, or another instance or process uses it: only predictions on
-  loads, instances and processes of alike latency are compared.
-"""
-
-FIX = """
-Do less work as the device gets warmer, before the system slows it down:
-
-```swift
-// The state must be read once before its notification is posted.
-_ = ProcessInfo.processInfo.thermalState
-let changes = NotificationCenter.default.notifications(
-    named: ProcessInfo.thermalStateDidChangeNotification
-)
-for await _ in changes {
-    switch ProcessInfo.processInfo.thermalState {
-    case .nominal: framesPerPrediction = 1
-    case .fair: framesPerPrediction = 2
-    case .serious: framesPerPrediction = 3
-    case .critical: framesPerPrediction = 6
-    @unknown default: framesPerPrediction = 3
-    }
-}
-```
-
-The Neural Engine needs the least energy for the same work: prefer `.cpuAndNeuralEngine` for a feature that runs all the
-time. In coremltools, smaller and compressed models generate less heat per prediction. Test on a warm device.
-"""
-
 DETECTOR = Detector(
     id="thermal-throttling",
-    title="Predictions keep their speed as the device warms up",
-    finding_title="Predictions slow down as the device heats up",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="The feature works at the desk and stutters after some minutes of use.",
-    fix=FIX,
-    references=(
-        Reference(
-            "ProcessInfo.thermalState",
-            "https://developer.apple.com/documentation/foundation/processinfo/thermalstate-swift.property",
-        ),
-        Reference(
-            "thermalStateDidChangeNotification",
-            "https://developer.apple.com/documentation/foundation/processinfo/thermalstatedidchangenotification",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML", "Thermal State"),
     on_inferred=True,
     options=Options,

@@ -18,7 +18,6 @@ from tracekit.detectors import (
     Metric,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
     Trace,
     above,
@@ -28,10 +27,10 @@ from tracekit.detectors import (
     format_time,
     is_any,
     option,
+    page_beside,
     reached,
     value_of,
 )
-from tracekit.detectors.shared.references import XCTRACE
 from tracekit.detectors.shared.wording import what_ran
 from tracekit.trace.frames import rows_where, texts_in
 
@@ -183,69 +182,9 @@ def _own_work(trace: Trace, activity: pd.DataFrame) -> pd.DataFrame:
     return rows_where(hardware, executed & named & known)
 
 
-DESCRIPTION = """
-A recording contains less than what happened if Instruments was killed, if it keeps only its last seconds, or if it
-ended while a model was working. Missing events look as if they had not happened, and events that are cut look short.
-
-## On the timeline
-
-                                            recording ends
-    Activity       |Prediction| |Prediction|      :            problem: the last prediction is missing
-    Neural Engine    |exec|       |exec|     |exec exec exec
-
-    Activity       |Prediction| |Prediction|      :            expected
-    Neural Engine    |exec|       |exec|          :
-
-## How it is measured
-
-Reported on any of four signs:
-
-- The recording was not finished and left raw data behind (bundles only).
-- The recording mode is `Windowed`, and the recording is not shorter than the window it keeps.
-- Loads and predictions that reach the end of the recording make up `cut_share` or more of all time in models.
-- The hardware works for the app's models (by their labels) after Core ML's last event, for `cut_share` or more of all
-  their work: predictions were in flight at the end, or events were lost.
-
-Recordings that end with *Target app exited*, *Time limit reached* or *User pressed Stop* ended normally. If an input
-does not say how it ended, or says so in other words, the check is not evaluated.
-
-## Not a problem when
-
-- The recording ends at its time limit: that is what was asked for, and a prediction in flight at the end is normal.
-- `xctrace` ends a launched tool at the time limit, and reports this with status 54.
-- Another process works with a model of the same name.
-"""
-
-FIX = """
-Record again: stop once, and wait until the recording is saved.
-
-Saving can take longer than the recording itself. Press Ctrl-C only once.
-
-```shell
-# No --window: that keeps only the last seconds.
-xcrun xctrace record --template 'Core ML' --time-limit 60s --launch -- ./mytool
-```
-
-An unfinished recording is no substitute for a new one, but `xctrace import` recovers part of its raw data:
-
-```shell
-xcrun xctrace import --template 'Core ML' --output saved.trace \\
-    --input run.trace/Trace1.run/Attachments/trace-data.atrc
-```
-
-The recovered recording keeps hardware rows, but loses all rows of Core ML and all other signposts. In one case, 1,314
-Neural Engine rows were kept and no Core ML row. tracekit then cannot see loads or predictions.
-"""
-
 DETECTOR = RecordingDetector(
     id="truncated-recording",
-    title="The recording is complete",
-    finding_title="The recording is cut off",
-    pattern=Pattern.RECORDING,
-    description=DESCRIPTION,
-    why="Events that were cut or lost make counts, totals and maximum latencies too small.",
-    fix=FIX,
-    references=(XCTRACE,),
+    page=page_beside(__file__),
     options=Options,
     detect=detect,
 )

@@ -17,8 +17,6 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     finding,
     format_count,
@@ -26,13 +24,13 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
     reached,
     too_few_predictions,
     value_of,
 )
 from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.shared.preconditions import too_short
-from tracekit.detectors.shared.references import COMPUTE_PLAN, SIGNPOSTER
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
@@ -143,77 +141,9 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
     )
 
 
-DESCRIPTION = """
-Instruments shows what it was built to show. Work on the CPU outside `CPU` rows, custom layers, and waiting for locks or
-memory leave no rows. Most of a prediction can then be unaccounted for, and guessing the cause leads to the wrong fix.
-
-## On the timeline
-
-    Activity       |Prediction                                    |
-    Data           |=|                                          |=|
-    Compute          |CPU|                                              problem: no event explains the rest
-    Neural Engine
-
-    Activity       |Prediction                                    |
-    Data           |=|                                          |=|
-    Neural Engine     |Op0                                     |        expected
-
-## How it is measured
-
-Per model, on the predictions that the app itself requested. Time is unaccounted for if no data row, compute row or
-hardware row of the prediction covers it. Reported when this takes `unaccounted_share` or more of prediction time. Only
-predictions that do not overlap another one of the model count toward this share, and time in which they were queued
-while the Neural Engine worked for others is subtracted. At least `min_predictions` predictions are needed, and they
-must take `min_mean_ms` or more on average. If the Neural Engine or GPU table was not recorded, or Core ML recorded no
-rows inside any prediction of the model, the check is not evaluated.
-
-The finding has no savings and the lowest severity: it shows what the recording cannot explain, not that time is lost.
-
-## Not a problem when
-
-- The Neural Engine or GPU table was not recorded: its rows would account for the time.
-- Several predictions are in flight: those that queue behind others leave no rows.
-- Predictions are very short: they consist of per-call overhead.
-- Rows are inside two predictions at once: they are known to belong to one of them and count as `ambiguous`.
-"""
-
-FIX = """
-Record again with Time Profiler and all hardware tables before you change anything.
-
-Choose the Core ML template, add Time Profiler, and look at the call stacks inside an unaccounted period. Put signposts
-around the app's own work there:
-
-```swift
-import os
-
-let signposter = OSSignposter(subsystem: "com.example.app", category: "inference")
-
-let state = signposter.beginInterval("vocoder")
-let output = try model.prediction(from: input)
-signposter.endInterval("vocoder", state)
-```
-
-The performance report in Xcode (open the model, Performance tab) and `MLComputePlan` show which compute unit each
-operation is meant to run on:
-
-```swift
-let plan = try await MLComputePlan.load(contentsOf: url, configuration: configuration)
-```
-"""
-
 DETECTOR = Detector(
     id="unaccounted-time",
-    title="Recorded events account for the time of predictions",
-    finding_title="Most of the prediction time is unaccounted for",
-    pattern=Pattern.RECORDING,
-    description=DESCRIPTION,
-    why="Unaccounted time is easily blamed on the wrong part, and other checks cannot see into it.",
-    fix=FIX,
-    references=(
-        SIGNPOSTER,
-        COMPUTE_PLAN,
-        Reference("Measurements of a speech app on iPhone Air", "https://github.com/Ashtabula/Cosyvoice"),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,

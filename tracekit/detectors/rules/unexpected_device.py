@@ -21,14 +21,13 @@ from tracekit.detectors import (
     NotApplicable,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     finding,
     format_count,
     format_share,
     no_prediction,
     option,
+    page_beside,
     too_few_predictions,
     value_of,
 )
@@ -36,8 +35,6 @@ from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.expectations import UNIT_NUMBERS
 from tracekit.detectors.shared.known_work import Work, known_work
 from tracekit.detectors.shared.planned import of_units
-from tracekit.detectors.shared.references import COMPUTE_PLAN, COMPUTE_UNITS, CORE_ML_USAGE
-from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import order_words
 from tracekit.trace.events import DEVICE_NAMES
@@ -163,95 +160,9 @@ def _rows(view: ModelView, device: Device) -> pd.DataFrame:
     return view.compute[((view.compute["device"] == device) & view.compute["prediction"].notna()).to_numpy(dtype=bool)]
 
 
-DESCRIPTION = """
-Core ML decides at load time which part of a model runs where. One operation that the Neural Engine does not support, a
-Float32 model or another `computeUnits` setting is enough to move the work. Public reports mention 3 to 9 times the
-latency, and more power.
-
-## On the timeline
-
-    Activity       |Prediction                       |
-    Compute          |CPU                          |         problem, if the Neural Engine was expected
-    Neural Engine
-
-    Activity       |Prediction|
-    Neural Engine    |Op0    |                               expected
-
-## How it is measured
-
-Per model, and only with an expected unit, because only you know what you intended. Set `expected_unit` with
-`--expect ane`, `--expect gpu`, `--expect cpu` or, for one model, `--expect Segmenter=ane`. Without it, the check
-reports which units were used.
-
-The work of a unit is the time its execution rows cover. If a unit has requests but no execution row in the prediction,
-the requests stand for it; for the CPU, it is the `CPU` rows. Reported when both hold:
-
-- Other units did `elsewhere_share` or more of the work, even when all ambiguous rows of the expected unit are counted
-  as the model's.
-- Rows show work in `shown_share` or more of prediction time.
-
-At least `min_predictions` predictions are needed. There are no estimated savings, because no recording shows how fast
-the expected unit would be. Severity follows from the share of the predictions for which other units did half of the
-work or more.
-
-A performance report of the model (`--perf-report`) decides nothing, because it plans for its own device and compute
-units. The answer says where it plans the operations, and which may not run on the Neural Engine.
-
-If the Neural Engine or the GPU was not recorded, Core ML's own rows may suggest the unit: two input validations and a
-data cast without other work the Neural Engine, requests to the GPU, a `CPU` row of nearly the whole prediction the CPU.
-This comes from captures of one app, so it counts as weaker evidence. Only recorded work decides.
-
-## Not a problem when
-
-- The unit's table was not recorded: the check is not evaluated, unless other rows account for the time.
-- A tiny model runs faster on the CPU: the finding is right, and there is nothing to fix.
-- The device is hot or in Low Power Mode: the system may choose another unit.
-- The Neural Engine has requests but no execution rows: the requests count as its work. Public measurements disagree on
-  whether its table is complete, so missing rows prove nothing.
-"""
-
-FIX = (
-    """
-Set `computeUnits`, and find the operations that cannot run on the expected unit:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.computeUnits = .cpuAndNeuralEngine
-let model = try await MLModel.load(contentsOf: url, configuration: configuration)
-```
-
-"""
-    + OPERATIONS
-    + """
-
-The Neural Engine computes in Float16. Convert the model with that precision, and replace the operations that stay on
-the CPU:
-
-```python
-model = ct.convert(
-    traced, inputs=inputs, convert_to="mlprogram",
-    compute_precision=ct.precision.FLOAT16, compute_units=ct.ComputeUnit.CPU_AND_NE,
-)
-```
-"""
-)
-
 DETECTOR = Detector(
     id="unexpected-device",
-    title="The model runs on the expected compute unit",
-    finding_title="The model runs on another compute unit than expected",
-    pattern=Pattern.SLOW_PREDICTIONS,
-    description=DESCRIPTION,
-    why="The wrong unit can multiply latency and draw more power.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        COMPUTE_UNITS,
-        COMPUTE_PLAN,
-        Reference(
-            "A layer that runs on the CPU only (coremltools 337)", "https://github.com/apple/coremltools/issues/337"
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     on_inferred=True,

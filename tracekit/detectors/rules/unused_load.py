@@ -19,7 +19,6 @@ from tracekit.detectors import (
     Metric,
     Outcome,
     Passed,
-    Pattern,
     RecordingDetector,
     Trace,
     above,
@@ -30,10 +29,9 @@ from tracekit.detectors import (
     format_time,
     is_any,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.load_options import no_load
-from tracekit.detectors.shared.references import CORE_ML_USAGE, LOAD_MODEL
-from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.detectors.shared.wording import listed
 from tracekit.detectors.views import unnamed_predictions
 from tracekit.trace.frames import categorical, rows_where, texts_in
@@ -169,55 +167,9 @@ def _finding(trace: Trace, loads: pd.DataFrame, sure: Sequence[Unused], options:
     )
 
 
-DESCRIPTION = """
-A model that is loaded just in case and then not used costs its load at the worst moment, at launch, and holds memory
-for as long as the app keeps it.
-
-## On the timeline
-
-    Segmenter  |Load     |                                              problem
-    Classifier |Load     |Pred|Pred|Pred|Pred|Pred|  ... a minute ...
-    Classifier |Load     |Pred|Pred|Pred|Pred|Pred|                     expected: loaded when needed
-
-## How it is measured
-
-For the whole recording. A model is unused if it has a load and no prediction, neither of its own nor as the stage of a
-pipeline, and no execution row of the Neural Engine or the GPU names it. Reported when the recording continues for
-`unused_s` after the model's first load, and other models make at least `min_calls` predictions in that time, so the app
-was in use. Estimated savings are the time of its loads; memory is not recorded. A recording cannot show that a feature
-is only rarely used, so record what users typically do.
-
-## Not a problem when
-
-- A model is loaded ahead of its use: in a shorter recording, the check is not evaluated.
-- A pipeline uses the model as a stage, and the app also loads it on its own.
-"""
-
-FIX = (
-    """
-Load the model when its feature is first opened, and share that load:
-
-"""
-    + LOAD_ONCE
-    + """
-
-If the first use must not wait, start the load when the user is about to get there, not at launch. Avoid stored
-properties that create a model together with the object they belong to; make them `lazy`.
-"""
-)
-
 DETECTOR = RecordingDetector(
     id="unused-load",
-    title="Every loaded model is used",
-    finding_title="Models are loaded and never used",
-    pattern=Pattern.MEMORY_GROWS,
-    description=DESCRIPTION,
-    why="Loading takes time, mostly at launch, and the memory is held for nothing.",
-    fix=FIX,
-    references=(
-        CORE_ML_USAGE,
-        LOAD_MODEL,
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
     detect=detect,

@@ -17,8 +17,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    Pattern,
-    Reference,
     above,
     below,
     cost_of,
@@ -28,12 +26,12 @@ from tracekit.detectors import (
     format_time,
     no_prediction,
     option,
+    page_beside,
 )
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
 from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
 from tracekit.detectors.shared.load_options import perhaps_warmed_up, without_load
-from tracekit.detectors.shared.references import ASYNC_PREDICTION, LOAD_MODEL
 from tracekit.detectors.shared.wording import KEEP_LOADED
 
 if TYPE_CHECKING:
@@ -294,81 +292,9 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
     )
 
 
-DESCRIPTION = """
-Some work is postponed until the first prediction: buffers are allocated, GPU programs are built, weights are read from
-storage. The first prediction after a load pays for it, and it is the one the user waits for.
-
-## On the timeline
-
-    Activity  |Load  |Prediction           |Pred|Pred|Pred|              problem
-    Activity  |Load  |Prediction           |         |Pred|Pred|Pred|    expected: warmed up ahead of time
-
-## How it is measured
-
-Per model, from the Activity lane. Each prediction belongs to the last load of its instance that ended before it. The
-first one is compared with the median of those that follow on the same load, of which `min_following` are needed. Time
-that predictions are queued behind other work on the Neural Engine does not count. Reported when all of these hold:
-
-- The first prediction takes at least `ratio` times the median, and `min_extra_ms` longer.
-- At most `as_slow_share` of the following predictions take `alike_share` of its duration or longer.
-
-Estimated savings are the time that first predictions take beyond that median.
-
-Where compute units work longer for the first prediction than usual, that larger work does not count, unless one of
-these shows that the input is not larger: predictions run at a steady rate, first predictions after several loads are
-alike, or predictions after a gap of `pause_s` or more work no longer than usual.
-
-Not reported in two cases: if predictions after such a gap take `alike_share` or more of the first one's duration
-(median), because then the gap makes them slow and not the load; and if such a gap, far longer than the other gaps,
-follows the first prediction, which is then a warm-up as under *Fix*. If gaps are as long as a user makes them
-throughout (median of 0.25 s or more), the check is not evaluated in the second case. Predictions after gaps count where
-they ran on loads, instances and processes of alike latency.
-
-## Not a problem when
-
-- The model's predictions are often that slow: see `latency-jitter`.
-- A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too,
-  and may be shorter. A recording of a single turn is not evaluated.
-- The first prediction is queued while its compute unit works for others. If the recording does not show whether it was
-  queued or was warming up, the check is not evaluated. `CPU to GPU Latency` decides nothing: in public recordings it is
-  10 to 43 ms at first predictions and 0.2 ms later, and others used the GPU for less than a tenth of that time.
-- The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s`, a
-  steady rate or alike first predictions, the check is not evaluated.
-"""
-
-FIX = """
-Run one prediction on dummy input right after loading, and discard the result:
-
-```swift
-let model = try await MLModel.load(contentsOf: url, configuration: configuration)
-Task(priority: .utility) {
-    // Same shape and type as the real inputs.
-    let input = SegmenterInput(image: emptyPixelBuffer)
-    // iOS 17, macOS 14 or later.
-    _ = try await model.prediction(from: input)
-}
-```
-
-Load the model before the user opens the feature, and keep it: every load has a slow first prediction. When you compare
-timings, report them with and without the first prediction.
-"""
-
 DETECTOR = Detector(
     id="warm-up-spike",
-    title="The first prediction after a load is as fast as the others",
-    finding_title="The first prediction after a load is slow",
-    pattern=Pattern.SLOW_FIRST_LOAD,
-    description=DESCRIPTION,
-    why="It is the prediction that the user waits for after opening the feature.",
-    fix=FIX,
-    references=(
-        ASYNC_PREDICTION,
-        LOAD_MODEL,
-        Reference(
-            "Deep-Live-Cam: a call to warm up after the load",
-            "https://github.com/hacksider/Deep-Live-Cam/pull/1670",
-        ),
-    ),
+    page=page_beside(__file__),
     needs=("Core ML",),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,

@@ -89,7 +89,7 @@ def test_texts_of_a_recording_add_no_element(name: str, request: pytest.FixtureR
 def test_only_addresses_of_the_web_become_links(full: Report) -> None:
     from dataclasses import replace
 
-    from tracekit.detectors.framework import Reference
+    from tracekit.detectors.pages import Reference
 
     reference = Reference("click me", "javascript:alert(1)")
     checks = tuple(replace(check, references=(reference,)) for check in full.checks)
