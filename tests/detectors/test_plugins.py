@@ -26,6 +26,7 @@ from tracekit.testing.rows import Model
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "plugin-example"
 MS = 1_000_000
+PATTERNLESS = "id='mine', page=replace(DETECTOR.page, pattern='slow')"
 CHANGED = """
 from dataclasses import make_dataclass, replace
 from tracekit.detectors.rules.cold_load import DETECTOR
@@ -165,7 +166,11 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
                 ("optionless", "id='mine', options=int", "TypeError"),
                 ("plain", "id='mine', options=make_dataclass('O', [('x', int, 3)])", "KeyError: 'unit'"),
                 ("silent", "id='mine', detect=None", "'mine' has no function to call"),
-                ("patternless", "id='mine', pattern='slow'", "the pattern of 'mine' is not a Pattern"),
+                (
+                    "patternless",
+                    "id='mine', page=replace(DETECTOR.page, pattern='slow')",
+                    "the pattern of 'mine' is not a Pattern",
+                ),
             )
         ),
     ],
