@@ -9,8 +9,8 @@ import pytest
 from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
-from tracekit.detectors.pages import Reference
 from tracekit.detectors.outcomes import Cost, Evidence, Metric
+from tracekit.detectors.pages import Reference
 from tracekit.report.build import finding_info
 from tracekit.report.groups import findings
 from tracekit.report.report import (
