@@ -16,15 +16,15 @@ def test_a_page_names_every_threshold_and_source(detector):
         assert f"## {heading}\n" in page
     for info in option_infos(detector):
         assert f"| `{info.name}` | {info.default} |" in page
-        assert f"`{info.name}`" in detector.description
-    for source in detector.references:
+        assert f"`{info.name}`" in detector.page.description
+    for source in detector.page.references:
         assert f"]({source.url})" in page
     assert any(f"```{language}\n" in page for language in ("swift", "python", "shell"))
 
 
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)
 def test_code_of_a_fix_fits_a_screen_of_100_columns(detector):
-    _, *blocks = detector.fix.split("```")
+    _, *blocks = detector.page.fix.split("```")
     assert blocks
     code = [line for block in blocks[::2] for line in block.splitlines()]
     assert max(len(line) for line in code) < 92

@@ -15,7 +15,7 @@ import pytest
 
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
-from tracekit.detectors import framework, outcomes
+from tracekit.detectors import outcomes, pages
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import compression, facts, parse_target
 from tracekit.model_files.performance import facts as performance_facts
@@ -43,7 +43,7 @@ CLASSES: dict[str, dict[str, type]] = {
         "target": model_report.TargetInfo,
         "check": Check,
         "metric": outcomes.Metric,
-        "reference": framework.Reference,
+        "reference": pages.Reference,
         "summary": model_report.ModelSummary,
     },
     "performance": {

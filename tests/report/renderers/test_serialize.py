@@ -22,7 +22,7 @@ from tracekit.analysis.latency import Level as CourseLevel
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.analysis.throughput import SteadyRate, Throughput
-from tracekit.detectors import framework, outcomes
+from tracekit.detectors import outcomes, pages
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Cost, Evidence, Metric, Severity
 from tracekit.detectors.ranking import Related
 from tracekit.recording.table import TableState
@@ -43,7 +43,7 @@ CLASSES: dict[str, type] = {
     "cost": outcomes.Cost,
     "evidence": outcomes.Evidence,
     "related": Related,
-    "reference": framework.Reference,
+    "reference": pages.Reference,
     "finding": report.FindingInfo,
     "check": report.Check,
     "summary": report.Summary,
@@ -115,7 +115,7 @@ def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
-    classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, Related, framework.Reference)
+    classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, Related, pages.Reference)
     parts = (Latency, SteadyRate, Throughput, InFlight, FrameRate, PartSummary, BreakdownSummary)
     course = (LatencyTrend, CourseLevel, Mode, Trend)
     known = {each.__name__: each for each in (*classes, *parts, *course, CallSite, CodeInfo)}
