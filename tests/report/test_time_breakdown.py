@@ -86,7 +86,7 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
     notes = " ".join(parts_notes([row]))
     assert "ambiguous: compute-unit work of this prediction or of another one in flight" in notes
     assert "not all Neural Engine rows show which one they belong to" in notes
-    assert "requests to the Neural Engine were not recorded; queueing for it counts as unaccounted" in notes
+    assert "requests to the Neural Engine were not recorded; only queueing behind other work is known" in notes
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ class Options:
         2.0,
         "times the share next to the hang",
         "Heuristic: calls that are as frequent before and after the hang overlap it by chance.",
+        minimum=1,
     )
 
 
