@@ -129,7 +129,7 @@ def test_of_too_many_models_the_busiest_are_reported_and_the_rest_is_counted(
     report = tracekit.analyze(tmp_path)
     assert sorted(model.name for model in report.models) == ["C", "D", "E"]
     (note,) = (note for note in report.recording.notes if "5 models" in note)
-    assert "about the 3 in which most time was spent; 2 models with 2 predictions and 2 loads (17.00 ms)" in note
+    assert "shown are the 3 with most time; 2 with 2 predictions and 2 loads (17.00 ms)" in note
     assert {check.model for check in report.checks} <= {None, "C", "D", "E"}
     # What names no model, and what the recording holds, stay whole.
     lanes = [[row for row in each.aggregation if row.lane == "gpu"] for each in (whole, report)]

@@ -43,10 +43,9 @@ def within_limits(trace: Trace, shown: Shown | None) -> Shown | None:
     hidden = calls[calls["model"].isin(others).to_numpy(dtype=bool)]
     predictions, loads = (int(is_any(hidden["kind"], *kinds).sum()) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
     note = (
-        f"The recording has {len(names):,} models. This is about the {MAX_MODELS:,} in which most time was spent; "
-        f"{format_count(len(others), 'model')} with {format_count(predictions, 'prediction')} and "
-        f"{format_count(loads, 'load')} ({format_duration(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. "
-        "Checks ran on the whole recording; --model NAME shows others."
+        f"{len(names):,} models: shown are the {MAX_MODELS:,} with most time; {len(others):,} with "
+        f"{format_count(predictions, 'prediction')} and {format_count(loads, 'load')} "
+        f"({format_duration(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. Checks ran on all; --model NAME shows others."
     )
     rows = {
         name: mask & ~getattr(trace, name)["model"].isin(others).to_numpy(dtype=bool)
