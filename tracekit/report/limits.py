@@ -45,7 +45,7 @@ def within_limits(trace: Trace, shown: Shown | None) -> Shown | None:
     note = (
         f"{len(names):,} models: shown are the {MAX_MODELS:,} with most time; {len(others):,} with "
         f"{format_count(predictions, 'prediction')} and {format_count(loads, 'load')} "
-        f"({format_duration(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. Checks ran on all; --model NAME shows others."
+        f"({format_duration(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. Checks ran on all; others: --model NAME."
     )
     rows = {
         name: mask & ~getattr(trace, name)["model"].isin(others).to_numpy(dtype=bool)
