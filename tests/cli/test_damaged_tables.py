@@ -10,7 +10,7 @@ import pytest
 
 from tracekit.recording import open_recording
 from tracekit.testing import Draws, Model, Scenario, gpu, neural_engine, start_recording, write_bundle
-from tracekit.trace.unreadable import INSTRUMENT_SCHEMAS
+from tracekit.trace.instruments.catalogue import SCHEMAS
 
 MS = 1_000_000
 CORE = "corespace/run1/core"
@@ -65,7 +65,7 @@ def sources(bundle: Path) -> dict[str, str]:
     return {
         entry.schema: f"{CORE}/stores/{entry.source}/bulkstore"
         for entry in open_recording(bundle, schemas=()).run.tables
-        if entry.schema in INSTRUMENT_SCHEMAS and entry.rows
+        if entry.schema in SCHEMAS and entry.rows
     }
 
 

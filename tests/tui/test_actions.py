@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 from textual.app import App
 
-from tracekit.lanes.categories import LOOKS, OF_STATE, Category
+from tracekit.lanes.categories import LOOKS, Category
+from tracekit.trace.instruments.catalogue import CONTEXT
 from tracekit.tui.actions import ACTIONS, action_named
 from tracekit.tui.app import ViewApp
 from tracekit.tui.detail.registry import PANES
@@ -65,7 +66,7 @@ def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
     assert ({LITTLE, "[LLLL]", "[====]", "[ ]", "reversed"} <= set(lines)) == letters
     assert ("▁ ▄ █" in lines) == ("╌╌╌" in text) == (not letters)
     # A state that has no look of its own, as `Unknown`, is drawn as any other event.
-    assert "unknown" not in OF_STATE
+    assert all("unknown" not in context.strip.colors for context in CONTEXT if context.strip is not None)
     assert "unknown state" in LOOKS[Category.OTHER].title
 
 

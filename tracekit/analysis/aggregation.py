@@ -15,6 +15,7 @@ from tracekit.recording.table import Process
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.frames import categorical
+from tracekit.trace.instruments.catalogue import HARDWARE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,13 +56,7 @@ class Titles:
     processes: tuple[str | None, ...]
 
 
-HARDWARE_TITLES: dict[str, str] = {
-    Kind.ANE_EXEC: "Neural Engine execution",
-    Kind.ANE_LOAD: "Neural Engine load",
-    Kind.ANE_COMPILE: "Neural Engine compilation",
-    Kind.GPU_EXEC: "GPU execution",
-    Kind.MPS_DISPATCH: "MPS graph dispatch",
-}
+HARDWARE_TITLES = {kind: title for entry in HARDWARE.values() for kind, title in entry.titles.items()}
 """What rows of the hardware lanes are called in the aggregation."""
 
 NO_EVENT = "unnamed event"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Lane
-from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGINE
+from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -150,11 +150,9 @@ def recorded_lanes(trace: Trace) -> frozenset[str]:
     )
 
 
-_LANES: dict[str, tuple[Lane, ...]] = {
+_LANES: dict[str, tuple[str, ...]] = {
     CORE_ML: (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE, Lane.UNKNOWN),
-    NEURAL_ENGINE: (Lane.NEURAL_ENGINE,),
-    GPU: (Lane.GPU,),
-    MPS: (Lane.MPS,),
+    **{name: (hardware.lane,) for name, hardware in HARDWARE.items()},
 }
 
 

@@ -115,9 +115,9 @@ def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[s
     """Name the tables of a recording that could not be read on standard error; whether there are any. Those of an
     instrument count, or of the given schemas."""
     from tracekit.cli.output import narrate
-    from tracekit.trace.unreadable import INSTRUMENT_SCHEMAS, unreadable
+    from tracekit.trace.unreadable import unreadable
 
-    clauses = unreadable(tables, INSTRUMENT_SCHEMAS if schemas is None else schemas)
+    clauses = unreadable(tables) if schemas is None else unreadable(tables, schemas)
     for clause in clauses:
         narrate(f"tracekit: {source}: {clause}")
     return bool(clauses)

@@ -188,7 +188,7 @@ def limited_in(notes: Sequence[str]) -> str:
 def check_models_known(tables: Sequence[TableInfo]) -> None:
     """Raise `UnreadableRecording` where the tables of Core ML could not be read: a model that is not measured may have
     run all the same, and what is measured of another is not all of it."""
-    if lost := unreadable(tables, coreml.SCHEMAS):
+    if lost := unreadable(tables, coreml.INSTRUMENT.schemas):
         raise UnreadableRecording("; ".join(lost))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, auto
 
-from tracekit.trace.events import DEVICE_NAMES, Device, Kind
+from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
 
 class Category(IntEnum):
@@ -77,46 +78,10 @@ LOOKS: dict[Category, Look] = {
 FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}
 """What fills a bar of something that was not recorded itself, so that it differs in more than its color."""
 
-OF_KIND: dict[Kind, Category] = {
-    Kind.LOAD: Category.LOAD,
-    Kind.LOAD_CACHED: Category.LOAD_CACHED,
-    Kind.LOAD_UNCACHED: Category.LOAD,
-    Kind.COMPILE: Category.COMPILE,
-    Kind.PREDICTION: Category.PREDICTION,
-    Kind.INPUT_VALIDATION: Category.VALIDATION,
-    Kind.INPUT_COPY: Category.INPUT_COPY,
-    Kind.DATA_CAST: Category.CAST,
-    Kind.OUTPUT_TRANSFORMATION: Category.OUTPUT,
-    Kind.ANE_DATA_COPY: Category.ANE_COPY,
-    Kind.CPU_COMPUTE: Category.CPU,
-    Kind.GPU_PREPARE: Category.CPU,
-    Kind.GPU_REQUEST: Category.GPU,
-    Kind.ANE_REQUEST: Category.ANE,
-    Kind.ANE_EXEC: Category.ANE,
-    Kind.ANE_LOAD: Category.LOAD,
-    Kind.ANE_COMPILE: Category.COMPILE,
-    Kind.GPU_EXEC: Category.GPU,
-    Kind.MPS_DISPATCH: Category.MPS,
-    Kind.OTHER: Category.OTHER,
-}
-"""Preparing a GPU request is work of the CPU, whatever device the event is filed under."""
+OF_KIND: dict[str, Category] = {kind: Category[name] for entry in INSTRUMENTS for kind, name in entry.colors.items()}
 
 OF_DEVICE: dict[Device, Category] = {
     Device.CPU: Category.CPU,
     Device.GPU: Category.GPU,
     Device.ANE: Category.ANE,
 }
-
-OF_STATE: dict[str, Category] = {
-    "nominal": Category.GOOD,
-    "fair": Category.FAIR,
-    "serious": Category.SERIOUS,
-    "critical": Category.CRITICAL,
-    "minimum": Category.LOW,
-    "medium": Category.MEDIUM,
-    "maximum": Category.HIGH,
-    "hang": Category.SERIOUS,
-    "severe hang": Category.CRITICAL,
-    "microhang": Category.FAIR,
-}
-"""Categories of the states on the strips, by folded text."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from tracekit.lanes.categories import OF_DEVICE, OF_KIND, Category
 from tracekit.lanes.events import Events
-from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.events import Attribution, Device
 from tracekit.trace.frames import is_any
+from tracekit.trace.instruments.catalogue import HARDWARE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,12 +87,15 @@ def _categories(frame: pd.DataFrame) -> Int8Array:
     """Category of each row of an event frame: shape (n,)."""
     kinds, kind_texts = coded(frame, "kind")
     devices, device_texts = coded(frame, "device")
-    category = recoded(kinds, [OF_KIND[Kind(text)] for text in kind_texts])
+    category = recoded(kinds, [OF_KIND.get(text, Category.OTHER) for text in kind_texts])
     device = recoded(devices, [OF_DEVICE[Device(text)] for text in device_texts])
     by_device = (category == Category.OTHER) & (device != Category.OTHER)
     category[by_device] = device[by_device]
-    unnamed = is_any(frame["lane"], Lane.GPU) & (coded(frame, "model")[0] < 0)
+    unnamed = is_any(frame["lane"], *_BY_OWNER) & (coded(frame, "model")[0] < 0)
     category[is_any(frame["attribution"], Attribution.INFERRED)] = Category.INFERRED
     category[unnamed] = Category.APP
     category[is_any(frame["attribution"], Attribution.FOREIGN)] = Category.FOREIGN
     return category
+
+
+_BY_OWNER = tuple(hardware.lane for hardware in HARDWARE.values() if hardware.by_owner)

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.lanes.absence import Reason, reason
-from tracekit.lanes.categories import OF_STATE, Category
+from tracekit.lanes.categories import Category
 from tracekit.lanes.frame_intervals import FrameIntervals, coded, recoded
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.frames import is_any
-from tracekit.trace.instruments import gpu, hangs, thermal
-from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGINE
+from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,22 +118,21 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
     frame = trace.hardware
     intervals = FrameIntervals.of("hardware", frame)
-
-    def instrument(identity: str, title: str, name: str, positions: IntArray, with_rows: Reason) -> LaneRows:
-        return _hardware_lane(identity, title, intervals, positions, _words(trace, name, with_rows))
-
-    engine = np.flatnonzero(is_any(frame["lane"], Lane.NEURAL_ENGINE))
-    yield instrument("neural engine", "Neural Engine", NEURAL_ENGINE, engine, Reason.NONE_SHOWN)
-    core_ml, app, foreign = _gpu_parts(frame, is_any(frame["lane"], Lane.GPU))
-    yield instrument("gpu", "GPU · Core ML", GPU, core_ml, Reason.NO_MODEL)
-    if app.size:
-        yield _hardware_lane("gpu app", "GPU · app", intervals, app)
-    if grouping is Grouping.EVENTS:
-        yield from _processes(frame, intervals, foreign)
-    elif foreign.size:
-        yield _hardware_lane("gpu other", "GPU · others", intervals, foreign)
-    dispatches = np.flatnonzero(is_any(frame["lane"], Lane.MPS))
-    yield instrument("mps", "MPS", MPS, dispatches, Reason.NONE_SHOWN)
+    for name, entry in HARDWARE.items():
+        here = is_any(frame["lane"], entry.lane)
+        if not entry.by_owner:
+            words = _words(trace, name, Reason.NONE_SHOWN)
+            yield _hardware_lane(entry.lane, name, intervals, np.flatnonzero(here), words)
+            continue
+        core_ml, app, foreign = _by_owner(frame, here)
+        words = _words(trace, name, Reason.NO_MODEL)
+        yield _hardware_lane(entry.lane, f"{name} · Core ML", intervals, core_ml, words)
+        if app.size:
+            yield _hardware_lane(f"{entry.lane} app", f"{name} · app", intervals, app)
+        if grouping is Grouping.EVENTS:
+            yield from _processes(entry.lane, name, frame, intervals, foreign)
+        elif foreign.size:
+            yield _hardware_lane(f"{entry.lane} other", f"{name} · others", intervals, foreign)
 
 
 def _hardware_lane(
@@ -143,50 +141,44 @@ def _hardware_lane(
     return _lane(identity, title, "Hardware", intervals, words, positions, pinned=True)
 
 
-def _gpu_parts(frame: pd.DataFrame, on_gpu: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Places of GPU rows that name a model, of other rows that may be the target's, and of other processes."""
+def _by_owner(frame: pd.DataFrame, here: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Places of rows of a lane that name a model, of other rows that may be the target's, and of other processes."""
     foreign = is_any(frame["attribution"], Attribution.FOREIGN)
     named = frame["model"].notna().to_numpy(dtype=bool)
-    core_ml = on_gpu & named & ~foreign
-    return np.flatnonzero(core_ml), np.flatnonzero(on_gpu & ~named & ~foreign), np.flatnonzero(on_gpu & foreign)
+    core_ml = here & named & ~foreign
+    return np.flatnonzero(core_ml), np.flatnonzero(here & ~named & ~foreign), np.flatnonzero(here & foreign)
 
 
-def _processes(frame: pd.DataFrame, intervals: FrameIntervals, foreign: IntArray) -> Iterator[LaneRows]:
-    """Other processes on the GPU, the busiest apart and the rest in one lane."""
+def _processes(
+    lane: str, title: str, frame: pd.DataFrame, intervals: FrameIntervals, foreign: IntArray
+) -> Iterator[LaneRows]:
+    """Other processes on a lane, the busiest apart and the rest in one lane."""
     groups = [
         (name or "unknown process", foreign[positions]) for name, positions in _groups(frame.iloc[foreign], "process")
     ]
     durations = frame["duration_ns"].to_numpy()
     groups.sort(key=lambda group: -int(durations[group[1]].sum()))
     for name, positions in groups[:PROCESS_LIMIT]:
-        yield _hardware_lane(f"gpu/{name}", f"GPU · {name}", intervals, positions)
+        yield _hardware_lane(f"{lane}/{name}", f"{title} · {name}", intervals, positions)
     rest = [positions for _, positions in groups[PROCESS_LIMIT:]]
     if rest:
         positions = np.sort(np.concatenate(rest))
-        yield _hardware_lane("gpu other", f"GPU · {len(rest)} more", intervals, positions)
-
-
-_STRIPS: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
-    ("thermal", "Thermal", "Thermal State", thermal.SCHEMAS, "state"),
-    ("gpu_performance", "GPU clock", "GPU State", gpu.PERFORMANCE_SCHEMAS, "state"),
-    ("hangs", "Hangs", "Hangs", hangs.SCHEMAS, "hang_type"),
-)
-"""Strips: context frame, title, instrument, schemas, column of the state."""
+        yield _hardware_lane(f"{lane} other", f"{title} · {len(rest)} more", intervals, positions)
 
 
 def _strips(trace: Trace) -> Iterator[LaneRows]:
-    for name, title, _, schemas, column in _STRIPS:
-        frame = trace.context.get(name)
+    strips = [(context, context.strip) for context in CONTEXT if context.strip is not None]
+    for context, strip in sorted(strips, key=lambda each: not each[1].first):
+        frame = trace.context.get(context.name)
         if frame is None or frame.empty:
-            words = reason(trace, schemas)
-            yield LaneRows(name, title, "System", None, words, pinned=True, strip=True)
+            words = reason(trace, context.schemas)
+            yield LaneRows(context.name, strip.title, "System", None, words, pinned=True, strip=True)
             continue
-        codes, texts = coded(frame, column)
-        categories = [OF_STATE.get(text.casefold(), Category.OTHER) for text in texts]
-        events = FrameIntervals.of_states(name, frame, recoded(codes, categories), codes, texts).events(
-            np.arange(len(frame))
-        )
-        yield LaneRows(name, title, "System", events, pinned=True, strip=True)
+        codes, texts = coded(frame, strip.column)
+        categories = [Category[strip.colors.get(text.casefold(), Category.OTHER.name)] for text in texts]
+        intervals = FrameIntervals.of_states(context.name, frame, recoded(codes, categories), codes, texts)
+        events = intervals.events(np.arange(len(frame)))
+        yield LaneRows(context.name, strip.title, "System", events, pinned=True, strip=True)
 
 
 def main_thread(trace: Trace) -> tuple[LaneRows, ...]:

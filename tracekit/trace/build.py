@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -17,19 +16,8 @@ from tracekit.trace.coverage import coverage
 from tracekit.trace.data_quality import doubts
 from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, is_any, sorted_events
-from tracekit.trace.instruments import (
-    clock,
-    coreml,
-    gpu,
-    hangs,
-    life_cycle,
-    mps,
-    neural_engine,
-    processes,
-    signposts,
-    thermal,
-)
-from tracekit.trace.instruments.catalogue import NEEDED_SCHEMAS
+from tracekit.trace.instruments import coreml, signposts
+from tracekit.trace.instruments.catalogue import CONTEXT, HARDWARE, NEEDED_SCHEMAS
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import linked
@@ -44,26 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.recording.contents import Recording
-    from tracekit.trace.collect import Rows
-    from tracekit.trace.context import Field
     from tracekit.trace.instruments.hardware import CommandBuffers
 
 __all__ = ["NEEDED_SCHEMAS", "build_trace"]
 
 Bound = TypeVar("Bound")
-
-_CONTEXT: tuple[tuple[str, tuple[str, ...], tuple[Field, ...]], ...] = (
-    ("gpu_states", gpu.STATE_SCHEMAS, gpu.STATE_FIELDS),
-    ("gpu_performance", gpu.PERFORMANCE_SCHEMAS, gpu.PERFORMANCE_FIELDS),
-    ("thermal", thermal.SCHEMAS, thermal.FIELDS),
-    ("hangs", hangs.SCHEMAS, hangs.FIELDS),
-    ("hang_risks", hangs.RISK_SCHEMAS, hangs.RISK_FIELDS),
-    ("points_of_interest", signposts.POINT_SCHEMAS, signposts.POINT_FIELDS),
-    ("life_cycle", life_cycle.SCHEMAS, life_cycle.FIELDS),
-    ("processes", processes.SCHEMAS, processes.FIELDS),
-    ("clock", clock.SCHEMAS, clock.FIELDS),
-)
-"""Context frames that are one table each: name, schemas, fields."""
 
 
 def build_trace(recording: Recording) -> Trace:
@@ -111,14 +84,16 @@ class _Binding:
         self.notes: list[str] = []
         self.failures: dict[str, str] = {}
 
-    def bind(self, schemas: Sequence[str], bind: Callable[[Rows], Bound], *, once: bool = False) -> Bound | None:
-        """What `bind` makes of the rows of these schemas; None where there are none to be had, or where they cannot
-        be understood."""
+    def bind(
+        self, schemas: Sequence[str], bind: Callable[..., Bound], *given: object, once: bool = False
+    ) -> Bound | None:
+        """What `bind` makes of the rows of these schemas and of what is given; None where there are none to be had, or
+        where they cannot be understood."""
         try:
             rows = collect(self.recording, schemas, once=once)
             if rows is None:
                 return None
-            bound = bind(rows)
+            bound = bind(rows, *given)
         except UnreadableRecording as error:
             self.failures |= dict.fromkeys(schemas, str(error))
             return None
@@ -128,7 +103,7 @@ class _Binding:
 
 def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
     """The Core ML rows, linked, and the models that they name."""
-    rows = collect(binding.recording, coreml.SCHEMAS)
+    rows = collect(binding.recording, coreml.INSTRUMENT.schemas)
     if rows is None:
         return empty_events(), KnownModels()
     binding.notes += rows.notes
@@ -148,21 +123,21 @@ def _lane(events: pd.DataFrame, lane: Lane) -> pd.DataFrame:
 
 
 def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, CommandBuffers]:
-    """Neural Engine, GPU and MPS rows as one frame, and the command buffer of each of its rows."""
+    """Rows of all hardware as one frame, and the command buffer of each of them."""
+    frames, buffers = [], {}
     target = binding.recording.run.target.process
-    engine = binding.bind(neural_engine.SCHEMAS, lambda rows: neural_engine.bind(rows, known, target), once=True)
-    on_gpu = binding.bind(gpu.SCHEMAS, lambda rows: gpu.bind(rows, known, target))
-    graphs = binding.bind(mps.SCHEMAS, lambda rows: mps.bind(rows, target))
-    by_lane = {Lane.GPU: on_gpu, Lane.MPS: graphs}
-    bound = {lane: pair for lane, pair in by_lane.items() if pair is not None}
-    frames = [frame for frame in (engine, *(pair[0] for pair in bound.values())) if frame is not None]
-    hardware = sorted_events(frames)
-    return hardware, in_order(hardware, {lane: pair[1] for lane, pair in bound.items()})
+    for entry in HARDWARE.values():
+        bound = binding.bind(entry.schemas, entry.bind, known, target, once=entry.once)
+        if bound is not None:
+            frames.append(bound[0])
+            buffers[entry.lane] = bound[1]
+    frame = sorted_events(frames)
+    return frame, in_order(frame, buffers)
 
 
 def _context(binding: _Binding) -> dict[str, pd.DataFrame]:
     """The context frames whose tables can be had, by name."""
-    frames = {name: binding.bind(schemas, partial(context_frame, fields=fields)) for name, schemas, fields in _CONTEXT}
+    frames = {each.name: binding.bind(each.schemas, context_frame, each.fields) for each in CONTEXT}
     recorded = binding.bind(signposts.INTERVAL_SCHEMAS, signposts.bind_intervals)
     single = binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)
     if single is not None:

@@ -52,11 +52,16 @@ class Field:
 
     name: str
     """Column of the frame."""
-    mnemonic: str
-    """Column of the table."""
-    form: Form
+    form: Form = Form.TEXT
+    column: str = ""
+    """Mnemonic of the column of the table, where it is not the name with hyphens."""
     required: bool = False
     """Whether the table means nothing without it."""
+
+    @property
+    def mnemonic(self) -> str:
+        """Column of the table."""
+        return self.column or self.name.replace("_", "-")
 
 
 def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:

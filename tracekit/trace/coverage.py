@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.frames import is_any
-from tracekit.trace.instruments.catalogue import CORE_ML, GPU, INSTRUMENTS, MPS, NEURAL_ENGINE
+from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE
 from tracekit.trace.sharing import SharingState
 from tracekit.trace.trace import Coverage
 from tracekit.units import format_count
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray
     from tracekit.recording.contents import Contents, Run
-    from tracekit.trace.instruments.catalogue import Instrument
+    from tracekit.trace.instruments.instrument import Instrument
     from tracekit.trace.sharing import Sharing
-
-_LANES: dict[str, Lane] = {NEURAL_ENGINE: Lane.NEURAL_ENGINE, GPU: Lane.GPU, MPS: Lane.MPS}
-"""Instruments whose rows are attributed."""
 
 _CAUSE = (
     "the likely cause is a target without the get-task-allow entitlement, but the table is also empty if recording "
@@ -52,8 +49,9 @@ def coverage(contents: Contents, run: Run, hardware: pd.DataFrame, shared: Shari
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
         entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from)
-    for name, lane in _LANES.items():
-        entries[name] = replace(entries[name], shares=_shares(hardware["attribution"], is_any(hardware["lane"], lane)))
+    for name, of in HARDWARE.items():
+        shares = _shares(hardware["attribution"], is_any(hardware["lane"], of.lane))
+        entries[name] = replace(entries[name], shares=shares)
     engine = entries[NEURAL_ENGINE]
     if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
         whose = f"{shared.sentence[0].lower()}{shared.sentence[1:]}"
@@ -82,9 +80,9 @@ def _covered(contents: Contents, run: Run, instrument: Instrument) -> Coverage:
         elif readable:
             conclusion = f"{part} of {instrument.name} cannot be read, the others have no rows: {why}"
         elif all(NOT_EXPORTED in table.reason for table in unreadable):
-            conclusion = f"{_were(instrument.name)} recorded but not exported"
+            conclusion = f"{instrument.were} recorded but not exported"
         else:
-            conclusion = f"{_were(instrument.name)} recorded, but cannot be read: {why}"
+            conclusion = f"{instrument.were} recorded, but cannot be read: {why}"
         advice = f"export them: {_export_command(run, dict.fromkeys(table.schema for table in unreadable))}"
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     return _entry(instrument, state, schemas, None if state is TableState.UNREADABLE else rows, conclusion, advice)
@@ -104,25 +102,16 @@ def _what(reason: str) -> str:
 def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str, str]:
     if contents.has_table_of_contents:
         return (
-            f"{_were(instrument.name)} not recorded",
+            f"{instrument.were} not recorded",
             instrument.record_with,
         )
     conclusion = (
-        f"it is unknown whether {_were(instrument.name)} recorded: this input has no such table and no table of "
-        "contents"
+        f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents"
     )
     return conclusion, (
         f"if it was recorded, export it: {_export_command(run, instrument.schemas)}; also export the table of "
         "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`"
     )
-
-
-def _were(name: str) -> str:
-    """The instrument and its verb: names such as Hangs are plural."""
-    return f"{name} {'were' if name in _PLURAL else 'was'}"
-
-
-_PLURAL = ("Hangs", "Signposts", "Points of Interest", "Processes", "Call Stacks")
 
 
 def _export_command(run: Run, schemas: Iterable[str]) -> str:

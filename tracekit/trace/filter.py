@@ -16,6 +16,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, or_minus_one, stacked, texts_in
+from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
         shown,
         rows={frame: mask & within[frame] for frame, mask in shown.rows.items()},
         context={
-            frame: mask if frame in _TIMELESS else mask & _reaching(trace.context[frame], ranges)
+            frame: mask if frame in TIMELESS else mask & _reaching(trace.context[frame], ranges)
             for frame, mask in shown.context.items()
         },
         ranges=ranges,
@@ -215,10 +216,6 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
     first = np.searchsorted(ranges.ends, starts_ns, side="right")
     begins = np.append(ranges.starts, np.iinfo(np.int64).max)
     return np.asarray(begins[first] < ends_ns)
-
-
-_TIMELESS = ("processes", "clock")
-"""Context that holds for the whole run."""
 
 
 def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:

@@ -6,16 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from tracekit.recording.table import NOT_EXPORTED, TableState
-from tracekit.trace.instruments.catalogue import INSTRUMENTS
+from tracekit.trace.instruments.catalogue import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from tracekit.recording.contents import TableEntry
     from tracekit.trace.trace import Trace
-
-INSTRUMENT_SCHEMAS = frozenset(schema for entry in INSTRUMENTS for schema in entry.schemas)
-"""Tables that any answer rests on. What the others hold is nothing to them."""
 
 
 class Listed(Protocol):
@@ -54,7 +51,7 @@ def marked(tables: Iterable[TableEntry], failures: Mapping[str, str]) -> tuple[T
     )
 
 
-def unreadable(tables: Iterable[Listed], schemas: Collection[str] = INSTRUMENT_SCHEMAS) -> tuple[str, ...]:
+def unreadable(tables: Iterable[Listed], schemas: Collection[str] = SCHEMAS) -> tuple[str, ...]:
     """Which tables of these schemas cannot be read, one clause for each reason: `table T cannot be read: …`. Those that
     an export was made without are none of them."""
     by_reason: dict[str, dict[str, None]] = {}

@@ -3,7 +3,7 @@ import pytest
 from tracekit.errors import MissingColumn, UnreadableRecording
 from tracekit.trace.build import build_trace
 from tracekit.trace.collect import collect
-from tracekit.trace.instruments.coreml import SCHEMAS, bind
+from tracekit.trace.instruments.coreml import INSTRUMENT, bind
 
 FULL = (
     "start duration full-layout-id event-label model-name model-specific-track-model-name fully-qualified-model "
@@ -13,7 +13,7 @@ FULL = (
 
 
 def events(make, table):
-    return bind(collect(make.recording(table), SCHEMAS)).events
+    return bind(collect(make.recording(table), INSTRUMENT.schemas)).events
 
 
 def test_the_columns_of_xcode_16_bind_by_name(make):

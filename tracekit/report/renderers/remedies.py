@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.report import formatting
 from tracekit.report.groups import names, skip_reasons, with_outcome
-from tracekit.trace.instruments.catalogue import CORE_ML
+from tracekit.trace.instruments.catalogue import CORE_ML, INSTRUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 
 MANY = 8
 """From this number on, checks that need the same are counted, not named."""
-ADDABLE = {
-    **{name: name for name in ("Hangs", "Thermal State", "Points of Interest", "GPU", "Neural Engine", "Core ML")},
-    "Call Stacks": "Time Profiler",
-}
-"""What `tracekit record --instrument` adds, by what is then recorded."""
+_ADDABLE = {entry.name: entry.option for entry in INSTRUMENTS if entry.added_as}
+"""Options of `tracekit record`, by what is then recorded."""
 
 
 def remedies(report: Report) -> list[tuple[str, str]]:
@@ -31,7 +28,7 @@ def remedies(report: Report) -> list[tuple[str, str]]:
     others: dict[str, list[tuple[str, tuple[Check, ...]]]] = {}
     for skipped in skip_reasons(report.checks, together=True):
         entry = absent.get((skipped.reason, skipped.record))
-        if entry is not None and entry.instrument in ADDABLE:
+        if entry is not None and entry.instrument in _ADDABLE:
             instruments.append(entry)
             recordable += skipped.checks
         else:
@@ -46,7 +43,7 @@ def remedies(report: Report) -> list[tuple[str, str]]:
         text = group[0][0] if len(group) == 1 and len({check.id for check in checks}) == 1 else record
         lines.append((_who(checks, report), _clause(text)))
     if recordable:
-        flags = " ".join(f"--instrument {_quoted(ADDABLE[entry.instrument])}" for entry in instruments)
+        flags = " ".join(_ADDABLE[entry.instrument] for entry in instruments)
         lines.append((_who(recordable, report), f"record with {flags}"))
     return lines
 
@@ -59,10 +56,6 @@ def _explained(report: Report) -> bool:
 def _who(checks: Sequence[Check], report: Report) -> str:
     listed = names(checks, report.checks)
     return f"{len(listed)} checks" if len(listed) > MANY else ", ".join(listed)
-
-
-def _quoted(name: str) -> str:
-    return f"'{name}'" if " " in name else name
 
 
 def _clause(text: str) -> str:

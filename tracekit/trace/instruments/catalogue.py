@@ -1,151 +1,184 @@
-"""The instruments that a trace is built from: their tables, and what rows, emptiness and absence of them mean."""
+"""The instruments that a trace is built from. One whose tables only become context is declared here, any other in a
+module of its own beside the binder of its rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tracekit.trace import samples
-from tracekit.trace.instruments import (
-    clock,
-    coreml,
-    gpu,
-    hangs,
-    life_cycle,
-    mps,
-    neural_engine,
-    processes,
-    signposts,
-    thermal,
-)
-
-CORE_ML = "Core ML"
-NEURAL_ENGINE = "Neural Engine"
-GPU = "GPU"
-MPS = "MPS"
-CALL_STACKS = "Call Stacks"
-
-
-@dataclass(frozen=True, slots=True)
-class Instrument:
-    """An instrument, its tables, and what their rows and their emptiness mean."""
-
-    name: str
-    schemas: tuple[str, ...]
-    rows_mean: str
-    """What its rows are."""
-    empty_means: str
-    """Sentence for a table that was recorded without rows."""
-    record_with: str
-    """What to add to a recording that lacks it."""
-    on_demand: bool = False
-    """Whether its tables are read only when something asks for them, and not to build a trace."""
-
-
-_OWN_INSTRUMENT = "record with --instrument {}"
-_CORE_ML_TEMPLATE = "record with the Core ML template"
-_NO_EVENTS = "the {} instrument recorded no events"
+from tracekit.trace.context import Field, Form
+from tracekit.trace.instruments import coreml, gpu, mps, neural_engine, signposts
+from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 
 INSTRUMENTS: tuple[Instrument, ...] = (
-    Instrument(
-        CORE_ML,
-        coreml.SCHEMAS,
-        "loads, predictions, data and compute events of the target's models",
-        f"{_NO_EVENTS.format(CORE_ML)}, so Core ML may still have been used",
-        _CORE_ML_TEMPLATE,
-    ),
-    Instrument(
-        NEURAL_ENGINE,
-        neural_engine.SCHEMAS,
-        "Neural Engine activity of the whole device, without process names",
-        _NO_EVENTS.format(NEURAL_ENGINE),
-        _CORE_ML_TEMPLATE,
-    ),
-    Instrument(
-        GPU,
-        gpu.SCHEMAS,
-        "GPU work of the whole device",
-        _NO_EVENTS.format(GPU),
-        _CORE_ML_TEMPLATE,
-    ),
-    Instrument(
-        MPS,
-        mps.SCHEMAS,
-        "MPS graphs sent to the GPU; the rows count graphs but do not time them, because a row ends with the first "
-        "command buffer of its graph",
-        _NO_EVENTS.format(MPS),
-        _CORE_ML_TEMPLATE,
-    ),
+    coreml.INSTRUMENT,
+    neural_engine.INSTRUMENT,
+    gpu.INSTRUMENT,
+    mps.INSTRUMENT,
     Instrument(
         "GPU State",
-        (*gpu.STATE_SCHEMAS, *gpu.PERFORMANCE_SCHEMAS),
         "activity and performance states of the GPU",
-        _NO_EVENTS.format("GPU State"),
-        _CORE_ML_TEMPLATE,
+        context=(
+            # `Active` and `Idle` alternate and tile time; the table names no process.
+            Context(
+                "gpu_states",
+                ("metal-gpu-state-intervals",),
+                (Field("state", required=True), Field("label"), Field("gpu")),
+            ),
+            # `induced` is 1 where a developer's condition forced the state.
+            Context(
+                "gpu_performance",
+                ("gpu-performance-state-intervals",),
+                (
+                    Field("state", column="gpu-performance-state", required=True),
+                    Field("gpu", column="track-label"),
+                    Field("induced", Form.INTEGER, column="is-induced"),
+                ),
+                Strip("GPU clock", "state", {"minimum": "LOW", "medium": "MEDIUM", "maximum": "HIGH"}),
+            ),
+        ),
+        in_template=True,
     ),
     Instrument(
         "Thermal State",
-        thermal.SCHEMAS,
         "thermal states of the device",
-        _NO_EVENTS.format("Thermal State"),
-        _OWN_INSTRUMENT.format("'Thermal State'"),
+        context=(
+            # A state may also be `Unknown`; `induced` is 1 where a developer's condition forced it.
+            Context(
+                "thermal",
+                ("device-thermal-state-intervals",),
+                (
+                    Field("state", column="thermal-state", required=True),
+                    Field("track", column="track-label"),
+                    Field("induced", Form.INTEGER, column="is-induced"),
+                ),
+                Strip(
+                    "Thermal",
+                    "state",
+                    {"nominal": "GOOD", "fair": "FAIR", "serious": "SERIOUS", "critical": "CRITICAL"},
+                    first=True,
+                ),
+            ),
+        ),
+        added_as="Thermal State",
     ),
     Instrument(
         "Hangs",
-        (*hangs.SCHEMAS, *hangs.RISK_SCHEMAS),
         "hangs of main threads, or calls that risk them",
-        "the Hangs instrument recorded no hang above its threshold",
-        _OWN_INSTRUMENT.format("Hangs"),
+        context=(
+            Context(
+                "hangs",
+                ("potential-hangs",),
+                (Field("hang_type", required=True), Field("process", Form.PROCESS), Field("thread", Form.THREAD)),
+                Strip("Hangs", "hang_type", {"hang": "SERIOUS", "severe hang": "CRITICAL", "microhang": "FAIR"}),
+            ),
+            Context(
+                "hang_risks",
+                ("hang-risks",),
+                (
+                    Field("message", required=True),
+                    Field("severity"),
+                    Field("event_type"),
+                    Field("process", Form.PROCESS),
+                    Field("thread", Form.THREAD),
+                ),
+            ),
+        ),
+        added_as="Hangs",
+        plural=True,
+        empty="the Hangs instrument recorded no hang above its threshold",
     ),
-    Instrument(
-        "Signposts",
-        (*signposts.EVENT_SCHEMAS, *signposts.INTERVAL_SCHEMAS),
-        "events and intervals that the app and the system log",
-        _NO_EVENTS.format("os_signpost"),
-        _OWN_INSTRUMENT.format("os_signpost"),
-    ),
+    signposts.INSTRUMENT,
     Instrument(
         "Points of Interest",
-        signposts.POINT_SCHEMAS,
         "events and intervals logged as points of interest",
-        _NO_EVENTS.format("Points of Interest"),
-        _OWN_INSTRUMENT.format("'Points of Interest'"),
+        context=(
+            Context(
+                "points_of_interest",
+                ("PointsOfInterestEvents",),
+                (
+                    Field("name", required=True),
+                    Field("subsystem"),
+                    Field("message"),
+                    Field("process", Form.PROCESS),
+                    Field("thread", Form.THREAD),
+                ),
+            ),
+        ),
+        added_as="Points of Interest",
+        plural=True,
     ),
     Instrument(
-        CALL_STACKS,
-        samples.SCHEMAS,
+        "Call Stacks",
         "call stacks of running threads",
-        _NO_EVENTS.format("Time Profiler"),
-        _OWN_INSTRUMENT.format("'Time Profiler'"),
+        samples.SCHEMAS,
+        added_as="Time Profiler",
         on_demand=True,
+        plural=True,
     ),
     Instrument(
         "App Life Cycle",
-        life_cycle.SCHEMAS,
         "launch phases of apps",
-        _NO_EVENTS.format("App Life Cycle"),
-        _CORE_ML_TEMPLATE,
+        context=(
+            Context(
+                "life_cycle",
+                ("life-cycle-period",),
+                (Field("period", required=True), Field("group"), Field("process", Form.PROCESS), Field("narrative")),
+            ),
+        ),
+        in_template=True,
     ),
     Instrument(
         "Processes",
-        processes.SCHEMAS,
         "names and pids of running processes",
-        "the list of processes is empty",
-        _CORE_ML_TEMPLATE,
+        context=(
+            Context(
+                "processes",
+                ("process-info",),
+                (Field("process", Form.PROCESS), Field("process_name"), Field("unique_id", Form.INTEGER)),
+                timeless=True,
+            ),
+        ),
+        in_template=True,
+        plural=True,
+        empty="the list of processes is empty",
     ),
     Instrument(
         "Clock",
-        clock.SCHEMAS,
         "start and clock of the run",
-        "the clock table is empty",
-        _CORE_ML_TEMPLATE,
+        context=(
+            # mach ticks = mabs_epoch + ns × denominator / numerator. `timebase` is a fraction as text, for example
+            # `125/3`; `trace_start_time` is ns since 1970.
+            Context(
+                "clock",
+                ("time-info",),
+                (
+                    Field("mabs_epoch", Form.INTEGER),
+                    Field("mct_epoch", Form.INTEGER),
+                    Field("timebase", column="timebase-info"),
+                    Field("trace_start_time", Form.INTEGER),
+                ),
+                timeless=True,
+            ),
+        ),
+        in_template=True,
+        empty="the clock table is empty",
     ),
 )
 """In the order in which a reader cares."""
 
-SCHEMAS: frozenset[str] = frozenset(schema for entry in INSTRUMENTS for schema in entry.schemas)
-"""Schemas of all of them; no check says anything about others."""
+CORE_ML, NEURAL_ENGINE, GPU, MPS = (each.INSTRUMENT.name for each in (coreml, neural_engine, gpu, mps))
+CALL_STACKS = "Call Stacks"
 
-NEEDED_SCHEMAS: frozenset[str] = frozenset(
-    schema for entry in INSTRUMENTS if not entry.on_demand for schema in entry.schemas
-)
+HARDWARE = {entry.name: entry.hardware for entry in INSTRUMENTS if entry.hardware is not None}
+"""What becomes of the rows of hardware, by instrument."""
+
+CONTEXT = tuple(context for entry in INSTRUMENTS for context in entry.context)
+"""What they put beside the lanes."""
+
+TIMELESS = frozenset(context.name for context in CONTEXT if context.timeless)
+"""Frames of them that hold for the whole run."""
+
+SCHEMAS = frozenset(schema for entry in INSTRUMENTS for schema in entry.schemas)
+"""Schemas of all of them: tables that any answer rests on. What the others hold is nothing to them."""
+
+NEEDED_SCHEMAS = frozenset(schema for entry in INSTRUMENTS if not entry.on_demand for schema in entry.schemas)
 """Schemas that a trace is built from; a reader may skip the cells of all others."""

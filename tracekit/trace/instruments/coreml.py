@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.trace.binding import flags, mapped, optional_values, recode, required_values, text
-from tracekit.trace.events import Lane, Level
+from tracekit.trace.events import Kind, Lane, Level
 from tracekit.trace.frames import event_frame, fixed, reordered, sort_order
+from tracekit.trace.instruments.instrument import Instrument
 from tracekit.trace.names import ModelName, split_names
 from tracekit.trace.vocabulary import event_meaning, event_type_lane
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from tracekit.arrays import CodeArray
     from tracekit.recording.table import CodedCells
     from tracekit.trace.collect import Rows
-
-
-SCHEMAS = ("coreml-os-signpost",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +95,31 @@ def _names(model: CodedCells, parent: CodedCells) -> tuple[CodeArray, CodeArray,
         return target[cells.codes]
 
     return codes(model), codes(parent), tuple(split[name] for name in raw)
+
+
+INSTRUMENT = Instrument(
+    "Core ML",
+    "loads, predictions, data and compute events of the target's models",
+    ("coreml-os-signpost",),
+    colors={
+        Kind.LOAD: "LOAD",
+        Kind.LOAD_CACHED: "LOAD_CACHED",
+        Kind.LOAD_UNCACHED: "LOAD",
+        Kind.COMPILE: "COMPILE",
+        Kind.PREDICTION: "PREDICTION",
+        Kind.INPUT_VALIDATION: "VALIDATION",
+        Kind.INPUT_COPY: "INPUT_COPY",
+        Kind.DATA_CAST: "CAST",
+        Kind.OUTPUT_TRANSFORMATION: "OUTPUT",
+        Kind.ANE_DATA_COPY: "ANE_COPY",
+        Kind.CPU_COMPUTE: "CPU",
+        # Work of the CPU, whatever device the event is filed under.
+        Kind.GPU_PREPARE: "CPU",
+        Kind.GPU_REQUEST: "GPU",
+        Kind.ANE_REQUEST: "ANE",
+        Kind.OTHER: "OTHER",
+    },
+    added_as="Core ML",
+    in_template=True,
+    empty="the Core ML instrument recorded no events, so Core ML may still have been used",
+)

@@ -1,4 +1,4 @@
-"""GPU instrument: what the GPU's channels executed, for the whole machine, and the states of the GPU.
+"""GPU instrument: what the GPU's channels executed, for the whole machine.
 
 `metal-gpu-intervals` holds every process even where its target is one. Rows of Core ML work name model and operation
 in their label. Rows of depth 1 lie inside rows of depth 0, so add durations of one depth only, or use unions.
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.trace.binding import flags, mapped, optional_integers, optional_values, processes, recode, text
-from tracekit.trace.context import Field, Form
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
 from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
+from tracekit.trace.instruments.instrument import Hardware, Instrument
 from tracekit.trace.labels import gpu_labels
 
 if TYPE_CHECKING:
@@ -24,24 +24,6 @@ if TYPE_CHECKING:
     from tracekit.trace.collect import Rows
     from tracekit.trace.instruments.hardware import CommandBuffers
     from tracekit.trace.labels import KnownModels
-
-SCHEMAS = ("metal-gpu-intervals",)
-
-STATE_SCHEMAS = ("metal-gpu-state-intervals",)
-STATE_FIELDS = (
-    Field("state", "state", Form.TEXT, required=True),
-    Field("label", "label", Form.TEXT),
-    Field("gpu", "gpu", Form.TEXT),
-)
-"""`Active` and `Idle` alternate and tile time; the table names no process."""
-
-PERFORMANCE_SCHEMAS = ("gpu-performance-state-intervals",)
-PERFORMANCE_FIELDS = (
-    Field("state", "gpu-performance-state", Form.TEXT, required=True),
-    Field("gpu", "track-label", Form.TEXT),
-    Field("induced", "is-induced", Form.INTEGER),
-)
-"""`Minimum`, `Medium`, `Maximum`; `induced` is 1 where a developer's condition forced the state."""
 
 
 def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
@@ -72,3 +54,13 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     ids = optional_integers(rows.table, "cmdbuffer-id")
     first = flags(codes, [meaning.buffer == 0 for meaning in meanings])
     return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)
+
+
+INSTRUMENT = Instrument(
+    "GPU",
+    "GPU work of the whole device",
+    hardware=Hardware(Lane.GPU, ("metal-gpu-intervals",), bind, {Kind.GPU_EXEC: "GPU execution"}, by_owner=True),
+    colors={Kind.GPU_EXEC: "GPU"},
+    added_as="GPU",
+    in_template=True,
+)

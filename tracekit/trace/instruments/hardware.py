@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.recording.table import CellValue, Table
     from tracekit.trace.collect import Rows
-    from tracekit.trace.events import Lane
 
 
 _ACTIVE = "active"
@@ -46,11 +45,13 @@ def buffers_by_row(row: IntArray, ids: IntArray, first: BoolArray) -> CommandBuf
     return buffers
 
 
-def in_order(hardware: pd.DataFrame, by_row: Mapping[Lane, CommandBuffers]) -> CommandBuffers:
+def in_order(hardware: pd.DataFrame, by_row: Mapping[str, CommandBuffers | None]) -> CommandBuffers:
     """Command buffers of the rows of the hardware frame. `by_row` gives those of each lane, which is one schema, in the
     order of column `row`."""
     buffers = CommandBuffers(np.zeros(len(hardware), np.int64), np.zeros(len(hardware), np.bool_))
     for lane, of_lane in by_row.items():
+        if of_lane is None:
+            continue
         lane_rows = np.flatnonzero(is_any(hardware["lane"], lane))
         row = hardware["row"].to_numpy()[lane_rows]
         buffers.id[lane_rows], buffers.first[lane_rows] = of_lane.id[row], of_lane.first[row]

@@ -15,6 +15,7 @@ from tracekit.trace.binding import constant, mapped, optional_values, processes,
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
 from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
+from tracekit.trace.instruments.instrument import Hardware, Instrument
 from tracekit.trace.labels import mps_command_buffers
 
 if TYPE_CHECKING:
@@ -23,14 +24,13 @@ if TYPE_CHECKING:
     from tracekit.recording.table import Process
     from tracekit.trace.collect import Rows
     from tracekit.trace.instruments.hardware import CommandBuffers
-
-SCHEMAS = ("mps-hw-intervals",)
+    from tracekit.trace.labels import KnownModels
 
 _IDS_END = 1 << 63
 """Ids of command buffers are counted up; the greatest seen have 33 bits. No other table could hold a larger one."""
 
 
-def bind(rows: Rows, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
+def bind(rows: Rows, _known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
     """Graph dispatches, and their command buffers. Raises `MissingColumn` where the table has no time."""
     rows = active(rows)
     label = optional_values(rows.table, "event-label")
@@ -52,3 +52,13 @@ def bind(rows: Rows, target: Process | None) -> tuple[pd.DataFrame, CommandBuffe
     named = mps_command_buffers(map(str, label.values))
     ids = mapped(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
     return frame, buffers_by_row(rows.row, ids.fillna(0).to_numpy(np.int64), np.ones(rows.table.rows, np.bool_))
+
+
+INSTRUMENT = Instrument(
+    "MPS",
+    "MPS graphs sent to the GPU; the rows count graphs but do not time them, because a row ends with the first command "
+    "buffer of its graph",
+    hardware=Hardware(Lane.MPS, ("mps-hw-intervals",), bind, {Kind.MPS_DISPATCH: "MPS graph dispatch"}),
+    colors={Kind.MPS_DISPATCH: "MPS"},
+    in_template=True,
+)

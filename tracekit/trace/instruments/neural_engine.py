@@ -1,7 +1,7 @@
 """Neural Engine instrument: when the engine was active, for the whole machine.
 
 The table was renamed in Xcode 27; its columns stayed. It names no process. Identical rows are one interval written
-twice (public evidence), so collect it with `once=True`.
+twice (public evidence).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from tracekit.trace.binding import mapped, recode, required_values, text
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame, fixed
 from tracekit.trace.instruments.hardware import active, attribution, depths
+from tracekit.trace.instruments.instrument import Hardware, Instrument
 from tracekit.trace.labels import neural_engine_label
 
 if TYPE_CHECKING:
@@ -21,17 +22,15 @@ if TYPE_CHECKING:
     from tracekit.trace.collect import Rows
     from tracekit.trace.labels import KnownModels
 
-SCHEMAS = ("ane-hw-intervals", "ane-hw-intervals-internal")
 
-
-def bind(rows: Rows, known: KnownModels, target: Process | None) -> pd.DataFrame:
+def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, None]:
     """Active intervals of the Neural Engine. Raises `MissingColumn` where the table has no time or no label."""
     rows = active(rows)
     label = required_values(rows.table, "event-label")
     meanings = [neural_engine_label(str(value), known) for value in label.values]
     model = recode(label.codes, [meaning.model for meaning in meanings])
     kind = fixed("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
-    return event_frame(
+    frame = event_frame(
         rows,
         {
             "lane": Lane.NEURAL_ENGINE,
@@ -44,3 +43,24 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> pd.DataFrame
             "attribution": attribution(rows.table, model, target),
         },
     )
+    return frame, None
+
+
+INSTRUMENT = Instrument(
+    "Neural Engine",
+    "Neural Engine activity of the whole device, without process names",
+    hardware=Hardware(
+        Lane.NEURAL_ENGINE,
+        ("ane-hw-intervals", "ane-hw-intervals-internal"),
+        bind,
+        {
+            Kind.ANE_EXEC: "Neural Engine execution",
+            Kind.ANE_LOAD: "Neural Engine load",
+            Kind.ANE_COMPILE: "Neural Engine compilation",
+        },
+        once=True,
+    ),
+    colors={Kind.ANE_EXEC: "ANE", Kind.ANE_LOAD: "LOAD", Kind.ANE_COMPILE: "COMPILE"},
+    added_as="Neural Engine",
+    in_template=True,
+)

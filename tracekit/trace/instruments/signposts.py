@@ -1,4 +1,4 @@
-"""Signposts of the app and of frameworks: intervals, events and points of interest.
+"""Signposts of the app and of frameworks: intervals and events.
 
 Newer tables hold finished intervals; `os-signpost` holds their beginnings and ends, which are paired here. Messages
 are chosen by apps and may be private.
@@ -16,6 +16,7 @@ from tracekit.recording.table import CodedCells, Column, IntegerCells, Table
 from tracekit.trace.binding import flags, optional_values, required_values
 from tracekit.trace.collect import Rows, chosen, group_ids, take_cells
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
+from tracekit.trace.instruments.instrument import Instrument
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray
@@ -24,29 +25,21 @@ if TYPE_CHECKING:
 
 EVENT_SCHEMAS = ("os-signpost",)
 INTERVAL_SCHEMAS = ("os-signpost-interval", "OSSignpostIntervals")
-POINT_SCHEMAS = ("PointsOfInterestEvents",)
 
 _COMMON = (
-    Field("name", "name", Form.TEXT, required=True),
-    Field("category", "category", Form.TEXT),
-    Field("subsystem", "subsystem", Form.TEXT),
-    Field("identifier", "identifier", Form.TEXT),
-    Field("process", "process", Form.PROCESS),
+    Field("name", required=True),
+    Field("category"),
+    Field("subsystem"),
+    Field("identifier"),
+    Field("process", Form.PROCESS),
 )
 INTERVAL_FIELDS = (
     *_COMMON,
-    Field("thread", "start-thread", Form.THREAD),
-    Field("start_message", "start-message", Form.TEXT),
-    Field("end_message", "end-message", Form.TEXT),
+    Field("thread", Form.THREAD, column="start-thread"),
+    Field("start_message"),
+    Field("end_message"),
 )
-EVENT_FIELDS = (*_COMMON, Field("thread", "thread", Form.THREAD), Field("message", "message", Form.TEXT))
-POINT_FIELDS = (
-    Field("name", "name", Form.TEXT, required=True),
-    Field("subsystem", "subsystem", Form.TEXT),
-    Field("message", "message", Form.TEXT),
-    Field("process", "process", Form.PROCESS),
-    Field("thread", "thread", Form.THREAD),
-)
+EVENT_FIELDS = (*_COMMON, Field("thread", Form.THREAD), Field("message"))
 
 _PAIR_COLUMNS = ("process", "subsystem", "category", "name", "identifier")
 """What a beginning and its end share. A log, that is a subsystem and category, has identifiers of its own."""
@@ -140,3 +133,12 @@ def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:
     paired = Table(table.schema, table.run, table.state, columns, tuple(cells.values()), len(begin))
     schema = CodedCells(rows.schema.codes[begin], rows.schema.values)
     return context_frame(Rows(paired, schema, rows.row[begin]), INTERVAL_FIELDS)
+
+
+INSTRUMENT = Instrument(
+    "Signposts",
+    "events and intervals that the app and the system log",
+    (*EVENT_SCHEMAS, *INTERVAL_SCHEMAS),
+    added_as="os_signpost",
+    plural=True,
+)

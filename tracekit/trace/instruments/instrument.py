@@ -1,0 +1,115 @@
+"""What is known of an instrument, in one place: its tables, what they become, how they are drawn, and what rows,
+emptiness and absence of them mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pandas as pd
+
+    from tracekit.recording.table import Process
+    from tracekit.trace.collect import Rows
+    from tracekit.trace.context import Field
+    from tracekit.trace.instruments.hardware import CommandBuffers
+    from tracekit.trace.labels import KnownModels
+
+    Binder = Callable[[Rows, KnownModels, Process | None], tuple[pd.DataFrame, CommandBuffers | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """Rows of the hardware frame, with a lane of their own."""
+
+    lane: str
+    """What column `lane` of the frame holds."""
+    schemas: tuple[str, ...]
+    bind: Binder
+    """Event frame and command buffers of the rows, for the models that Core ML names and the target. Raises
+    `UnreadableRecording` where they cannot be understood."""
+    titles: Mapping[str, str]
+    """What rows of each kind are called in the aggregation, since their labels name single pieces of work."""
+    once: bool = False
+    """Whether identical rows of its tables are one row written twice."""
+    by_owner: bool = False
+    """Whether it draws work of Core ML, of the app and of other processes on lanes of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A thin lane of states, which tile time."""
+
+    title: str
+    column: str
+    """Column of the state."""
+    colors: Mapping[str, str]
+    """Category of each state in folded text, as in `Instrument.colors`. Others are drawn as unknown."""
+    first: bool = False
+    """Whether it stands above the strips of instruments before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Tables that become one frame beside the lanes."""
+
+    name: str
+    """Its name in `Trace.context`."""
+    schemas: tuple[str, ...]
+    fields: tuple[Field, ...]
+    strip: Strip | None = None
+    timeless: bool = False
+    """Whether it holds for the whole run, whatever part of it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """An instrument, its tables, and what their rows and their emptiness mean."""
+
+    name: str
+    rows_mean: str
+    """What its rows are."""
+    tables: tuple[str, ...] = ()
+    """Schemas of tables that become something else than one of these:"""
+    hardware: Hardware | None = None
+    context: tuple[Context, ...] = ()
+    colors: Mapping[str, str] = field(default_factory=dict)
+    """Category of the rows of each kind: the name of a `tracekit.lanes.categories.Category`."""
+    added_as: str = ""
+    """What `tracekit record --instrument` adds to record it; empty where it comes with another instrument alone."""
+    in_template: bool = False
+    """Whether the Core ML template records it."""
+    on_demand: bool = False
+    """Whether its tables are read only when something asks for them, and not to build a trace."""
+    plural: bool = False
+    """Whether its name is plural."""
+    empty: str = ""
+    """Clause for a table that was recorded without rows, where there is more to say than that."""
+
+    @property
+    def schemas(self) -> tuple[str, ...]:
+        """Schemas of all its tables."""
+        parts = (*self.context, *(() if self.hardware is None else (self.hardware,)))
+        return (*self.tables, *(schema for part in parts for schema in part.schemas))
+
+    @property
+    def empty_means(self) -> str:
+        """Clause for a table that was recorded without rows."""
+        return self.empty or f"the {self.added_as or self.name} instrument recorded no events"
+
+    @property
+    def option(self) -> str:
+        """What adds it to a recording."""
+        return f"--instrument '{self.added_as}'" if " " in self.added_as else f"--instrument {self.added_as}"
+
+    @property
+    def record_with(self) -> str:
+        """What to add to a recording that lacks it."""
+        return "record with the Core ML template" if self.in_template else f"record with {self.option}"
+
+    @property
+    def were(self) -> str:
+        """Its name and the verb."""
+        return f"{self.name} {'were' if self.plural else 'was'}"
