@@ -9,10 +9,10 @@ from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_ro
 from tracekit.analysis.models import summarize_models
 from tracekit.detectors.shared.suggested import of_models
 from tracekit.recording.table import TableState
+from tracekit.report.aliases import without_functions
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import incomplete_tables, lowered
 from tracekit.report.groups import findings
-from tracekit.report.hidden_functions import without_functions
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
 from tracekit.report.report import (

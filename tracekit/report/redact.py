@@ -13,7 +13,7 @@
 | label that another process gave its GPU work | `GPU work`, unless it is one that Metal gives or names a model |
 
 Names of the target's models stay: a report without them is of no use. So do those of its functions, which
-`hidden_functions.py` takes out where that is asked for. The name of the target stays, and so do process
+`aliases.without_functions` takes out where that is asked for. The name of the target stays, and so do process
 ids, which mean nothing elsewhere. Other processes are replaced, those of the system too, since a list of known ones
 would never be complete; only a name that is also a word of the report itself (`OWN_WORDS`) stays where no process id
 follows it.

@@ -1,1 +1,1 @@
-"""One binder for each instrument: which tables it reads, and which columns of them."""
+"""What is known of each instrument, and the binders of its rows."""
