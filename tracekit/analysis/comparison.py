@@ -9,8 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Lane
-from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE
+from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -144,16 +143,10 @@ def recorded_lanes(trace: Trace) -> frozenset[str]:
     """Lanes whose instrument recorded rows, so that an event that is not there did not happen."""
     return frozenset(
         lane
-        for instrument, lanes in _LANES.items()
-        if trace.coverage_of(instrument).state is TableState.ROWS
-        for lane in lanes
+        for entry in INSTRUMENTS
+        if entry.lanes and trace.coverage_of(entry.name).state is TableState.ROWS
+        for lane in entry.lanes
     )
-
-
-_LANES: dict[str, tuple[str, ...]] = {
-    CORE_ML: (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE, Lane.UNKNOWN),
-    **{name: (hardware.lane,) for name, hardware in HARDWARE.items()},
-}
 
 
 def _keyed(rows: Iterable[AggregationRow]) -> dict[_Key, list[AggregationRow]]:

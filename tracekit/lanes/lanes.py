@@ -16,12 +16,13 @@ from tracekit.lanes.categories import Category
 from tracekit.lanes.frame_intervals import FrameIntervals, coded, recoded
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Attribution, Lane
+from tracekit.trace.events import Attribution
+from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
@@ -68,30 +69,27 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     return (*makers[grouping](trace), *_hardware(trace, grouping), *_strips(trace))
 
 
-_CORE_ML: tuple[tuple[Lane, str, str], ...] = (
-    (Lane.ACTIVITY, "activity", "Activity"),
-    (Lane.DATA, "data", "Data"),
-    (Lane.COMPUTE, "compute", "Compute"),
-    (Lane.UNKNOWN, "other", "Other"),
-)
-"""Lanes of the Core ML instrument: lane, frame, title."""
+_CORE_ML = tuple((name, name.title()) for name in CORE_ML_FRAMES)
+"""Frames of the Core ML instrument, each of which is a lane, and their titles."""
+_OTHER = "other"
+"""The one that is not drawn where it has no rows."""
 
 
 def _grouped(trace: Trace) -> Iterator[LaneRows]:
-    for lane, name, title in _CORE_ML:
+    for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
-        if lane is Lane.UNKNOWN and frame.empty:
+        if name == _OTHER and frame.empty:
             continue
         words = _words(trace, CORE_ML, Reason.OTHER_LANES)
         yield _lane(name, title, CORE_ML, FrameIntervals.of(name, frame), words)
 
 
 def _ungrouped(trace: Trace) -> Iterator[LaneRows]:
-    for _, name, title in _CORE_ML:
+    for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
         intervals = FrameIntervals.of(name, frame)
         if frame.empty:
-            if name != "other":
+            if name != _OTHER:
                 yield _lane(name, title, title, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
             continue
         for label, positions in _groups(frame, "label"):
@@ -101,7 +99,7 @@ def _ungrouped(trace: Trace) -> Iterator[LaneRows]:
 
 def _by_model(trace: Trace) -> Iterator[LaneRows]:
     lanes_of_model: dict[str, list[LaneRows]] = {str(name): [] for name in trace.models["name"]}
-    for _, name, title in _CORE_ML:
+    for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
         intervals = FrameIntervals.of(name, frame)
         for model, positions in _groups(frame, "model"):
@@ -170,15 +168,9 @@ def _strips(trace: Trace) -> Iterator[LaneRows]:
     strips = [(context, context.strip) for context in CONTEXT if context.strip is not None]
     for context, strip in sorted(strips, key=lambda each: not each[1].first):
         frame = trace.context.get(context.name)
-        if frame is None or frame.empty:
-            words = reason(trace, context.schemas)
-            yield LaneRows(context.name, strip.title, "System", None, words, pinned=True, strip=True)
-            continue
-        codes, texts = coded(frame, strip.column)
-        categories = [Category[strip.colors.get(text.casefold(), Category.OTHER.name)] for text in texts]
-        intervals = FrameIntervals.of_states(context.name, frame, recoded(codes, categories), codes, texts)
-        events = intervals.events(np.arange(len(frame)))
-        yield LaneRows(context.name, strip.title, "System", events, pinned=True, strip=True)
+        states = None if frame is None or frame.empty else _states(context.name, frame, strip.column, strip.colors)
+        words = reason(trace, context.schemas) if states is None else ""
+        yield LaneRows(context.name, strip.title, "System", states, words, pinned=True, strip=True)
 
 
 def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
@@ -186,10 +178,15 @@ def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
     frame = main_thread_frame(trace)
     if frame.empty:
         return ()
-    codes, texts = coded(frame, "state")
-    categories = recoded(codes, [Category.APP])
-    events = FrameIntervals.of_states(FRAME, frame, categories, codes, texts).events(np.arange(len(frame)))
-    return (LaneRows(FRAME, "Main thread", "System", events, pinned=True, strip=True),)
+    states = _states(FRAME, frame, "state", {"running": Category.APP.name})
+    return (LaneRows(FRAME, "Main thread", "System", states, pinned=True, strip=True),)
+
+
+def _states(name: str, frame: pd.DataFrame, column: str, colors: Mapping[str, str]) -> Events:
+    codes, texts = coded(frame, column)
+    categories = [Category[colors.get(text.casefold(), Category.OTHER.name)] for text in texts]
+    intervals = FrameIntervals.of_states(name, frame, recoded(codes, categories), codes, texts)
+    return intervals.events(np.arange(len(frame)))
 
 
 def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:

@@ -138,10 +138,8 @@ def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, Comm
 def _context(binding: _Binding) -> dict[str, pd.DataFrame]:
     """The context frames whose tables can be had, by name."""
     frames = {each.name: binding.bind(each.schemas, context_frame, each.fields) for each in CONTEXT}
-    recorded = binding.bind(signposts.INTERVAL_SCHEMAS, signposts.bind_intervals)
-    single = binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)
-    if single is not None:
+    if (single := binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)) is not None:
         binding.notes += single.notes
-    frames["signposts"] = signposts.joined_intervals(recorded, None if single is None else single.intervals)
-    frames["signpost_events"] = None if single is None else single.events
+        frames["signposts"] = signposts.joined_intervals(frames["signposts"], single.intervals)
+        frames["signpost_events"] = single.events
     return {name: frame for name, frame in frames.items() if frame is not None}

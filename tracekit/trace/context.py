@@ -58,11 +58,6 @@ class Field:
     required: bool = False
     """Whether the table means nothing without it."""
 
-    @property
-    def mnemonic(self) -> str:
-        """Column of the table."""
-        return self.column or self.name.replace("_", "-")
-
 
 def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
     """The rows as a context frame. Raises `MissingColumn` where a required field is absent. O(n log n)."""
@@ -82,12 +77,13 @@ def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _columns(table: Table, field: Field) -> dict[str, object]:
+    mnemonic = field.column or field.name.replace("_", "-")
     if field.form is Form.INTEGER:
         read = required_integers if field.required else optional_integers
-        return {field.name: nullable(read(table, field.mnemonic))}
-    cells = (required_values if field.required else optional_values)(table, field.mnemonic)
+        return {field.name: nullable(read(table, mnemonic))}
+    cells = (required_values if field.required else optional_values)(table, mnemonic)
     if field.form is Form.PROCESS:
-        name, pid = processes(table, field.mnemonic)
+        name, pid = processes(table, mnemonic)
         return {field.name: name, field.name.replace("process", "pid"): pid}
     if field.form is Form.THREAD:
         ids = [value.tid if isinstance(value, Thread) else None for value in cells.values]

@@ -16,6 +16,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, or_minus_one, stacked, texts_in
+from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame
 
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
 
 
-EVENT_FRAMES = ("activity", "data", "compute", "other", "hardware")
+CORE_ML_FRAMES = tuple(coreml.INSTRUMENT.frames.values())
+"""Frames of the Core ML instrument, whose table has no process column."""
+EVENT_FRAMES = (*CORE_ML_FRAMES, "hardware")
 """Frames of `Trace` that share the columns of `tracekit.trace.events`."""
-CORE_ML_FRAMES = ("activity", "data", "compute", "other")
-"""Those of the Core ML instrument, whose table has no process column."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

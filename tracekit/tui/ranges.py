@@ -9,9 +9,10 @@ import numpy as np
 from tracekit.analysis.aggregation import NO_EVENT, aggregate, aggregate_hardware, hardware_titles, sort_rows
 from tracekit.analysis.latency import warm_mask
 from tracekit.report.formatting import duration, moment
-from tracekit.trace.events import Kind, Lane, Level
+from tracekit.trace.events import Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
 from tracekit.trace.frames import is_any
+from tracekit.trace.instruments import coreml
 from tracekit.tui.filtering import passing
 from tracekit.tui.query import filter_words
 
@@ -50,7 +51,7 @@ def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tup
 def durations_of_row(state: State, ref: RowRef) -> IntArray:
     """Durations in ns of the events that a row of the aggregation counts: shape (n,). O(n)."""
     session, row, trace = state.session, ref.source, state.session.judged
-    name = _FRAMES.get(row.lane, "hardware")
+    name = coreml.INSTRUMENT.frames.get(row.lane, "hardware")
     frame = getattr(trace, name)
     keep = session.in_judged(name, passing(session.trace, name, state.filter, None)).copy()
     if state.range is not None:
@@ -71,10 +72,6 @@ def durations_of_row(state: State, ref: RowRef) -> IntArray:
         chosen = chosen[warm_mask(trace.activity, chosen)]
     durations: IntArray = chosen["duration_ns"].to_numpy()
     return durations
-
-
-_FRAMES: dict[str, str] = {Lane.ACTIVITY: "activity", Lane.DATA: "data", Lane.COMPUTE: "compute", Lane.UNKNOWN: "other"}
-"""Frames of Core ML's lanes."""
 
 
 def durations_of_model(session: Session, name: str) -> IntArray:

@@ -8,6 +8,11 @@ from tracekit.trace.context import Field, Form
 from tracekit.trace.instruments import coreml, gpu, mps, neural_engine, signposts
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 
+_PROCESS = Field("process", Form.PROCESS)
+_THREAD = Field("thread", Form.THREAD)
+_INDUCED = Field("induced", Form.INTEGER, column="is-induced")
+"""1 where a developer's condition forced a state."""
+
 INSTRUMENTS: tuple[Instrument, ...] = (
     coreml.INSTRUMENT,
     neural_engine.INSTRUMENT,
@@ -23,14 +28,13 @@ INSTRUMENTS: tuple[Instrument, ...] = (
                 ("metal-gpu-state-intervals",),
                 (Field("state", required=True), Field("label"), Field("gpu")),
             ),
-            # `induced` is 1 where a developer's condition forced the state.
             Context(
                 "gpu_performance",
                 ("gpu-performance-state-intervals",),
                 (
                     Field("state", column="gpu-performance-state", required=True),
                     Field("gpu", column="track-label"),
-                    Field("induced", Form.INTEGER, column="is-induced"),
+                    _INDUCED,
                 ),
                 Strip("GPU clock", "state", {"minimum": "LOW", "medium": "MEDIUM", "maximum": "HIGH"}),
             ),
@@ -41,15 +45,11 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         "Thermal State",
         "thermal states of the device",
         context=(
-            # A state may also be `Unknown`; `induced` is 1 where a developer's condition forced it.
+            # A state may also be `Unknown`.
             Context(
                 "thermal",
                 ("device-thermal-state-intervals",),
-                (
-                    Field("state", column="thermal-state", required=True),
-                    Field("track", column="track-label"),
-                    Field("induced", Form.INTEGER, column="is-induced"),
-                ),
+                (Field("state", column="thermal-state", required=True), Field("track", column="track-label"), _INDUCED),
                 Strip(
                     "Thermal",
                     "state",
@@ -67,19 +67,13 @@ INSTRUMENTS: tuple[Instrument, ...] = (
             Context(
                 "hangs",
                 ("potential-hangs",),
-                (Field("hang_type", required=True), Field("process", Form.PROCESS), Field("thread", Form.THREAD)),
+                (Field("hang_type", required=True), _PROCESS, _THREAD),
                 Strip("Hangs", "hang_type", {"hang": "SERIOUS", "severe hang": "CRITICAL", "microhang": "FAIR"}),
             ),
             Context(
                 "hang_risks",
                 ("hang-risks",),
-                (
-                    Field("message", required=True),
-                    Field("severity"),
-                    Field("event_type"),
-                    Field("process", Form.PROCESS),
-                    Field("thread", Form.THREAD),
-                ),
+                (Field("message", required=True), Field("severity"), Field("event_type"), _PROCESS, _THREAD),
             ),
         ),
         added_as="Hangs",
@@ -94,13 +88,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
             Context(
                 "points_of_interest",
                 ("PointsOfInterestEvents",),
-                (
-                    Field("name", required=True),
-                    Field("subsystem"),
-                    Field("message"),
-                    Field("process", Form.PROCESS),
-                    Field("thread", Form.THREAD),
-                ),
+                (Field("name", required=True), Field("subsystem"), Field("message"), _PROCESS, _THREAD),
             ),
         ),
         added_as="Points of Interest",
@@ -121,7 +109,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
             Context(
                 "life_cycle",
                 ("life-cycle-period",),
-                (Field("period", required=True), Field("group"), Field("process", Form.PROCESS), Field("narrative")),
+                (Field("period", required=True), Field("group"), _PROCESS, Field("narrative")),
             ),
         ),
         in_template=True,
@@ -133,7 +121,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
             Context(
                 "processes",
                 ("process-info",),
-                (Field("process", Form.PROCESS), Field("process_name"), Field("unique_id", Form.INTEGER)),
+                (_PROCESS, Field("process_name"), Field("unique_id", Form.INTEGER)),
                 timeless=True,
             ),
         ),

@@ -101,6 +101,7 @@ INSTRUMENT = Instrument(
     "Core ML",
     "loads, predictions, data and compute events of the target's models",
     ("coreml-os-signpost",),
+    {Lane.ACTIVITY: "activity", Lane.DATA: "data", Lane.COMPUTE: "compute", Lane.UNKNOWN: "other"},
     colors={
         Kind.LOAD: "LOAD",
         Kind.LOAD_CACHED: "LOAD_CACHED",

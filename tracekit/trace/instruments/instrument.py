@@ -73,6 +73,8 @@ class Instrument:
     """What its rows are."""
     tables: tuple[str, ...] = ()
     """Schemas of tables that become something else than one of these:"""
+    frames: Mapping[str, str] = field(default_factory=dict)
+    """Frames of `Trace` that hold its rows alone, by lane."""
     hardware: Hardware | None = None
     context: tuple[Context, ...] = ()
     colors: Mapping[str, str] = field(default_factory=dict)
@@ -93,6 +95,11 @@ class Instrument:
         """Schemas of all its tables."""
         parts = (*self.context, *(() if self.hardware is None else (self.hardware,)))
         return (*self.tables, *(schema for part in parts for schema in part.schemas))
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """What column `lane` of the event frames holds for its rows."""
+        return (*self.frames, *(() if self.hardware is None else (self.hardware.lane,)))
 
     @property
     def empty_means(self) -> str:

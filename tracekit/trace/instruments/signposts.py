@@ -16,7 +16,7 @@ from tracekit.recording.table import CodedCells, Column, IntegerCells, Table
 from tracekit.trace.binding import flags, optional_values, required_values
 from tracekit.trace.collect import Rows, chosen, group_ids, take_cells
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
-from tracekit.trace.instruments.instrument import Instrument
+from tracekit.trace.instruments.instrument import Context, Instrument
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 EVENT_SCHEMAS = ("os-signpost",)
-INTERVAL_SCHEMAS = ("os-signpost-interval", "OSSignpostIntervals")
 
 _COMMON = (
     Field("name", required=True),
@@ -57,11 +56,6 @@ class Signposts:
     """How many beginnings and ends have no counterpart."""
 
 
-def bind_intervals(rows: Rows) -> pd.DataFrame:
-    """Intervals as the recording has them. Raises `MissingColumn` where the table has no time or no name."""
-    return context_frame(rows, INTERVAL_FIELDS)
-
-
 def bind_signposts(rows: Rows) -> Signposts:
     """Intervals and events of the `os-signpost` tables. Raises `MissingColumn` without time, name or event type."""
     event_type = required_values(rows.table, "event-type")
@@ -79,10 +73,10 @@ def bind_signposts(rows: Rows) -> Signposts:
     return Signposts(intervals, events, notes)
 
 
-def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame | None) -> pd.DataFrame | None:
+def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.DataFrame:
     """Both frames as one; an interval that the recording has finished and that was also paired is one interval."""
-    if recorded is None or paired is None:
-        return paired if recorded is None else recorded
+    if recorded is None:
+        return paired
     both = pd.concat([recorded, paired], ignore_index=True)
     both = both.astype({name: "category" for name, dtype in recorded.dtypes.items() if dtype == "category"})
     from_pairs = np.arange(len(both)) >= len(recorded)
@@ -138,7 +132,8 @@ def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:
 INSTRUMENT = Instrument(
     "Signposts",
     "events and intervals that the app and the system log",
-    (*EVENT_SCHEMAS, *INTERVAL_SCHEMAS),
+    EVENT_SCHEMAS,
+    context=(Context("signposts", ("os-signpost-interval", "OSSignpostIntervals"), INTERVAL_FIELDS),),
     added_as="os_signpost",
     plural=True,
 )
