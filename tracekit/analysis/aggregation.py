@@ -15,7 +15,7 @@ from tracekit.recording.table import Process
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.frames import categorical
-from tracekit.trace.instruments.catalogue import HARDWARE
+from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,7 +56,7 @@ class Titles:
     processes: tuple[str | None, ...]
 
 
-HARDWARE_TITLES = {kind: title for entry in HARDWARE.values() for kind, title in entry.titles.items()}
+HARDWARE_TITLES = {kind: work.title for entry in INSTRUMENTS for kind, work in entry.kinds.items() if work.title}
 """What rows of the hardware lanes are called in the aggregation."""
 
 NO_EVENT = "unnamed event"

@@ -78,7 +78,7 @@ LOOKS: dict[Category, Look] = {
 FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}
 """What fills a bar of something that was not recorded itself, so that it differs in more than its color."""
 
-OF_KIND: dict[str, Category] = {kind: Category[name] for entry in INSTRUMENTS for kind, name in entry.colors.items()}
+OF_KIND = {kind: Category[work.color] for entry in INSTRUMENTS for kind, work in entry.kinds.items()}
 
 OF_DEVICE: dict[Device, Category] = {
     Device.CPU: Category.CPU,

@@ -65,8 +65,9 @@ print(json.dumps({
 
 
 def test_colors_name_categories():
-    named = [*(each.colors for each in INSTRUMENTS), *(each.strip.colors for each in CONTEXT if each.strip)]
-    assert {name for colors in named for name in colors.values()} <= set(Category.__members__)
+    of_kinds = {work.color for entry in INSTRUMENTS for work in entry.kinds.values()}
+    of_states = {color for each in CONTEXT if each.strip for color in each.strip.colors.values()}
+    assert of_kinds | of_states <= set(Category.__members__)
 
 
 @pytest.fixture(scope="module")

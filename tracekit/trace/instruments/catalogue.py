@@ -36,7 +36,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
                     Field("gpu", column="track-label"),
                     _INDUCED,
                 ),
-                Strip("GPU clock", "state", {"minimum": "LOW", "medium": "MEDIUM", "maximum": "HIGH"}),
+                Strip("GPU clock", {"minimum": "LOW", "medium": "MEDIUM", "maximum": "HIGH"}),
             ),
         ),
         in_template=True,
@@ -52,7 +52,6 @@ INSTRUMENTS: tuple[Instrument, ...] = (
                 (Field("state", column="thermal-state", required=True), Field("track", column="track-label"), _INDUCED),
                 Strip(
                     "Thermal",
-                    "state",
                     {"nominal": "GOOD", "fair": "FAIR", "serious": "SERIOUS", "critical": "CRITICAL"},
                     first=True,
                 ),
@@ -68,7 +67,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
                 "hangs",
                 ("potential-hangs",),
                 (Field("hang_type", required=True), _PROCESS, _THREAD),
-                Strip("Hangs", "hang_type", {"hang": "SERIOUS", "severe hang": "CRITICAL", "microhang": "FAIR"}),
+                Strip("Hangs", {"hang": "SERIOUS", "severe hang": "CRITICAL", "microhang": "FAIR"}, "hang_type"),
             ),
             Context(
                 "hang_risks",

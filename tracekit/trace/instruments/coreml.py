@@ -14,7 +14,7 @@ import numpy as np
 from tracekit.trace.binding import flags, mapped, optional_values, recode, required_values, text
 from tracekit.trace.events import Kind, Lane, Level
 from tracekit.trace.frames import event_frame, fixed, reordered, sort_order
-from tracekit.trace.instruments.instrument import Instrument
+from tracekit.trace.instruments.instrument import Instrument, Work
 from tracekit.trace.names import ModelName, split_names
 from tracekit.trace.vocabulary import event_meaning, event_type_lane
 
@@ -102,23 +102,23 @@ INSTRUMENT = Instrument(
     "loads, predictions, data and compute events of the target's models",
     ("coreml-os-signpost",),
     {Lane.ACTIVITY: "activity", Lane.DATA: "data", Lane.COMPUTE: "compute", Lane.UNKNOWN: "other"},
-    colors={
-        Kind.LOAD: "LOAD",
-        Kind.LOAD_CACHED: "LOAD_CACHED",
-        Kind.LOAD_UNCACHED: "LOAD",
-        Kind.COMPILE: "COMPILE",
-        Kind.PREDICTION: "PREDICTION",
-        Kind.INPUT_VALIDATION: "VALIDATION",
-        Kind.INPUT_COPY: "INPUT_COPY",
-        Kind.DATA_CAST: "CAST",
-        Kind.OUTPUT_TRANSFORMATION: "OUTPUT",
-        Kind.ANE_DATA_COPY: "ANE_COPY",
-        Kind.CPU_COMPUTE: "CPU",
+    kinds={
+        Kind.LOAD: Work("LOAD"),
+        Kind.LOAD_CACHED: Work("LOAD_CACHED"),
+        Kind.LOAD_UNCACHED: Work("LOAD"),
+        Kind.COMPILE: Work("COMPILE"),
+        Kind.PREDICTION: Work("PREDICTION"),
+        Kind.INPUT_VALIDATION: Work("VALIDATION"),
+        Kind.INPUT_COPY: Work("INPUT_COPY"),
+        Kind.DATA_CAST: Work("CAST"),
+        Kind.OUTPUT_TRANSFORMATION: Work("OUTPUT"),
+        Kind.ANE_DATA_COPY: Work("ANE_COPY"),
+        Kind.CPU_COMPUTE: Work("CPU"),
         # Work of the CPU, whatever device the event is filed under.
-        Kind.GPU_PREPARE: "CPU",
-        Kind.GPU_REQUEST: "GPU",
-        Kind.ANE_REQUEST: "ANE",
-        Kind.OTHER: "OTHER",
+        Kind.GPU_PREPARE: Work("CPU"),
+        Kind.GPU_REQUEST: Work("GPU"),
+        Kind.ANE_REQUEST: Work("ANE"),
+        Kind.OTHER: Work("OTHER"),
     },
     added_as="Core ML",
     in_template=True,

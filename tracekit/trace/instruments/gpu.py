@@ -14,7 +14,7 @@ from tracekit.trace.binding import flags, mapped, optional_integers, optional_va
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
 from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
-from tracekit.trace.instruments.instrument import Hardware, Instrument
+from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import gpu_labels
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
 INSTRUMENT = Instrument(
     "GPU",
     "GPU work of the whole device",
-    hardware=Hardware(Lane.GPU, ("metal-gpu-intervals",), bind, {Kind.GPU_EXEC: "GPU execution"}, by_owner=True),
-    colors={Kind.GPU_EXEC: "GPU"},
+    hardware=Hardware(Lane.GPU, ("metal-gpu-intervals",), bind, by_owner=True),
+    kinds={Kind.GPU_EXEC: Work("GPU", "GPU execution")},
     added_as="GPU",
     in_template=True,
 )

@@ -4,7 +4,7 @@ emptiness and absence of them mean."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     Binder = Callable[[Rows, KnownModels, Process | None], tuple[pd.DataFrame, CommandBuffers | None]]
 
 
+class Work(NamedTuple):
+    """Rows of one kind."""
+
+    color: str
+    """Name of a `tracekit.lanes.categories.Category`."""
+    title: str = ""
+    """What they are called in the aggregation, where labels name single pieces of work."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hardware:
     """Rows of the hardware frame, with a lane of their own."""
@@ -30,8 +39,6 @@ class Hardware:
     bind: Binder
     """Event frame and command buffers of the rows, for the models that Core ML names and the target. Raises
     `UnreadableRecording` where they cannot be understood."""
-    titles: Mapping[str, str]
-    """What rows of each kind are called in the aggregation, since their labels name single pieces of work."""
     once: bool = False
     """Whether identical rows of its tables are one row written twice."""
     by_owner: bool = False
@@ -43,10 +50,10 @@ class Strip:
     """A thin lane of states, which tile time."""
 
     title: str
-    column: str
-    """Column of the state."""
     colors: Mapping[str, str]
-    """Category of each state in folded text, as in `Instrument.colors`. Others are drawn as unknown."""
+    """Category of each state in folded text, as in `Work`. Others are drawn as unknown."""
+    column: str = "state"
+    """Column of the state."""
     first: bool = False
     """Whether it stands above the strips of instruments before it."""
 
@@ -77,8 +84,8 @@ class Instrument:
     """Frames of `Trace` that hold its rows alone, by lane."""
     hardware: Hardware | None = None
     context: tuple[Context, ...] = ()
-    colors: Mapping[str, str] = field(default_factory=dict)
-    """Category of the rows of each kind: the name of a `tracekit.lanes.categories.Category`."""
+    kinds: Mapping[str, Work] = field(default_factory=dict)
+    """What column `kind` of the event frames holds for its rows."""
     added_as: str = ""
     """What `tracekit record --instrument` adds to record it; empty where it comes with another instrument alone."""
     in_template: bool = False

@@ -15,7 +15,7 @@ from tracekit.trace.binding import constant, mapped, optional_values, processes,
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
 from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
-from tracekit.trace.instruments.instrument import Hardware, Instrument
+from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import mps_command_buffers
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ INSTRUMENT = Instrument(
     "MPS",
     "MPS graphs sent to the GPU; the rows count graphs but do not time them, because a row ends with the first command "
     "buffer of its graph",
-    hardware=Hardware(Lane.MPS, ("mps-hw-intervals",), bind, {Kind.MPS_DISPATCH: "MPS graph dispatch"}),
-    colors={Kind.MPS_DISPATCH: "MPS"},
+    hardware=Hardware(Lane.MPS, ("mps-hw-intervals",), bind),
+    kinds={Kind.MPS_DISPATCH: Work("MPS", "MPS graph dispatch")},
     in_template=True,
 )

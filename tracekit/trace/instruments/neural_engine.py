@@ -12,7 +12,7 @@ from tracekit.trace.binding import mapped, recode, required_values, text
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame, fixed
 from tracekit.trace.instruments.hardware import active, attribution, depths
-from tracekit.trace.instruments.instrument import Hardware, Instrument
+from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import neural_engine_label
 
 if TYPE_CHECKING:
@@ -49,18 +49,12 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
 INSTRUMENT = Instrument(
     "Neural Engine",
     "Neural Engine activity of the whole device, without process names",
-    hardware=Hardware(
-        Lane.NEURAL_ENGINE,
-        ("ane-hw-intervals", "ane-hw-intervals-internal"),
-        bind,
-        {
-            Kind.ANE_EXEC: "Neural Engine execution",
-            Kind.ANE_LOAD: "Neural Engine load",
-            Kind.ANE_COMPILE: "Neural Engine compilation",
-        },
-        once=True,
-    ),
-    colors={Kind.ANE_EXEC: "ANE", Kind.ANE_LOAD: "LOAD", Kind.ANE_COMPILE: "COMPILE"},
+    hardware=Hardware(Lane.NEURAL_ENGINE, ("ane-hw-intervals", "ane-hw-intervals-internal"), bind, once=True),
+    kinds={
+        Kind.ANE_EXEC: Work("ANE", "Neural Engine execution"),
+        Kind.ANE_LOAD: Work("LOAD", "Neural Engine load"),
+        Kind.ANE_COMPILE: Work("COMPILE", "Neural Engine compilation"),
+    },
     added_as="Neural Engine",
     in_template=True,
 )
