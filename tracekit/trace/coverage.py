@@ -101,10 +101,7 @@ def _what(reason: str) -> str:
 
 def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str, str]:
     if contents.has_table_of_contents:
-        return (
-            f"{instrument.were} not recorded",
-            instrument.record_with,
-        )
+        return f"{instrument.were} not recorded", instrument.record_with
     conclusion = (
         f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents"
     )
