@@ -119,6 +119,4 @@ def test_an_archive_of_nothing_and_one_of_a_bundle_say_so(write: Write) -> None:
     with pytest.raises(UnreadableRecording, match=r"'a.zip' contains no `xctrace export` XML"):
         open_recording(write(packed(), "a.zip"))
     with pytest.raises(UnreadableRecording, match=r"'a.zip' is an unfinished recording"):
-        open_recording(
-            write(packed(("run.trace/corespace/run1/x", b"\0"), ("run.trace/open.creq", b"\0")), "a.zip")
-        )
+        open_recording(write(packed(("run.trace/corespace/run1/x", b"\0"), ("run.trace/open.creq", b"\0")), "a.zip"))
