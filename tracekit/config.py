@@ -26,9 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tracekit.compare.floors import KEYS as FLOOR_KEYS
-from tracekit.compare.floors import Floors, parse_floor
-from tracekit.compare.limits import CheckSettings, check_keys, parse_check
+from tracekit.compare.settings import FLOOR_KEYS, CheckSettings, Floors, check_keys, parse_check, parse_floor
 from tracekit.config_file import settings_in
 from tracekit.detectors.budgets import with_budgets
 from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations

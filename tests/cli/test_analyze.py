@@ -11,7 +11,7 @@ import pytest
 
 from tracekit import analyze
 from tracekit.cli.analyze import FORMATS, PARTS, SEVERITIES
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import ExitStatus
 from tracekit.cli.reports import size_words, status_of
 from tracekit.detectors.outcomes import Severity
 from tracekit.report.renderers import text

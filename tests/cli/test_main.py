@@ -14,8 +14,7 @@ import pytest
 
 import tracekit as package
 from tracekit.cli import parser as parser_module
-from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import Command, ExitStatus
 from tracekit.cli.parser import COMMANDS, build_parser
 from tracekit.errors import UsageError
 

@@ -23,11 +23,10 @@ from tracekit.api import judge
 from tracekit.compare.against_baseline import false_alarms, smallest_visible
 from tracekit.compare.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
 from tracekit.compare.comparison import compare
-from tracekit.compare.floors import Floors
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.latency import METHOD_VERSION, Answer, compare_latency
-from tracekit.compare.limits import CheckSettings, Limit
 from tracekit.compare.measurements import measure
+from tracekit.compare.settings import CheckSettings, Floors, Limit
 from tracekit.compare.verdict import Verdict
 from tracekit.documents.both_sides import Drawing, lanes_of_both
 from tracekit.documents.comparison import comparison_document

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tracekit.compare.baseline import baseline_of
-from tracekit.compare.floors import Floors
 from tracekit.compare.gate import Allowed, check
-from tracekit.compare.limits import CheckSettings, Limit, Suppression
+from tracekit.compare.settings import CheckSettings, Floors, Limit, Suppression
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.errors import UsageError
 

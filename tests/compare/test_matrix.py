@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 
 from support.performance_reports import article_2026, coremltools_json
-from tracekit.compare.matrix import REPORTS_NOTE, Figures, Source, expanded_labels, labels_of, matrix, sources_of
-from tracekit.compare.performance import source_of_report
+from tracekit.compare.matrix import (
+    REPORTS_NOTE,
+    Figures,
+    Source,
+    expanded_labels,
+    labels_of,
+    matrix,
+    source_of_report,
+    sources_of,
+)
 from tracekit.errors import UsageError
 from tracekit.model_files.performance import report_of
 

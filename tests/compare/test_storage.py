@@ -11,8 +11,8 @@ import pytest
 
 from tracekit.compare.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
 from tracekit.compare.comparison import compare
-from tracekit.compare.floors import Floors
 from tracekit.compare.renderers.baseline import render_baseline
+from tracekit.compare.settings import Floors
 from tracekit.compare.storage import MalformedError, from_plain, to_plain
 from tracekit.errors import TracekitError, UsageError
 

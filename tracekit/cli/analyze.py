@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracekit.cli.checks import add_check_arguments, ids, settings
 from tracekit.cli.command import Command
 from tracekit.cli.inputs import (
     add_format_arguments,
@@ -19,14 +18,14 @@ from tracekit.cli.inputs import (
     add_run_argument,
     xctrace_options,
 )
-from tracekit.cli.project import add_config_arguments, config_of
+from tracekit.cli.project import add_check_arguments, add_config_arguments, config_of, ids, settings
 from tracekit.errors import unknown
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ArgumentGroup
 
     from tracekit.api import Analysis
-    from tracekit.cli.exits import ExitStatus
+    from tracekit.cli.command import ExitStatus
     from tracekit.cli.several import Input
 
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -125,7 +124,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
-    from tracekit.cli.exits import ExitStatus
+    from tracekit.cli.command import ExitStatus
     from tracekit.cli.output import narrate
     from tracekit.cli.reports import check_output, print_report, size_words, status_of, write_report
     from tracekit.report.renderers.formats import renderer_for

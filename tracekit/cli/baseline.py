@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import Command, ExitStatus
 from tracekit.cli.inputs import add_reader_arguments, add_worker_arguments
 from tracekit.cli.measuring import all_measurements, measure_all, recordings_in
 from tracekit.cli.project import add_config_arguments, config_of
@@ -15,7 +14,7 @@ from tracekit.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from tracekit.compare.floors import Floors
+    from tracekit.compare.settings import Floors
 
 
 def add_arguments(parser: ArgumentParser) -> None:

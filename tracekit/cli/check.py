@@ -22,7 +22,7 @@ from tracekit.errors import TracekitError, words_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from tracekit.cli.exits import ExitStatus
+    from tracekit.cli.command import ExitStatus
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.gate import Gate
     from tracekit.compare.measurements import Measurements

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import ExitStatus
 from tracekit.cli.forms import deliver, files_of, form_of
 from tracekit.errors import TracekitError, UsageError
 

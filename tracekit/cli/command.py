@@ -1,15 +1,29 @@
-"""What a command is. Modules of commands are light: whatever is heavy is imported inside `run`."""
+"""What a command is, and what it returns. Modules of commands are light: whatever is heavy is imported inside `run`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
-    from tracekit.cli.exits import ExitStatus
+
+class ExitStatus(IntEnum):
+    """What the process returns to its caller. Scripts and CI depend on the numbers."""
+
+    DONE = 0
+    """Done; no finding at or above `--fail-on`."""
+    GATE_FAILED = 1
+    """A finding reached `--fail-on`."""
+    UNUSABLE = 2
+    """Unusable input, bad usage, or a check that failed."""
+    INCONCLUSIVE = 3
+    """No check could be evaluated."""
+    INTERRUPTED = 130
+    """Stopped with Ctrl-C (128 + SIGINT, as shells have it)."""
 
 
 @dataclass(frozen=True, slots=True)

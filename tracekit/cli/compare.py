@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Sequence
 
-    from tracekit.cli.exits import ExitStatus
+    from tracekit.cli.command import ExitStatus
     from tracekit.cli.measuring import Measured
     from tracekit.documents.both_sides import Drawing
     from tracekit.render.blocks import Document

@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
-from tracekit.cli.command import Next
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import ExitStatus, Next
 from tracekit.cli.output import data_alone, emit, narrate
 from tracekit.cli.parser import COMMANDS, build_parser
 from tracekit.cli.terminated import Terminated

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import Command, ExitStatus
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import Command, ExitStatus
 from tracekit.cli.inputs import add_reader_arguments, add_run_argument, xctrace_options
 from tracekit.errors import UsageError, unknown
 

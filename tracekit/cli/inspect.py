@@ -6,11 +6,9 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.cli.checks import add_check_arguments, ids, settings
-from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import Command, ExitStatus
 from tracekit.cli.forms import add_form_arguments, deliver, files_of, form_of
-from tracekit.cli.project import add_config_arguments, config_of
+from tracekit.cli.project import add_check_arguments, add_config_arguments, config_of, ids, settings
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tracekit.cli.project import add_config_arguments, config_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from tracekit.cli.exits import ExitStatus
+    from tracekit.cli.command import ExitStatus
 
 FORMS = ("text", "markdown", "html", "json", "csv")
 
@@ -38,8 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Measure all recordings and print their figures side by side."""
-    from tracekit.compare.matrix import expanded_labels, labels_of, matrix, sources_of
-    from tracekit.compare.performance import source_of_report
+    from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
     from tracekit.compare.renderers.matrix_csv import render_csv
     from tracekit.documents.matrix import matrix_document
     from tracekit.report.renderers.serialize import to_json

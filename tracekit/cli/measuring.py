@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import ExitStatus
 from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.progress import RUNNING, showing_progress, tell_done
 from tracekit.cli.several import REPORT, bundles_in, reports_in

@@ -6,8 +6,7 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import Command, ExitStatus
 from tracekit.errors import TracekitError, UsageError
 
 if TYPE_CHECKING:
@@ -51,8 +50,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.forms import deliver
     from tracekit.cli.output import narrate
     from tracekit.cli.reports import check_output, write_report
-    from tracekit.compare.matrix import matrix
-    from tracekit.compare.performance import source_of_report
+    from tracekit.compare.matrix import matrix, source_of_report
     from tracekit.documents.matrix import matrix_document
     from tracekit.model_files.profiling import core_ml, profile
     from tracekit.report.choice import plain

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command, Next
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import Command, ExitStatus, Next
 from tracekit.cli.inputs import seconds
 from tracekit.errors import TracekitError, UsageError
 

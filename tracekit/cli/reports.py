@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import ExitStatus
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:

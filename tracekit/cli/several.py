@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import ExitStatus
 from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.output import narrate
 from tracekit.cli.progress import RUNNING, showing_progress, tell_done

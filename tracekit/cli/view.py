@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import Command, ExitStatus
 from tracekit.cli.inputs import (
     add_model_argument,
     add_model_file_arguments,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.exits import ExitStatus
+from tracekit.cli.command import ExitStatus
 from tracekit.cli.inputs import xctrace_options
 from tracekit.errors import UsageError
 

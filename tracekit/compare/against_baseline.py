@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.comparison import Comparison
     from tracekit.compare.findings import FindingChange
-    from tracekit.compare.floors import Floors
     from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.limits import CheckSettings
     from tracekit.compare.measurements import Measurements
     from tracekit.compare.models import ModelComparison
+    from tracekit.compare.settings import CheckSettings, Floors
 
 _VERDICTS = {Answer.REGRESSED: Verdict.FAILED, Answer.NOT_ENOUGH_DATA: Verdict.NOT_ENOUGH_DATA}
 _REASONS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.compare.figures import missing, said, with_basis
-from tracekit.compare.limits import SHARES
+from tracekit.compare.settings import SHARES
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 from tracekit.report.totals import SEVERITIES
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from datetime import date
 
     from tracekit.compare.figures import Figure, ModelFigures
-    from tracekit.compare.limits import CheckSettings, Limit
     from tracekit.compare.measurements import CheckResult, Measurements
+    from tracekit.compare.settings import CheckSettings, Limit
 
 
 def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> list[Item]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.compare.findings import finding_changes
-from tracekit.compare.floors import Floors
 from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
 from tracekit.compare.measurements import Environment
 from tracekit.compare.models import Basis, Presence, compare_model
+from tracekit.compare.settings import Floors
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:

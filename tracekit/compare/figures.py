@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.compare.latency import median_interval
-from tracekit.compare.limits import NAMES, SHARES, TIMES
+from tracekit.compare.settings import NAMES, SHARES, TIMES
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ModelFigures:
 
     model: str
     figures: Mapping[str, Figure]
-    """By the name of their limit, in the order of `tracekit.compare.limits.NAMES`."""
+    """By the name of their limit, in the order of `tracekit.compare.settings.NAMES`."""
 
 
 def names_of(recordings: Sequence[Measurements]) -> list[str]:

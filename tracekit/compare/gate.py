@@ -15,7 +15,7 @@ from tracekit.compare.against_baseline import (
 from tracekit.compare.against_settings import finding_items, limit_items, suppression_items
 from tracekit.compare.comparison import check_repeats
 from tracekit.compare.figures import ModelFigures, figures_of
-from tracekit.compare.floors import Floors
+from tracekit.compare.settings import Floors
 from tracekit.compare.verdict import Item, Verdict
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.comparison import Comparison
-    from tracekit.compare.limits import CheckSettings
     from tracekit.compare.measurements import Measurements
+    from tracekit.compare.settings import CheckSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from tracekit.compare.figures import MIN_COUNTS
 from tracekit.compare.latency import MIN_PREDICTIONS, median_of
 from tracekit.errors import UsageError, unknown
+from tracekit.model_files.performance import ComputeUnit
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import IntArray
     from tracekit.compare.measurements import Measurements, ModelMeasurements
+    from tracekit.model_files.performance import PerformanceReport
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""
@@ -174,6 +177,33 @@ def _figures(model: ModelMeasurements, latencies: IntArray) -> Figures:
         cold_load_ns=median_of(model.cold_loads_ns),
         neural_engine=shares.get(str(Device.ANE)),
         units=tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
+    )
+
+
+def source_of_report(report: PerformanceReport) -> Source:
+    """A report as a source. Its placement is a plan, so it has no share of the Neural Engine in what was executed; a
+    report without operations states no compute units. O(operations)."""
+    prediction, load, counts = report.prediction, report.load, report.counts
+    return Source(
+        report.source,
+        PERFORMANCE_REPORT,
+        report.device,
+        report.system,
+        (
+            Figures(
+                model=report.name,
+                predictions=(prediction.count or None) if prediction else None,
+                p50_ns=prediction.median_ns if prediction else None,
+                p95_ns=None,
+                load_ns=load.median_ns if load else None,
+                cold_load_ns=median(load.first_ns) if load and load.first_ns else None,
+                neural_engine=None,
+                units=tuple(map(str, counts)),
+                planned_neural_engine=counts.get(ComputeUnit.NEURAL_ENGINE, 0) / sum(counts.values())
+                if counts
+                else None,
+            ),
+        ),
     )
 
 

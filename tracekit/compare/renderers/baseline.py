@@ -16,7 +16,7 @@ from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.compare.baseline import Baseline
-    from tracekit.compare.floors import Floors
+    from tracekit.compare.settings import Floors
 
 
 def render_baseline(baseline: Baseline, floors: Floors) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit._version import __version__
 from tracekit.characters import visible
-from tracekit.compare.limits import NAMES
+from tracekit.compare.settings import NAMES
 from tracekit.compare.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -1,4 +1,11 @@
-"""What `tracekit check` holds a recording against, as the table `check` of the settings gives it.
+"""The settings of a project that comparisons and `tracekit check` use: how much the latency of each model must change
+to count, and what a build is held against.
+
+min-change = 0.05                 # share of the latency
+min-change-time = "50us"          # and at least this much time
+
+[models."Caption*"]
+min-change = 0.1
 
 [check]
 baseline = "perf/baseline.json"
@@ -18,7 +25,7 @@ expires = 2027-01-31
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +37,10 @@ from tracekit.units import parse_duration
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from tracekit.compare.latency import Floor
+
+FLOOR_KEYS = ("min-change", "min-change-time")
+
 TIMES = ("p50", "p95", "load", "cold-load")
 """Limits that are times: the most that they may be."""
 NUMBERS = ("copies", "in-flight")
@@ -38,6 +49,24 @@ SHARES = ("neural-engine",)
 """Limits that are shares from 0 to 1: the least share of the execution on the Neural Engine."""
 NAMES = (*TIMES, *NUMBERS, *SHARES)
 _KEYS = ("baseline", "findings", "limits", "suppress")
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """The floor of each model: where several patterns set the same, a later one wins."""
+
+    settings: tuple[tuple[str, Mapping[str, float]], ...] = ()
+    """Shell patterns of names, each with fields of `Floor`."""
+
+    def of(self, model: str) -> Floor:
+        """The floor of a model by its name."""
+        from tracekit.compare.latency import Floor
+
+        floor = Floor()
+        for pattern, values in self.settings:
+            if matches(model, pattern):
+                floor = replace(floor, **values)
+        return floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +112,23 @@ class CheckSettings:
     def suppresses(self, check: str, model: str | None, today: date) -> bool:
         """Whether a finding does not count today."""
         return any(entry.expires >= today and entry.covers(check, model) for entry in self.suppressions)
+
+
+def parse_floor(table: Mapping[str, Any], where: str) -> dict[str, float]:
+    """Fields of `Floor` that a table of settings sets. Raises `UsageError` with the key."""
+    values = {}
+    share = table.get("min-change")
+    if share is not None:
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise UsageError(f"'{where}min-change': must be a share from 0 to 1, as 0.05")
+        values["ratio"] = float(share)
+    time = table.get("min-change-time")
+    if time is not None:
+        time_ns = parse_duration(time) if isinstance(time, str) else None
+        if time_ns is None:
+            raise UsageError(f"'{where}min-change-time': must be a time with its unit, as \"50us\"")
+        values["absolute_ns"] = float(time_ns)
+    return values
 
 
 def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
