@@ -112,6 +112,8 @@ def test_the_gate_lets_lesser_findings_pass(tracekit, samples: Path, level: str,
 
 
 def test_the_gate_says_what_closed_it(tracekit, samples: Path, tmp_path: Path) -> None:
+    sharpen = tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", "medium")
+    assert sharpen.err == "tracekit: failed: 2 findings at or above medium: excess-data-copies and float-conversion\n"
     sharpen = tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", "high")
     assert sharpen.err == "tracekit: failed: 1 finding at or above high: excess-data-copies\n"
     # Nothing is wrong with this app: it had loaded its model before the recording began.
