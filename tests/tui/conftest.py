@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import cache
+from inspect import iscoroutinefunction
 from pathlib import Path
 from threading import Event
 
@@ -184,6 +185,29 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
 
     return run
+
+
+@pytest.fixture
+def screen(request: pytest.FixtureRequest, run_view: Callable[..., None], samples: Path) -> Callable[..., None]:
+    """What a test that is a coroutine gets the `Screen` from. Its mark `view` names the samples and has the options of
+    `run_view`; without names the app has opened the sample that loads its models again and again."""
+    mark = request.node.get_closest_marker("view") or pytest.mark.view
+    options = dict(mark.kwargs)
+    if "size" in request.fixturenames:
+        options["size"] = request.getfixturevalue("size")
+    names = mark.args or ("style_transfer_reload",)
+    return lambda test: run_view(test, *(samples / f"{name}.trace" for name in names), **options)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that is a coroutine runs inside the app."""
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    run = arguments.pop("screen")
+    run(lambda screen: pyfuncitem.obj(screen=screen, **arguments))
+    return True
 
 
 @pytest.fixture

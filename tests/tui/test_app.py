@@ -16,226 +16,187 @@ from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of
 
 
-def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        assert screen.state.view == screen.state.bounds
-        assert screen.state.session.report.summary.findings == 1
-        text = screen.text()
-        assert "style_transfer_reload.trace · StyleCam · 16.48 s" in text
-        assert "? keys" in text
-        assert "Thermal" in text
-        assert "not recorded" in text
-
-    run_view(test, reload_sample)
+async def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(screen) -> None:
+    assert screen.state.view == screen.state.bounds
+    assert screen.state.session.report.summary.findings == 1
+    text = screen.text()
+    assert "style_transfer_reload.trace · StyleCam · 16.48 s" in text
+    assert "? keys" in text
+    assert "Thermal" in text
+    assert "not recorded" in text
 
 
-def test_zooming_panning_and_going_back(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        whole = screen.state.view
-        await screen.press("w")
-        assert screen.state.view.span_ns == pytest.approx(whole.span_ns / 2, rel=0.001)
-        zoomed = screen.state.view
-        await screen.press("d")
-        assert screen.state.view.start_ns == pytest.approx(zoomed.start_ns + zoomed.span_ns / 4, rel=0.001)
-        await screen.press("a")
-        assert screen.state.view == zoomed
-        await screen.press("s")
-        assert screen.state.view == whole
-        await screen.press("w", "w", "0")
-        assert screen.state.view == whole
-        await screen.press("left_square_bracket")
-        assert screen.state.view.span_ns == pytest.approx(whole.span_ns / 4, rel=0.001)
-        await screen.press("right_square_bracket")
-        assert screen.state.view == whole
-
-    run_view(test, reload_sample)
+async def test_zooming_panning_and_going_back(screen) -> None:
+    whole = screen.state.view
+    await screen.press("w")
+    assert screen.state.view.span_ns == pytest.approx(whole.span_ns / 2, rel=0.001)
+    zoomed = screen.state.view
+    await screen.press("d")
+    assert screen.state.view.start_ns == pytest.approx(zoomed.start_ns + zoomed.span_ns / 4, rel=0.001)
+    await screen.press("a")
+    assert screen.state.view == zoomed
+    await screen.press("s")
+    assert screen.state.view == whole
+    await screen.press("w", "w", "0")
+    assert screen.state.view == whole
+    await screen.press("left_square_bracket")
+    assert screen.state.view.span_ns == pytest.approx(whole.span_ns / 4, rel=0.001)
+    await screen.press("right_square_bracket")
+    assert screen.state.view == whole
 
 
-def test_after_going_back_a_step_is_the_first_of_others(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("w", "d", "0", "w", "w", "left_square_bracket")
-        assert screen.state.view == screen.state.bounds
-        await screen.press("w", "w", "left_square_bracket")
-        assert screen.state.view == screen.state.bounds
-        await screen.press("left_square_bracket")
-        assert screen.state.view != screen.state.bounds
-
-    run_view(test, reload_sample)
+async def test_after_going_back_a_step_is_the_first_of_others(screen) -> None:
+    await screen.press("w", "d", "0", "w", "w", "left_square_bracket")
+    assert screen.state.view == screen.state.bounds
+    await screen.press("w", "w", "left_square_bracket")
+    assert screen.state.view == screen.state.bounds
+    await screen.press("left_square_bracket")
+    assert screen.state.view != screen.state.bounds
 
 
-def test_walking_through_the_events_of_a_lane(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        activity = screen.state.session.trace.activity
-        await screen.press("n")
-        assert screen.state.selection.event == EventRef("activity", 0)
-        await screen.press("n", "n")
-        assert screen.state.selection.event == EventRef("activity", 2)
-        assert screen.state.cursor_ns == int(activity["start_ns"][2])
-        await screen.press("N")
-        assert screen.state.selection.event == EventRef("activity", 1)
-        await screen.press("e")
-        slow = activity.loc[screen.state.selection.event.index]
-        alike = activity[activity["label"] == slow["label"]]
-        assert slow["duration_ns"] > alike["duration_ns"].quantile(0.95)
-        await screen.press("down", "n")
-        assert screen.state.selection.event.frame == "data"
-        await screen.press("f")
-        span = screen.state.session.span(screen.state.selection.event)
-        assert screen.state.view.start_ns <= span.start_ns < span.end_ns <= screen.state.view.end_ns
-        await screen.press("escape")
-        assert screen.state.selection.event is None
-
-    run_view(test, reload_sample)
+async def test_walking_through_the_events_of_a_lane(screen) -> None:
+    activity = screen.state.session.trace.activity
+    await screen.press("n")
+    assert screen.state.selection.event == EventRef("activity", 0)
+    await screen.press("n", "n")
+    assert screen.state.selection.event == EventRef("activity", 2)
+    assert screen.state.cursor_ns == int(activity["start_ns"][2])
+    await screen.press("N")
+    assert screen.state.selection.event == EventRef("activity", 1)
+    await screen.press("e")
+    slow = activity.loc[screen.state.selection.event.index]
+    alike = activity[activity["label"] == slow["label"]]
+    assert slow["duration_ns"] > alike["duration_ns"].quantile(0.95)
+    await screen.press("down", "n")
+    assert screen.state.selection.event.frame == "data"
+    await screen.press("f")
+    span = screen.state.session.span(screen.state.selection.event)
+    assert screen.state.view.start_ns <= span.start_ns < span.end_ns <= screen.state.view.end_ns
+    await screen.press("escape")
+    assert screen.state.selection.event is None
 
 
-def test_a_range_runs_from_the_edge_of_one_event_to_the_edge_of_another(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        activity = screen.state.session.trace.activity
-        await screen.press("n", "v", "n", "n", "v")
-        span = screen.state.range
-        assert span.start_ns == int(activity["start_ns"][0])
-        assert span.end_ns == int(activity["start_ns"][2] + activity["duration_ns"][2])
-        await screen.press("3")
-        assert "Range" in screen.text()
-        await screen.press("escape")
-        assert screen.state.range is None
-        await screen.press("V")
-        assert screen.state.range == screen.state.session.span(EventRef("activity", 2))
-
-    run_view(test, reload_sample)
+async def test_a_range_runs_from_the_edge_of_one_event_to_the_edge_of_another(screen) -> None:
+    activity = screen.state.session.trace.activity
+    await screen.press("n", "v", "n", "n", "v")
+    span = screen.state.range
+    assert span.start_ns == int(activity["start_ns"][0])
+    assert span.end_ns == int(activity["start_ns"][2] + activity["duration_ns"][2])
+    await screen.press("3")
+    assert "Range" in screen.text()
+    await screen.press("escape")
+    assert screen.state.range is None
+    await screen.press("V")
+    assert screen.state.range == screen.state.session.span(EventRef("activity", 2))
 
 
-def test_a_finding_leads_to_its_intervals_and_back(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("1", "down")
-        assert screen.state.selection.finding.check == 1
-        await screen.press("enter", "down", "down")
-        chosen = screen.state.selection
-        assert (chosen.finding.check, chosen.finding.evidence) == (1, 1)
-        check = screen.state.session.report.checks[chosen.finding.check]
-        entry = check.evidence[chosen.finding.evidence]
-        row = screen.state.session.row(chosen.event)
-        assert (row["table"], row["row"], row["start_ns"]) == (entry.table, entry.row, entry.start_ns)
-        await screen.press("enter")
-        assert screen.state.view.span_ns == pytest.approx((entry.end_ns - entry.start_ns) * 1.2, rel=0.01)
-        await screen.press("up", "up")
-        assert screen.state.selection.event is None
-        assert screen.state.selection.finding.evidence is None
-        await screen.press("enter", "down")
-        assert screen.state.selection.finding.check == 2
-
-    run_view(test, reload_sample)
+async def test_a_finding_leads_to_its_intervals_and_back(screen) -> None:
+    await screen.press("1", "down")
+    assert screen.state.selection.finding.check == 1
+    await screen.press("enter", "down", "down")
+    chosen = screen.state.selection
+    assert (chosen.finding.check, chosen.finding.evidence) == (1, 1)
+    check = screen.state.session.report.checks[chosen.finding.check]
+    entry = check.evidence[chosen.finding.evidence]
+    row = screen.state.session.row(chosen.event)
+    assert (row["table"], row["row"], row["start_ns"]) == (entry.table, entry.row, entry.start_ns)
+    await screen.press("enter")
+    assert screen.state.view.span_ns == pytest.approx((entry.end_ns - entry.start_ns) * 1.2, rel=0.01)
+    await screen.press("up", "up")
+    assert screen.state.selection.event is None
+    assert screen.state.selection.finding.evidence is None
+    await screen.press("enter", "down")
+    assert screen.state.selection.finding.check == 2
 
 
-def test_all_ways_of_grouping_show_lanes_and_keep_the_selection(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("n", "t")
-        assert screen.state.grouping is Grouping.EVENTS
-        assert screen.state.lane == "activity/Load (cached)"
-        assert "Neural Engine Request" in screen.text()
-        await screen.press("t")
-        assert screen.state.grouping is Grouping.MODELS
-        assert screen.state.lane == "Watercolor/activity"
-        await screen.press("t")
-        assert screen.state.grouping is Grouping.LANES
-        assert screen.state.selection.event == EventRef("activity", 0)
-
-    run_view(test, reload_sample, size=(120, 60))
+@pytest.mark.view(size=(120, 60))
+async def test_all_ways_of_grouping_show_lanes_and_keep_the_selection(screen) -> None:
+    await screen.press("n", "t")
+    assert screen.state.grouping is Grouping.EVENTS
+    assert screen.state.lane == "activity/Load (cached)"
+    assert "Neural Engine Request" in screen.text()
+    await screen.press("t")
+    assert screen.state.grouping is Grouping.MODELS
+    assert screen.state.lane == "Watercolor/activity"
+    await screen.press("t")
+    assert screen.state.grouping is Grouping.LANES
+    assert screen.state.selection.event == EventRef("activity", 0)
 
 
-def test_expanding_a_lane_shows_all_its_rows(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        timeline = screen.app.browse.query_one(Timeline)
-        lane = timeline.renderer.lane("activity")
-        assert len(timeline.renderer.tracks(lane)) == 4
-        await screen.press("x")
-        # The scenario keeps up to eight predictions in flight.
-        assert len(timeline.renderer.tracks(lane)) == 8
-        await screen.press("x")
-        assert len(timeline.renderer.tracks(lane)) == 4
-
-    run_view(test, samples / "captions_concurrent.trace")
+@pytest.mark.view("captions_concurrent")
+async def test_expanding_a_lane_shows_all_its_rows(screen) -> None:
+    timeline = screen.app.browse.query_one(Timeline)
+    lane = timeline.renderer.lane("activity")
+    assert len(timeline.renderer.tracks(lane)) == 4
+    await screen.press("x")
+    # The scenario keeps up to eight predictions in flight.
+    assert len(timeline.renderer.tracks(lane)) == 8
+    await screen.press("x")
+    assert len(timeline.renderer.tracks(lane)) == 4
 
 
-def test_help_opens_over_everything_and_closes(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("question_mark")
-        assert isinstance(screen.app.screen, HelpScreen)
-        assert "Next event" in screen.text()
-        await screen.press("escape")
-        assert screen.app.screen is screen.app.browse
-
-    run_view(test, reload_sample)
+async def test_help_opens_over_everything_and_closes(screen) -> None:
+    await screen.press("question_mark")
+    assert isinstance(screen.app.screen, HelpScreen)
+    assert "Next event" in screen.text()
+    await screen.press("escape")
+    assert screen.app.screen is screen.app.browse
 
 
-def test_the_palette_runs_an_action(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("ctrl+p", *"dark theme")
-        await screen.pilot.pause(0.3)
-        await screen.press("enter")
-        assert screen.app.theme == LIGHT
-
-    run_view(test, reload_sample)
+async def test_the_palette_runs_an_action(screen) -> None:
+    await screen.press("ctrl+p", *"dark theme")
+    await screen.pilot.pause(0.3)
+    await screen.press("enter")
+    assert screen.app.theme == LIGHT
 
 
-def test_themes_change_with_a_key(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        assert screen.app.theme == DARK
-        await screen.press("T")
-        assert screen.app.theme == LIGHT
-
-    run_view(test, reload_sample)
+async def test_themes_change_with_a_key(screen) -> None:
+    assert screen.app.theme == DARK
+    await screen.press("T")
+    assert screen.app.theme == LIGHT
 
 
-def test_a_click_selects_what_is_under_the_pointer(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("n", "f", "escape", "escape")
-        timeline = screen.app.browse.query_one(Timeline)
-        await screen.pilot.click(Timeline, offset=(timeline.renderer.gutter + timeline.renderer.columns // 2, 2))
-        await screen.settle()
-        assert screen.state.selection.event == EventRef("activity", 0)
-
-    run_view(test, reload_sample)
+async def test_a_click_selects_what_is_under_the_pointer(screen) -> None:
+    await screen.press("n", "f", "escape", "escape")
+    timeline = screen.app.browse.query_one(Timeline)
+    await screen.pilot.click(Timeline, offset=(timeline.renderer.gutter + timeline.renderer.columns // 2, 2))
+    await screen.settle()
+    assert screen.state.selection.event == EventRef("activity", 0)
 
 
-def test_a_click_on_a_tab_shows_its_pane(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.pilot.click("TabLine", offset=(30, 0))
-        await screen.settle()
-        assert screen.state.pane == "events"
-
-    run_view(test, reload_sample)
+async def test_a_click_on_a_tab_shows_its_pane(screen) -> None:
+    await screen.pilot.click("TabLine", offset=(30, 0))
+    await screen.settle()
+    assert screen.state.pane == "events"
 
 
-def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        def titles() -> list[str]:
-            renderer = screen.app.browse.query_one(Timeline).renderer
-            shown = screen.text().splitlines()[3 : 3 + renderer.arrangement.visible]
-            return [line[: renderer.gutter] for line in shown]
+@pytest.mark.view(size=(80, 24))
+async def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(screen) -> None:
+    def titles() -> list[str]:
+        renderer = screen.app.browse.query_one(Timeline).renderer
+        shown = screen.text().splitlines()[3 : 3 + renderer.arrangement.visible]
+        return [line[: renderer.gutter] for line in shown]
 
-        await screen.press("t", "t")
-        # Pinned lanes for which there is no room are among those that scroll, with a row each.
-        scrolled = screen.app.browse.query_one(Timeline).renderer.arrangement.first_of_lane
-        lanes = [screen.app.lanes.lanes[at] for at in sorted(scrolled)]
-        assert [lane.id for lane in lanes if lane.pinned] == ["mps", "main thread"]
-        rows = sum(1 if lane.pinned else len(lane.tracks) for lane in lanes)
-        shown = titles()
-        # A heading, and three rows of lanes.
-        assert len(shown) == 4
-        assert f" ▾{rows - 3} " in shown[-1]
-        assert "▾" not in "".join(shown[:-1])
-        assert "▴" not in "".join(shown)
-        screen.app.change(lane=lanes[-1].id)
-        await screen.settle()
-        assert "▴" in titles()[0]
-        assert "▾" not in "".join(titles())
-        screen.app.change(lane=lanes[0].id)
-        await screen.settle()
-        # The name of the model, too, is in sight again.
-        assert titles() == shown
-
-    run_view(test, reload_sample, size=(80, 24))
+    await screen.press("t", "t")
+    # Pinned lanes for which there is no room are among those that scroll, with a row each.
+    scrolled = screen.app.browse.query_one(Timeline).renderer.arrangement.first_of_lane
+    lanes = [screen.app.lanes.lanes[at] for at in sorted(scrolled)]
+    assert [lane.id for lane in lanes if lane.pinned] == ["mps", "main thread"]
+    rows = sum(1 if lane.pinned else len(lane.tracks) for lane in lanes)
+    shown = titles()
+    # A heading, and three rows of lanes.
+    assert len(shown) == 4
+    assert f" ▾{rows - 3} " in shown[-1]
+    assert "▾" not in "".join(shown[:-1])
+    assert "▴" not in "".join(shown)
+    screen.app.change(lane=lanes[-1].id)
+    await screen.settle()
+    assert "▴" in titles()[0]
+    assert "▾" not in "".join(titles())
+    screen.app.change(lane=lanes[0].id)
+    await screen.settle()
+    # The name of the model, too, is in sight again.
+    assert titles() == shown
 
 
 def test_without_colors_range_and_filter_are_told_by_signs(run_view, reload_sample, monkeypatch) -> None:
@@ -261,18 +222,16 @@ def test_without_colors_range_and_filter_are_told_by_signs(run_view, reload_samp
     run_view(test, reload_sample)
 
 
-def test_a_recording_that_cannot_be_judged_opens_and_says_why(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        assert screen.state.pane == "facts"
-        text = " ".join(screen.text().split())
-        assert "Inconclusive: the Core ML instrument recorded no events" in text
-        assert "recorded, no events" in text
-        # A pane that was chosen before the report came stays.
-        await screen.press("4")
-        screen.app.on_recording_judged(RecordingJudged(0, screen.state.session, {}))
-        assert screen.state.pane == "predictions"
-
-    run_view(test, samples / "not_instrumented.trace")
+@pytest.mark.view("not_instrumented")
+async def test_a_recording_that_cannot_be_judged_opens_and_says_why(screen) -> None:
+    assert screen.state.pane == "facts"
+    text = " ".join(screen.text().split())
+    assert "Inconclusive: the Core ML instrument recorded no events" in text
+    assert "recorded, no events" in text
+    # A pane that was chosen before the report came stays.
+    await screen.press("4")
+    screen.app.on_recording_judged(RecordingJudged(0, screen.state.session, {}))
+    assert screen.state.pane == "predictions"
 
 
 def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
@@ -289,24 +248,19 @@ def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
     run_view(test, tmp_path / "no.trace")
 
 
-def test_giving_up_while_reading_ends_the_program(run_view, held_reading, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.pilot.press("q")
-        await screen.pilot.pause()
-        assert screen.app._exit
-        held_reading.set()
-
-    run_view(test, reload_sample, wait=False)
+@pytest.mark.view(wait=False)
+async def test_giving_up_while_reading_ends_the_program(screen, held_reading) -> None:
+    await screen.pilot.press("q")
+    await screen.pilot.pause()
+    assert screen.app._exit
+    held_reading.set()
 
 
-def test_moving_does_not_leave_the_recording(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("a", "s", "left", "h", "w", "w", *["d"] * 14)
-        bounds, view = screen.state.bounds, screen.state.view
-        assert bounds.start_ns <= view.start_ns
-        assert view.end_ns == bounds.end_ns
-
-    run_view(test, reload_sample)
+async def test_moving_does_not_leave_the_recording(screen) -> None:
+    await screen.press("a", "s", "left", "h", "w", "w", *["d"] * 14)
+    bounds, view = screen.state.bounds, screen.state.view
+    assert bounds.start_ns <= view.start_ns
+    assert view.end_ns == bounds.end_ns
 
 
 def test_without_colors_categories_are_letters(run_view, reload_sample, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,18 +275,15 @@ def test_without_colors_categories_are_letters(run_view, reload_sample, monkeypa
     run_view(test, reload_sample)
 
 
-def test_evidence_stays_marked_however_lanes_are_grouped(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        marked = screen.app.lanes.evidence
-        checks = screen.state.session.report.checks
-        # Of each finding all intervals, while the report lists the 50 longest.
-        assert [check.evidence_total for check in checks if check.outcome == "finding"] == [80, 83, 69, 60, 76]
-        assert {name: int(mask.sum()) for name, mask in marked.items()} == {"activity": 80 + 83 + 69 + 60 + 76}
-        lanes = [lane.id for lane in screen.app.lanes.lanes]
-        await screen.press("t")
-        assert [lane.id for lane in screen.app.lanes.lanes] != lanes
-        assert screen.app.lanes.evidence is marked
-        await screen.press("t", "t")
-        assert [lane.id for lane in screen.app.lanes.lanes] == lanes
-
-    run_view(test, reload_sample)
+async def test_evidence_stays_marked_however_lanes_are_grouped(screen) -> None:
+    marked = screen.app.lanes.evidence
+    checks = screen.state.session.report.checks
+    # Of each finding all intervals, while the report lists the 50 longest.
+    assert [check.evidence_total for check in checks if check.outcome == "finding"] == [80, 83, 69, 60, 76]
+    assert {name: int(mask.sum()) for name, mask in marked.items()} == {"activity": 80 + 83 + 69 + 60 + 76}
+    lanes = [lane.id for lane in screen.app.lanes.lanes]
+    await screen.press("t")
+    assert [lane.id for lane in screen.app.lanes.lanes] != lanes
+    assert screen.app.lanes.evidence is marked
+    await screen.press("t", "t")
+    assert [lane.id for lane in screen.app.lanes.lanes] == lanes

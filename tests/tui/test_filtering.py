@@ -56,45 +56,36 @@ def test_every_event_of_the_aggregation_is_found_by_its_name(sample, samples: Pa
         assert passed >= row.statistics.count > 0
 
 
-def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("3", "slash", *"model:InkWash")
-        activity = screen.state.session.trace
-        count = sum(int((getattr(activity, name)["model"] == "InkWash").sum()) for name in EVENT_FRAMES)
-        assert f"{count:,} events match" in screen.text()
-        assert screen.state.filter.model == "InkWash"
-        await screen.press("escape")
-        assert screen.state.filter == EventFilter()
-        await screen.press("slash", *"model:InkWash", "enter")
-        assert screen.state.filter.model == "InkWash"
-
-    run_view(test, reload_sample)
+async def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(screen) -> None:
+    await screen.press("3", "slash", *"model:InkWash")
+    activity = screen.state.session.trace
+    count = sum(int((getattr(activity, name)["model"] == "InkWash").sum()) for name in EVENT_FRAMES)
+    assert f"{count:,} events match" in screen.text()
+    assert screen.state.filter.model == "InkWash"
+    await screen.press("escape")
+    assert screen.state.filter == EventFilter()
+    await screen.press("slash", *"model:InkWash", "enter")
+    assert screen.state.filter.model == "InkWash"
 
 
-def test_tab_completes_a_filter_to_the_model_on_screen(run_view, reload_sample: Path) -> None:
-    async def test(screen) -> None:
-        # The first finding is about Pointillism.
-        await screen.press("slash", "tab", *">8ms", "enter")
-        assert screen.state.filter == EventFilter(model="Pointillism", min_ns=8_000_000)
-        # Of the predictions, the first.
-        await screen.press("c", "4", "slash", "tab", "enter")
-        session = screen.state.session
-        first = session.trace.activity["model"].iloc[session.calls.index[0]]
-        assert screen.state.filter == EventFilter(model=first)
-
-    run_view(test, reload_sample)
+async def test_tab_completes_a_filter_to_the_model_on_screen(screen) -> None:
+    # The first finding is about Pointillism.
+    await screen.press("slash", "tab", *">8ms", "enter")
+    assert screen.state.filter == EventFilter(model="Pointillism", min_ns=8_000_000)
+    # Of the predictions, the first.
+    await screen.press("c", "4", "slash", "tab", "enter")
+    session = screen.state.session
+    first = session.trace.activity["model"].iloc[session.calls.index[0]]
+    assert screen.state.filter == EventFilter(model=first)
 
 
-def test_a_prompt_that_was_left_is_told_nothing_any_more(run_view, reload_sample: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("slash")
-        prompt = screen.app.screen
-        told = []
-        prompt._typed = lambda text: lambda: told.append(text) or "3 events match"
-        screen.app.screen.query_one(Input).value = "copy"
-        prompt.dismiss(None)
-        await screen.wait()
-        assert screen.app.is_running
-        prompt._say("3 events match")
-
-    run_view(test, reload_sample)
+async def test_a_prompt_that_was_left_is_told_nothing_any_more(screen) -> None:
+    await screen.press("slash")
+    prompt = screen.app.screen
+    told = []
+    prompt._typed = lambda text: lambda: told.append(text) or "3 events match"
+    screen.app.screen.query_one(Input).value = "copy"
+    prompt.dismiss(None)
+    await screen.wait()
+    assert screen.app.is_running
+    prompt._say("3 events match")

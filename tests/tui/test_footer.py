@@ -26,31 +26,28 @@ def test_help_and_quit_are_never_left_out() -> None:
 
 
 @pytest.mark.parametrize("size", [(60, 16), (120, 40)])
-def test_keys_say_what_they_do_here(run_view, reload_sample, size) -> None:
-    async def test(screen) -> None:
-        def shown() -> str:
-            return screen.text().splitlines()[-1]
+async def test_keys_say_what_they_do_here(screen, size) -> None:
+    def shown() -> str:
+        return screen.text().splitlines()[-1]
 
-        screen.draw()
-        assert "enter Select event" in shown()
-        await screen.press("1")
-        assert "enter List intervals" in shown()
-        await screen.press("enter")
-        assert "enter Close" in shown()
-        await screen.press("down")
-        assert "enter Zoom in" in shown()
-        await screen.press("v")
-        assert "v End range" in shown()
-        await screen.press("escape", "5")
-        assert "enter List events" in shown()
-        assert shown().endswith("? Help  q Quit")
-        # A click does what the key does.
-        left = shown().index("? Help")
-        await screen.pilot.click(KeysFooter, offset=(left, 0))
-        await screen.wait()
-        assert screen.app.screen.__class__.__name__ == "HelpScreen"
-
-    run_view(test, reload_sample, size=size)
+    screen.draw()
+    assert "enter Select event" in shown()
+    await screen.press("1")
+    assert "enter List intervals" in shown()
+    await screen.press("enter")
+    assert "enter Close" in shown()
+    await screen.press("down")
+    assert "enter Zoom in" in shown()
+    await screen.press("v")
+    assert "v End range" in shown()
+    await screen.press("escape", "5")
+    assert "enter List events" in shown()
+    assert shown().endswith("? Help  q Quit")
+    # A click does what the key does.
+    left = shown().index("? Help")
+    await screen.pilot.click(KeysFooter, offset=(left, 0))
+    await screen.wait()
+    assert screen.app.screen.__class__.__name__ == "HelpScreen"
 
 
 def test_enter_is_named_only_where_a_check_has_something_to_list(run_view, samples, fixed_sample) -> None:
@@ -92,19 +89,16 @@ def test_without_events_no_key_is_offered_that_needs_one(run_view, samples, monk
     run_view(test, samples / "captions_concurrent.trace")
 
 
-def test_one_part_of_the_screen_can_have_all_of_it(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        lines = screen.text().splitlines()
-        await screen.press("Z")
-        timeline = screen.app.browse.query_one("#timelines")
-        assert timeline.size.height == len(lines) - 3
-        await screen.press("escape", "1", "I")
-        text = screen.text()
-        # The fix is there in full width.
-        assert "Fix" in text
-        assert max(map(len, text.splitlines()[1:-2])) > 100
-        assert not timeline.display
-        await screen.press("I")
-        assert timeline.display
-
-    run_view(test, reload_sample)
+async def test_one_part_of_the_screen_can_have_all_of_it(screen) -> None:
+    lines = screen.text().splitlines()
+    await screen.press("Z")
+    timeline = screen.app.browse.query_one("#timelines")
+    assert timeline.size.height == len(lines) - 3
+    await screen.press("escape", "1", "I")
+    text = screen.text()
+    # The fix is there in full width.
+    assert "Fix" in text
+    assert max(map(len, text.splitlines()[1:-2])) > 100
+    assert not timeline.display
+    await screen.press("I")
+    assert timeline.display

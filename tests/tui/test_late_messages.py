@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from threading import Event
 
+import pytest
+
 from tracekit.tui.detail.columns import Column, fitted, model_column
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
@@ -24,100 +26,87 @@ def held_list(monkeypatch) -> Event:
     return made
 
 
-def test_a_late_message_is_about_the_recording_that_it_came_from(run_view, samples) -> None:
-    async def test(screen) -> None:
-        app = screen.app
-        await screen.press("3")
-        listed = app.pane.focus_target()
-        of_first = RowList.Highlighted(listed, 3)
-        app.pane.on_row_list_highlighted(of_first)
-        app.switch_recording(1)
-        await screen.wait()
-        assert screen.state.selection == NOTHING
-        # By now the list has as many rows of the other recording.
-        assert listed.count > 3
-        listed.post_message(of_first)
-        await screen.wait()
-        assert screen.state.selection == NOTHING
+@pytest.mark.view("sharpen_8bit", "style_transfer_reload")
+async def test_a_late_message_is_about_the_recording_that_it_came_from(screen) -> None:
+    app = screen.app
+    await screen.press("3")
+    listed = app.pane.focus_target()
+    of_first = RowList.Highlighted(listed, 3)
+    app.pane.on_row_list_highlighted(of_first)
+    app.switch_recording(1)
+    await screen.wait()
+    assert screen.state.selection == NOTHING
+    # By now the list has as many rows of the other recording.
+    assert listed.count > 3
+    listed.post_message(of_first)
+    await screen.wait()
+    assert screen.state.selection == NOTHING
 
-        app.switch_recording(0)
-        view, span = Viewport(600_000_000, 100_000_000), Span(620_000_000, 1_000_000)
-        app.post_message(ViewMoved(view, 0))
-        app.post_message(RangeSelected(span, 0))
-        app.switch_recording(1)
-        await screen.wait()
-        ahead = screen.state.origins[1] - screen.state.origins[0]
-        assert ahead != 0
-        assert screen.state.view == view.moved(ahead)
-        assert screen.state.range == span.moved(ahead)
-
-    run_view(test, samples / "sharpen_8bit.trace", samples / "style_transfer_reload.trace")
+    app.switch_recording(0)
+    view, span = Viewport(600_000_000, 100_000_000), Span(620_000_000, 1_000_000)
+    app.post_message(ViewMoved(view, 0))
+    app.post_message(RangeSelected(span, 0))
+    app.switch_recording(1)
+    await screen.wait()
+    ahead = screen.state.origins[1] - screen.state.origins[0]
+    assert ahead != 0
+    assert screen.state.view == view.moved(ahead)
+    assert screen.state.range == span.moved(ahead)
 
 
-def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(run_view, samples) -> None:
-    async def test(screen) -> None:
-        await screen.press("8")
-        pane = screen.app.pane
-        gone = pane.focus_target().rows.columns[-1]
-        assert gone.title == "ratio"
-        await screen.press("u", "u", "u", "u")
-        pane.on_row_list_header_clicked(RowList.HeaderClicked(gone))
-        await screen.wait()
-        assert "compare" not in screen.state.sorts
-
-    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
+@pytest.mark.view("sharpen_8bit", "sharpen_float16")
+async def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(screen) -> None:
+    await screen.press("8")
+    pane = screen.app.pane
+    gone = pane.focus_target().rows.columns[-1]
+    assert gone.title == "ratio"
+    await screen.press("u", "u", "u", "u")
+    pane.on_row_list_header_clicked(RowList.HeaderClicked(gone))
+    await screen.wait()
+    assert "compare" not in screen.state.sorts
 
 
-def test_a_search_for_commands_ends_with_its_screen(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        screen.app.show_palette()
+async def test_a_search_for_commands_ends_with_its_screen(screen) -> None:
+    screen.app.show_palette()
+    await screen.pilot.pause()
+    palette = screen.app.screen
+    search = palette._gather_commands("zoom")
+    palette._start_no_matches_countdown("zoom")
+    palette.dismiss()
+    assert search.is_cancelled
+    assert palette._no_matches_timer is None
+
+
+async def test_keys_typed_before_a_list_is_made_move_in_it(screen, monkeypatch) -> None:
+    made = held_list(monkeypatch)
+    for key in ("3", "C", "escape", "o", "y", "down", "down", "up", "down", "enter"):
+        screen.app.simulate_key(key)
         await screen.pilot.pause()
-        palette = screen.app.screen
-        search = palette._gather_commands("zoom")
-        palette._start_no_matches_countdown("zoom")
-        palette.dismiss()
-        assert search.is_cancelled
-        assert palette._no_matches_timer is None
-
-    run_view(test, reload_sample)
-
-
-def test_keys_typed_before_a_list_is_made_move_in_it(run_view, reload_sample, monkeypatch) -> None:
-    async def test(screen) -> None:
-        made = held_list(monkeypatch)
-        for key in ("3", "C", "escape", "o", "y", "down", "down", "up", "down", "enter"):
-            screen.app.simulate_key(key)
-            await screen.pilot.pause()
-        assert screen.state.selection == NOTHING
-        made.set()
-        await screen.wait()
-        listed = screen.app.pane.focus_target()
-        assert listed.cursor == 2
-        assert screen.state.selection.event == listed.rows.ref(2)
-        # Enter zooms to it.
-        assert screen.state.view != screen.state.bounds
-
-    run_view(test, reload_sample)
+    assert screen.state.selection == NOTHING
+    made.set()
+    await screen.wait()
+    listed = screen.app.pane.focus_target()
+    assert listed.cursor == 2
+    assert screen.state.selection.event == listed.rows.ref(2)
+    # Enter zooms to it.
+    assert screen.state.view != screen.state.bounds
 
 
-def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(run_view, reload_sample, monkeypatch) -> None:
-    async def test(screen) -> None:
-        await screen.press("3")
-        listed = screen.app.pane.focus_target()
-        before = listed.rows
-        made = held_list(monkeypatch)
-        for key in ("O", "down", "down", "up", "down"):
-            screen.app.simulate_key(key)
-            await screen.pilot.pause()
-        await screen.pilot.click(RowList, offset=(5, 6))
-        assert screen.state.selection == NOTHING
-        made.set()
-        await screen.wait()
-        assert listed.rows is not before
-        assert listed.cursor == 2
-        assert screen.state.selection.event == listed.rows.ref(2) != before.ref(2)
-
-    run_view(test, reload_sample)
+async def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(screen, monkeypatch) -> None:
+    await screen.press("3")
+    listed = screen.app.pane.focus_target()
+    before = listed.rows
+    made = held_list(monkeypatch)
+    for key in ("O", "down", "down", "up", "down"):
+        screen.app.simulate_key(key)
+        await screen.pilot.pause()
+    await screen.pilot.click(RowList, offset=(5, 6))
+    assert screen.state.selection == NOTHING
+    made.set()
+    await screen.wait()
+    assert listed.rows is not before
+    assert listed.cursor == 2
+    assert screen.state.selection.event == listed.rows.ref(2) != before.ref(2)
 
 
 def test_a_name_is_cut_alike_in_all_lists_that_have_room() -> None:

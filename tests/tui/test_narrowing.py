@@ -40,57 +40,52 @@ def categories(screen, lane_id: str) -> list[int]:
     return renderer._picture(screen.state, lane, renderer.tracks(lane)[0], line).categories
 
 
-def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_one_key(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("2")
-        rows = len(lines_of(screen))
-        await set_filter(screen, "kind:prediction model:mosaic >7ms")
-        assert screen.state.pane == "aggregation"
-        activity = screen.state.session.trace.activity
-        chosen = activity[(activity["model"] == "Mosaic") & (activity["kind"] == "prediction")]
-        long = chosen["duration_ns"][chosen["duration_ns"] >= 7_000_000]
-        assert 0 < len(long) < len(chosen)
-        (line,) = lines_of(screen)
-        assert (line.source.statistics.count, line.source.statistics.total_ns) == (len(long), long.sum())
-        said = "Mosaic, prediction, ≥ 7 ms"
-        assert f"Filter: {said}, c clears" in screen.text().splitlines()[0]
-        assert f"1 row · whole recording, filter: {said}" in screen.text()
-        await screen.press("ctrl+y")
-        assert screen.app.clipboard.startswith(f"Whole recording, filter: {said}\n")
-        assert f"| `Mosaic` | `Prediction` | activity | {len(long)} |" in screen.app.clipboard
-        # The events of a row are those that it counts.
-        await screen.press("enter")
-        said = "Prediction, Mosaic, prediction, ≥ 7 ms"
-        assert f"{len(long)} events · whole recording, filter: {said}" in screen.text()
-        await screen.press("2", "c")
-        assert len(lines_of(screen)) == rows
-        assert "c clears" not in screen.text()
-
-    run_view(test, samples / "style_transfer_reload.trace", size=(200, 50))
+@pytest.mark.view(size=(200, 50))
+async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_one_key(screen) -> None:
+    await screen.press("2")
+    rows = len(lines_of(screen))
+    await set_filter(screen, "kind:prediction model:mosaic >7ms")
+    assert screen.state.pane == "aggregation"
+    activity = screen.state.session.trace.activity
+    chosen = activity[(activity["model"] == "Mosaic") & (activity["kind"] == "prediction")]
+    long = chosen["duration_ns"][chosen["duration_ns"] >= 7_000_000]
+    assert 0 < len(long) < len(chosen)
+    (line,) = lines_of(screen)
+    assert (line.source.statistics.count, line.source.statistics.total_ns) == (len(long), long.sum())
+    said = "Mosaic, prediction, ≥ 7 ms"
+    assert f"Filter: {said}, c clears" in screen.text().splitlines()[0]
+    assert f"1 row · whole recording, filter: {said}" in screen.text()
+    await screen.press("ctrl+y")
+    assert screen.app.clipboard.startswith(f"Whole recording, filter: {said}\n")
+    assert f"| `Mosaic` | `Prediction` | activity | {len(long)} |" in screen.app.clipboard
+    # The events of a row are those that it counts.
+    await screen.press("enter")
+    said = "Prediction, Mosaic, prediction, ≥ 7 ms"
+    assert f"{len(long)} events · whole recording, filter: {said}" in screen.text()
+    await screen.press("2", "c")
+    assert len(lines_of(screen)) == rows
+    assert "c clears" not in screen.text()
 
 
-def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        whole = categories(screen, "activity")
-        assert Category.FADED not in whole
-        await set_filter(screen, "model:watercolor")
-        shown = categories(screen, "activity")
-        activity, columns = screen.state.session.trace.activity, screen.app.columns
-        own = activity[activity["model"] == "Watercolor"]
-        first, last = (column_of(screen.state.view, columns, int(own["start_ns"].iloc[at])) for at in (0, -1))
-        # The models of this sample take turns, each for some seconds.
-        bright = [at for at, code in enumerate(shown) if code not in (-1, Category.FADED)]
-        assert first <= bright[0] < bright[-1] <= last + 1
-        assert len(bright) > (last - first) // 2
-        faded = [at for at, code in enumerate(shown) if code == Category.FADED]
-        assert [at for at, code in enumerate(whole) if code >= 0] == sorted([*bright, *faded])
-        assert faded
-        await screen.press("x")
-        assert categories(screen, "activity") == shown
-        await screen.press("x", "c")
-        assert categories(screen, "activity") == whole
-
-    run_view(test, samples / "style_transfer_reload.trace")
+async def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(screen) -> None:
+    whole = categories(screen, "activity")
+    assert Category.FADED not in whole
+    await set_filter(screen, "model:watercolor")
+    shown = categories(screen, "activity")
+    activity, columns = screen.state.session.trace.activity, screen.app.columns
+    own = activity[activity["model"] == "Watercolor"]
+    first, last = (column_of(screen.state.view, columns, int(own["start_ns"].iloc[at])) for at in (0, -1))
+    # The models of this sample take turns, each for some seconds.
+    bright = [at for at, code in enumerate(shown) if code not in (-1, Category.FADED)]
+    assert first <= bright[0] < bright[-1] <= last + 1
+    assert len(bright) > (last - first) // 2
+    faded = [at for at, code in enumerate(shown) if code == Category.FADED]
+    assert [at for at, code in enumerate(whole) if code >= 0] == sorted([*bright, *faded])
+    assert faded
+    await screen.press("x")
+    assert categories(screen, "activity") == shown
+    await screen.press("x", "c")
+    assert categories(screen, "activity") == whole
 
 
 def test_what_is_chosen_stays_and_the_rest_fades() -> None:
@@ -110,38 +105,34 @@ def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:
     assert kept[0].total.until(np.array([150, 205])).tolist() == [0, 5]
 
 
-def test_predictions_of_a_range_are_warm_by_the_loads_before_it(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
-        activity = session.trace.activity
-        (load,) = activity[activity["kind"] == "load_cached"].itertuples()
-        calls = activity[activity["kind"] == "prediction"].iloc[:5]
-        # From after the load to the fifth prediction, of which the first one is not warm.
-        start = load.start_ns + load.duration_ns
-        span = Span(start, int(calls["start_ns"].iloc[-1]) + 1 - start)
-        (row,) = [row for row in aggregation(session, span, EventFilter()) if row.label == "Prediction"]
-        assert (row.statistics.count, row.warm.count) == (5, 4)
-        assert row.warm.total_ns == calls["duration_ns"].iloc[1:].sum()
-        # A load that does not pass the filter is a load all the same.
-        (row,) = aggregation(session, span, EventFilter(kind="prediction"))
-        assert (row.statistics.count, row.warm.count) == (5, 4)
-        screen.app.change(range=span)
-        await screen.press("2")
-        assert "Prediction, warm" in screen.text()
-
-    run_view(test, samples / "sharpen_8bit.trace")
+@pytest.mark.view("sharpen_8bit")
+async def test_predictions_of_a_range_are_warm_by_the_loads_before_it(screen) -> None:
+    session = screen.state.session
+    activity = session.trace.activity
+    (load,) = activity[activity["kind"] == "load_cached"].itertuples()
+    calls = activity[activity["kind"] == "prediction"].iloc[:5]
+    # From after the load to the fifth prediction, of which the first one is not warm.
+    start = load.start_ns + load.duration_ns
+    span = Span(start, int(calls["start_ns"].iloc[-1]) + 1 - start)
+    (row,) = [row for row in aggregation(session, span, EventFilter()) if row.label == "Prediction"]
+    assert (row.statistics.count, row.warm.count) == (5, 4)
+    assert row.warm.total_ns == calls["duration_ns"].iloc[1:].sum()
+    # A load that does not pass the filter is a load all the same.
+    (row,) = aggregation(session, span, EventFilter(kind="prediction"))
+    assert (row.statistics.count, row.warm.count) == (5, 4)
+    screen.app.change(range=span)
+    await screen.press("2")
+    assert "Prediction, warm" in screen.text()
 
 
 @pytest.mark.parametrize("measure", ["mean", "count"])
-def test_a_filter_narrows_the_comparison_of_numbers(measure, run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press(*([] if measure == "mean" else ["u"] * 3))
-        await set_filter(screen, "kind:prediction")
-        assert screen.state.pane == "compare"
-        rows = screen.app.browse.query_one("#pane-compare").query_one(RowList).rows
-        assert {row.kind for row in rows.records} == {"prediction"}
-
-    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
+@pytest.mark.view("sharpen_8bit", "sharpen_float16")
+async def test_a_filter_narrows_the_comparison_of_numbers(screen, measure) -> None:
+    await screen.press(*([] if measure == "mean" else ["u"] * 3))
+    await set_filter(screen, "kind:prediction")
+    assert screen.state.pane == "compare"
+    rows = screen.app.browse.query_one("#pane-compare").query_one(RowList).rows
+    assert {row.kind for row in rows.records} == {"prediction"}
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -171,59 +162,56 @@ REACHING = "events overlapping it"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
-def test_the_line_above_events_and_predictions_names_range_and_filter(size, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        def above() -> str:
-            line = screen.app.browse.pane.query_one(".heading").render().plain
-            assert line in screen.text()
-            assert not line.endswith("…")
-            return line
+async def test_the_line_above_events_and_predictions_names_range_and_filter(screen, size) -> None:
+    def above() -> str:
+        line = screen.app.browse.pane.query_one(".heading").render().plain
+        assert line in screen.text()
+        assert not line.endswith("…")
+        return line
 
-        trace = screen.state.session.trace
-        frames = [getattr(trace, name) for name in EVENT_FRAMES]
-        await screen.press("3")
-        assert above() == f"{sum(map(len, frames)):,} events · whole recording"
-        # From the beginning of the first prediction to 200 ms later.
-        calls = trace.activity[trace.activity["kind"] == "prediction"]
-        start = int(calls["start_ns"].iloc[0])
-        span = Span(start, 200_000_000)
+    trace = screen.state.session.trace
+    frames = [getattr(trace, name) for name in EVENT_FRAMES]
+    await screen.press("3")
+    assert above() == f"{sum(map(len, frames)):,} events · whole recording"
+    # From the beginning of the first prediction to 200 ms later.
+    calls = trace.activity[trace.activity["kind"] == "prediction"]
+    start = int(calls["start_ns"].iloc[0])
+    span = Span(start, 200_000_000)
 
-        def within(frame) -> int:
-            starts = frame["start_ns"]
-            return int(((starts < span.end_ns) & (starts + frame["duration_ns"].clip(lower=1) > start)).sum())
+    def within(frame) -> int:
+        starts = frame["start_ns"]
+        return int(((starts < span.end_ns) & (starts + frame["duration_ns"].clip(lower=1) > start)).sum())
 
-        screen.app.change(range=span)
-        await screen.settle()
-        events, called = f"{sum(map(within, frames))} events", f"{within(calls)} predictions"
-        assert above().startswith(f"{events} · range of 200.00 ms")
-        assert above().endswith(REACHING)
-        await screen.press("4")
-        few = called.removesuffix(" predictions")
-        wide = size[0] == 200
-        assert above().startswith(f"{called} · range of 200.00 ms" if wide else f"{few} · in range · N Neural")
-        screen.app.change(filter=EventFilter(kind="prediction"))
-        await screen.settle()
-        # Beside the signs there is no room for both.
-        both = ": events overlapping it, filter: prediction · N Neural"
-        assert (both if wide else ", filter: prediction") in above()
-        assert above().startswith(f"{called} · range of 200.00 ms")
-        await screen.press("3")
-        assert above().startswith(f"{called.removesuffix(' predictions')} events · range of 200.00 ms")
-        assert above().endswith(", filter: prediction")
-        screen.app.change(range=Span(0, 1))
-        await screen.press("4")
-        assert above().startswith("0 predictions · range of 1 ns")
-        screen.app.change(range=None, filter=EventFilter(model="Mosaic"))
-        await screen.settle()
-        count = (calls["model"] == "Mosaic").sum()
-        told = {
-            80: f"{count} · filter: Mosaic",
-            120: f"{count} · filtered",
-            200: f"{count} predictions · filter: Mosaic",
-        }
-        assert above().startswith(f"{told[size[0]]} · N Neural Engine")
-
-    run_view(test, reload_sample, size=size)
+    screen.app.change(range=span)
+    await screen.settle()
+    events, called = f"{sum(map(within, frames))} events", f"{within(calls)} predictions"
+    assert above().startswith(f"{events} · range of 200.00 ms")
+    assert above().endswith(REACHING)
+    await screen.press("4")
+    few = called.removesuffix(" predictions")
+    wide = size[0] == 200
+    assert above().startswith(f"{called} · range of 200.00 ms" if wide else f"{few} · in range · N Neural")
+    screen.app.change(filter=EventFilter(kind="prediction"))
+    await screen.settle()
+    # Beside the signs there is no room for both.
+    both = ": events overlapping it, filter: prediction · N Neural"
+    assert (both if wide else ", filter: prediction") in above()
+    assert above().startswith(f"{called} · range of 200.00 ms")
+    await screen.press("3")
+    assert above().startswith(f"{called.removesuffix(' predictions')} events · range of 200.00 ms")
+    assert above().endswith(", filter: prediction")
+    screen.app.change(range=Span(0, 1))
+    await screen.press("4")
+    assert above().startswith("0 predictions · range of 1 ns")
+    screen.app.change(range=None, filter=EventFilter(model="Mosaic"))
+    await screen.settle()
+    count = (calls["model"] == "Mosaic").sum()
+    told = {
+        80: f"{count} · filter: Mosaic",
+        120: f"{count} · filtered",
+        200: f"{count} predictions · filter: Mosaic",
+    }
+    assert above().startswith(f"{told[size[0]]} · N Neural Engine")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -24,58 +24,50 @@ MODALS = ("slash", "S", "C", "g", "question_mark", "ctrl+p")
 
 
 @pytest.mark.parametrize("key", MODALS)
-def test_closing_a_screen_twice_closes_nothing_below_it(key: str, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press(key)
-        over = screen.app.screen
-        assert over is not screen.app.browse
-        over.dismiss()
-        over.dismiss()
-        await screen.wait()
-        assert screen.app.screen is screen.app.browse
-
-    run_view(test, reload_sample)
+async def test_closing_a_screen_twice_closes_nothing_below_it(screen, key: str) -> None:
+    await screen.press(key)
+    over = screen.app.screen
+    assert over is not screen.app.browse
+    over.dismiss()
+    over.dismiss()
+    await screen.wait()
+    assert screen.app.screen is screen.app.browse
 
 
-def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("b", "n", "b")
-        for key in ("B", "C", "ctrl+p"):
-            for size in ((1, 1), (2, 2), (5, 3), (200, 1), (1, 50), (40, 10)):
-                await screen.press(key)
-                await screen.pilot.resize_terminal(*size)
-                await screen.press("pagedown", "pageup", "down", "end", "home")
-                await screen.press("escape")
-                await screen.wait()
-                assert screen.app.screen is screen.app.browse
-
-    run_view(test, reload_sample)
-
-
-def test_what_a_list_told_of_other_rows_selects_nothing(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
-        beyond = len(session.report.checks)
-        intervals = len(session.report.checks[0].evidence)
-        before = screen.state.selection
-        for message in (
-            FindingSelected(FindingRef(beyond)),
-            FindingSelected(FindingRef(0, intervals)),
-            CheckToggled(beyond),
-            EventSelected(EventRef("activity", len(session.trace.activity))),
-            PredictionSelected(len(session.trace.activity)),
-        ):
-            screen.app.post_message(message)
+async def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(screen) -> None:
+    await screen.press("b", "n", "b")
+    for key in ("B", "C", "ctrl+p"):
+        for size in ((1, 1), (2, 2), (5, 3), (200, 1), (1, 50), (40, 10)):
+            await screen.press(key)
+            await screen.pilot.resize_terminal(*size)
+            await screen.press("pagedown", "pageup", "down", "end", "home")
+            await screen.press("escape")
             await screen.wait()
-            assert screen.state.selection == before
-        await screen.press("8")
-        listed = screen.app.pane.focus_target()
-        listed.post_message(RowList.Highlighted(listed, len(listed.rows)))
-        listed.post_message(RowList.Opened(listed, len(listed.rows)))
-        await screen.wait()
-        assert screen.state.pane == "compare"
+            assert screen.app.screen is screen.app.browse
 
-    run_view(test, reload_sample, fixed_sample)
+
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_what_a_list_told_of_other_rows_selects_nothing(screen) -> None:
+    session = screen.state.session
+    beyond = len(session.report.checks)
+    intervals = len(session.report.checks[0].evidence)
+    before = screen.state.selection
+    for message in (
+        FindingSelected(FindingRef(beyond)),
+        FindingSelected(FindingRef(0, intervals)),
+        CheckToggled(beyond),
+        EventSelected(EventRef("activity", len(session.trace.activity))),
+        PredictionSelected(len(session.trace.activity)),
+    ):
+        screen.app.post_message(message)
+        await screen.wait()
+        assert screen.state.selection == before
+    await screen.press("8")
+    listed = screen.app.pane.focus_target()
+    listed.post_message(RowList.Highlighted(listed, len(listed.rows)))
+    listed.post_message(RowList.Opened(listed, len(listed.rows)))
+    await screen.wait()
+    assert screen.state.pane == "compare"
 
 
 def run_headless(monkeypatch: pytest.MonkeyPatch, press) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -21,206 +20,179 @@ from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of
 
 
-def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        timelines = list(screen.app.browse.query(Timeline))
-        assert len(timelines) == 2
-        await screen.press("w", "w")
-        text = screen.text()
-        assert " → " in text
-        rulers = [timeline.renderer.line(1) for timeline in timelines]
-        assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
-
-    run_view(test, reload_sample, samples / "style_transfer_fixed.trace")
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_two_recordings_share_scale_and_cursor(screen) -> None:
+    timelines = list(screen.app.browse.query(Timeline))
+    assert len(timelines) == 2
+    await screen.press("w", "w")
+    text = screen.text()
+    assert " → " in text
+    rulers = [timeline.renderer.line(1) for timeline in timelines]
+    assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
 
 
-def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        # A step beyond the latency, which is the last way to compare, are the findings.
-        await screen.press(*["u"] * 5)
-        # In the list and in the inspector.
-        assert screen.text().count("reload-before-predict") == 2
-        assert "5 models" in screen.text()
-        assert "1 finding fixed" in screen.text().splitlines()[0]
-        await screen.press("enter")
-        assert screen.state.pane == "findings"
-
-    run_view(test, reload_sample, fixed_sample)
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_findings_that_are_gone_are_listed(screen) -> None:
+    # A step beyond the latency, which is the last way to compare, are the findings.
+    await screen.press(*["u"] * 5)
+    # In the list and in the inspector.
+    assert screen.text().count("reload-before-predict") == 2
+    assert "5 models" in screen.text()
+    assert "1 finding fixed" in screen.text().splitlines()[0]
+    await screen.press("enter")
+    assert screen.state.pane == "findings"
 
 
-def test_numbers_of_two_recordings_stand_side_by_side(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press(*["u"] * 3)
-        line = next(line for line in screen.text().splitlines() if "Load (cached)" in line and "Mosaic" in line)
-        before, after = (
-            int((session.trace.activity.query("kind == 'load_cached'")["model"] == "Mosaic").sum())
-            for session in screen.state.sessions
-        )
-        assert after == 1
-        words = line.split()
-        numbers = words[words.index("activity") + 1 :]
-        assert before > after
-        assert numbers[:3] == [str(before), str(after), f"−{before - after}"]
-        assert "≈" in line
-
-    run_view(test, reload_sample, fixed_sample, size=(200, 50))
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(200, 50))
+async def test_numbers_of_two_recordings_stand_side_by_side(screen) -> None:
+    await screen.press(*["u"] * 3)
+    line = next(line for line in screen.text().splitlines() if "Load (cached)" in line and "Mosaic" in line)
+    before, after = (
+        int((session.trace.activity.query("kind == 'load_cached'")["model"] == "Mosaic").sum())
+        for session in screen.state.sessions
+    )
+    assert after == 1
+    words = line.split()
+    numbers = words[words.index("activity") + 1 :]
+    assert before > after
+    assert numbers[:3] == [str(before), str(after), f"−{before - after}"]
+    assert "≈" in line
 
 
-def test_first_predictions_are_put_under_one_another(run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        firsts = [session.first_prediction_ns for session in screen.state.sessions]
-        assert firsts[0] != firsts[1]
-        whole = screen.state.bounds
-        assert screen.state.view == whole
-        renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
-        state = screen.state
-        columns = [
-            column_of(state.seen_from(at).view, renderer.columns, firsts[at]) for at, renderer in enumerate(renderers)
-        ]
-        assert columns[0] == columns[1]
-        assert "╱" in screen.text()
-        await screen.press("A")
-        assert screen.state.view == screen.state.bounds != whole
-        await screen.press("A")
-        assert screen.state.view == screen.state.bounds == whole
-
-    run_view(test, samples / "sharpen_8bit.trace", reload_sample)
+@pytest.mark.view("sharpen_8bit", "style_transfer_reload")
+async def test_first_predictions_are_put_under_one_another(screen) -> None:
+    firsts = [session.first_prediction_ns for session in screen.state.sessions]
+    assert firsts[0] != firsts[1]
+    whole = screen.state.bounds
+    assert screen.state.view == whole
+    renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
+    state = screen.state
+    columns = [
+        column_of(state.seen_from(at).view, renderer.columns, firsts[at]) for at, renderer in enumerate(renderers)
+    ]
+    assert columns[0] == columns[1]
+    assert "╱" in screen.text()
+    await screen.press("A")
+    assert screen.state.view == screen.state.bounds != whole
+    await screen.press("A")
+    assert screen.state.view == screen.state.bounds == whole
 
 
-def test_the_other_recording_takes_over_keys_and_detail(run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("n", "w", "w")
-        view = screen.state.view
-        await screen.press("z")
-        state = screen.state
-        assert state.session.name == "sharpen_8bit.trace"
-        assert state.selection.event is None
-        firsts = [session.first_prediction_ns for session in state.sessions]
-        assert state.view.start_ns - view.start_ns == firsts[1] - firsts[0]
-        await screen.press("n")
-        assert screen.state.selection.event.frame == "activity"
-        span = screen.state.session.span(screen.state.selection.event)
-        assert screen.state.view.start_ns <= span.start_ns < screen.state.view.end_ns
-        await screen.press("z")
-        assert screen.state.active == 0
-
-    run_view(test, reload_sample, samples / "sharpen_8bit.trace")
+@pytest.mark.view("style_transfer_reload", "sharpen_8bit")
+async def test_the_other_recording_takes_over_keys_and_detail(screen) -> None:
+    await screen.press("n", "w", "w")
+    view = screen.state.view
+    await screen.press("z")
+    state = screen.state
+    assert state.session.name == "sharpen_8bit.trace"
+    assert state.selection.event is None
+    firsts = [session.first_prediction_ns for session in state.sessions]
+    assert state.view.start_ns - view.start_ns == firsts[1] - firsts[0]
+    await screen.press("n")
+    assert screen.state.selection.event.frame == "activity"
+    span = screen.state.session.span(screen.state.selection.event)
+    assert screen.state.view.start_ns <= span.start_ns < screen.state.view.end_ns
+    await screen.press("z")
+    assert screen.state.active == 0
 
 
-def test_the_wheel_over_one_recording_moves_both(run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("w", "w", "w")
-        second = list(screen.app.browse.query(Timeline))[1]
-        before = screen.state.view
-        second._look(second._state.view.moved(1_000_000))
-        await screen.settle()
-        assert screen.state.active == 0
-        assert screen.state.view == before.moved(1_000_000)
-
-    run_view(test, reload_sample, samples / "sharpen_8bit.trace")
+@pytest.mark.view("style_transfer_reload", "sharpen_8bit")
+async def test_the_wheel_over_one_recording_moves_both(screen) -> None:
+    await screen.press("w", "w", "w")
+    second = list(screen.app.browse.query(Timeline))[1]
+    before = screen.state.view
+    second._look(second._state.view.moved(1_000_000))
+    await screen.settle()
+    assert screen.state.active == 0
+    assert screen.state.view == before.moved(1_000_000)
 
 
 @pytest.mark.parametrize("key", ["8", "u", "z", "A"])
-def test_one_recording_has_nothing_to_compare_with(key, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        before = screen.state
-        await screen.press(key)
-        assert screen.state == before
-        assert "Only one recording is open" in screen.text()
-
-    run_view(test, reload_sample)
+async def test_one_recording_has_nothing_to_compare_with(screen, key) -> None:
+    before = screen.state
+    await screen.press(key)
+    assert screen.state == before
+    assert "Only one recording is open" in screen.text()
 
 
-def test_comparing_by_something_else_puts_the_keys_on_the_list(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("3", "u")
-        assert screen.state.pane == "compare"
-        await screen.press("down")
-        assert screen.app.focused.cursor == 1
-
-    run_view(test, reload_sample, fixed_sample)
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_comparing_by_something_else_puts_the_keys_on_the_list(screen) -> None:
+    await screen.press("3", "u")
+    assert screen.state.pane == "compare"
+    await screen.press("down")
+    assert screen.app.focused.cursor == 1
 
 
-def test_a_comparison_without_events_says_so_of_both(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        emptied = []
-        for session in screen.state.sessions:
-            whole = session.trace
-            trace = narrowed(whole, only_range(everything(whole), whole, -2, -1))
-            report = judge(trace, only=["reload-before-predict"])
-            emptied.append(replace(session, trace=trace, report=report, calls=calls_of(trace)))
-        pane = screen.app.browse.query_one(ComparePane)
-        filtered = replace(screen.state, measure=Measure.MEAN, filter=EventFilter(text="x"))
-        assert pane.make(filtered).empty == "No events match; c clears the filter."
-        bare = replace(filtered, sessions=tuple(emptied))
-        assert pane.make(bare).empty.startswith("No events in either recording")
-
-    run_view(test, reload_sample, fixed_sample)
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_a_comparison_without_events_says_so_of_both(screen) -> None:
+    emptied = []
+    for session in screen.state.sessions:
+        whole = session.trace
+        trace = narrowed(whole, only_range(everything(whole), whole, -2, -1))
+        report = judge(trace, only=["reload-before-predict"])
+        emptied.append(replace(session, trace=trace, report=report, calls=calls_of(trace)))
+    pane = screen.app.browse.query_one(ComparePane)
+    filtered = replace(screen.state, measure=Measure.MEAN, filter=EventFilter(text="x"))
+    assert pane.make(filtered).empty == "No events match; c clears the filter."
+    bare = replace(filtered, sessions=tuple(emptied))
+    assert pane.make(bare).empty.startswith("No events in either recording")
 
 
-def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        screen.app.change(filter=EventFilter(min_ns=15_000_000))
-        await screen.press("8", "u")
-        pane = screen.app.browse.query_one(ComparePane)
-        rows = pane.make(replace(screen.state, measure=Measure.COUNT))
-        pane._state = screen.state
-        checked = 0
-        for place, row in enumerate(rows.records):
-            if row.before is None or row.warm:
-                continue
-            chosen = pane.opened(rows, place).chosen
-            trace = screen.state.session.trace
-            listed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
-            assert listed == row.before.count, row
-            checked += 1
-        assert checked > 4
-
-    run_view(test, reload_sample, fixed_sample)
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) -> None:
+    screen.app.change(filter=EventFilter(min_ns=15_000_000))
+    await screen.press("8", "u")
+    pane = screen.app.browse.query_one(ComparePane)
+    rows = pane.make(replace(screen.state, measure=Measure.COUNT))
+    pane._state = screen.state
+    checked = 0
+    for place, row in enumerate(rows.records):
+        if row.before is None or row.warm:
+            continue
+        chosen = pane.opened(rows, place).chosen
+        trace = screen.state.session.trace
+        listed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
+        assert listed == row.before.count, row
+        checked += 1
+    assert checked > 4
 
 
-def test_the_first_line_says_the_loads_where_no_latency_changed_for_certain(
-    run_view, reload_sample, fixed_sample
-) -> None:
-    async def test(screen) -> None:
-        # As the samples were made: 81 loads before as many predictions, and one.
-        assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms); 1 finding fixed" in screen.text().splitlines()[0]
-        title = title_line(screen.state, 120, screen.app.palette)
-        assert screen.app.palette.better in [str(span.style) for span in title.spans]
-        comparison = screen.state.comparison
-        (mosaic,) = [model for model in comparison.models if model.name == "Mosaic"]
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_the_first_line_says_the_loads_where_no_latency_changed_for_certain(screen) -> None:
+    # As the samples were made: 81 loads before as many predictions, and one.
+    assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms); 1 finding fixed" in screen.text().splitlines()[0]
+    title = title_line(screen.state, 120, screen.app.palette)
+    assert screen.app.palette.better in [str(span.style) for span in title.spans]
+    comparison = screen.state.comparison
+    (mosaic,) = [model for model in comparison.models if model.name == "Mosaic"]
 
-        def told(**fields: object) -> tuple[str, Answer] | None:
-            return change_words(replace(comparison, models=(replace(mosaic, **fields),)))
+    def told(**fields: object) -> tuple[str, Answer] | None:
+        return change_words(replace(comparison, models=(replace(mosaic, **fields),)))
 
-        # Twice as many loads in a recording with twice as many predictions are no change.
-        twice = {"loads": Pair(10, 20), "predictions": Pair(100, 200)}
-        assert told(**twice) == ("Prediction 6.97 → 6.97 ms (0.0%, unchanged)", Answer.UNCHANGED)
-        assert told(loads=Pair(None, 1))[1] is Answer.UNCHANGED
-        assert told(loads=Pair(1, 2), load_ns=Pair(2e6, 4e6)) == ("Loads 1 → 2 (2.00 → 4.00 ms)", Answer.REGRESSED)
-        # What the comparison is sure of comes before the loads.
-        slower = replace(mosaic.p95, before_ns=8e6, after_ns=10e6, ratio=1.25, answer=Answer.REGRESSED)
-        assert told(p95=slower) == ("Prediction p95 8.00 → 10.00 ms (+25%, regressed)", Answer.REGRESSED)
-        assert told(p95=slower, latency=replace(slower, after_ns=9.6e6, ratio=1.2))[0].startswith("Prediction 8.00")
-
-    run_view(test, reload_sample, fixed_sample)
+    # Twice as many loads in a recording with twice as many predictions are no change.
+    twice = {"loads": Pair(10, 20), "predictions": Pair(100, 200)}
+    assert told(**twice) == ("Prediction 6.97 → 6.97 ms (0.0%, unchanged)", Answer.UNCHANGED)
+    assert told(loads=Pair(None, 1))[1] is Answer.UNCHANGED
+    assert told(loads=Pair(1, 2), load_ns=Pair(2e6, 4e6)) == ("Loads 1 → 2 (2.00 → 4.00 ms)", Answer.REGRESSED)
+    # What the comparison is sure of comes before the loads.
+    slower = replace(mosaic.p95, before_ns=8e6, after_ns=10e6, ratio=1.25, answer=Answer.REGRESSED)
+    assert told(p95=slower) == ("Prediction p95 8.00 → 10.00 ms (+25%, regressed)", Answer.REGRESSED)
+    assert told(p95=slower, latency=replace(slower, after_ns=9.6e6, ratio=1.2))[0].startswith("Prediction 8.00")
 
 
-def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        assert (screen.state.pane, screen.state.measure) == ("compare", "mean")
-        # The medians of the warm predictions of both samples, as they were made.
-        assert "Prediction 12.44 → 8.68 ms (−30%, improved); 1 finding fixed" in screen.text().splitlines()[0]
-        title = title_line(screen.state, 120, screen.app.palette)
-        assert screen.app.palette.better in [str(span.style) for span in title.spans]
-        rows = screen.app.pane.focus_target().rows
-        named = [row.model is not None for row in rows.records if row.change(Measure.MEAN).difference is not None]
-        assert named == sorted(named, reverse=True)
-        assert not all(named)
-        cells = {row.label: rows.cells(at, screen.app.palette)[-1] for at, row in enumerate(rows.records)}
-        assert cells["Prediction"].color == screen.app.palette.better
-        assert cells["Neural Engine execution"].color == screen.app.palette.worse
-        # 91 ms and 94 ms, and few of them.
-        assert cells["Load (cached)"].color is None
-
-    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
+@pytest.mark.view("sharpen_8bit", "sharpen_float16")
+async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(screen) -> None:
+    assert (screen.state.pane, screen.state.measure) == ("compare", "mean")
+    # The medians of the warm predictions of both samples, as they were made.
+    assert "Prediction 12.44 → 8.68 ms (−30%, improved); 1 finding fixed" in screen.text().splitlines()[0]
+    title = title_line(screen.state, 120, screen.app.palette)
+    assert screen.app.palette.better in [str(span.style) for span in title.spans]
+    rows = screen.app.pane.focus_target().rows
+    named = [row.model is not None for row in rows.records if row.change(Measure.MEAN).difference is not None]
+    assert named == sorted(named, reverse=True)
+    assert not all(named)
+    cells = {row.label: rows.cells(at, screen.app.palette)[-1] for at, row in enumerate(rows.records)}
+    assert cells["Prediction"].color == screen.app.palette.better
+    assert cells["Neural Engine execution"].color == screen.app.palette.worse
+    # 91 ms and 94 ms, and few of them.
+    assert cells["Load (cached)"].color is None

@@ -16,140 +16,119 @@ from tracekit.tui.viewport import Span
 
 
 @pytest.mark.parametrize("key", ["F", "P", "V"])
-def test_what_needs_an_event_says_that_none_is_selected(key, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        for before in ((), ("1", "down")):
-            await screen.press(*before, key)
-            assert screen.state.selection.event is None
-            assert "No event selected; press n or click one." in screen.text()
-
-    run_view(test, reload_sample)
+async def test_what_needs_an_event_says_that_none_is_selected(screen, key) -> None:
+    for before in ((), ("1", "down")):
+        await screen.press(*before, key)
+        assert screen.state.selection.event is None
+        assert "No event selected; press n or click one." in screen.text()
 
 
 @pytest.mark.parametrize("key", ["enter", "n", "E"])
-def test_a_lane_without_events_says_so(key, run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        assert screen.state.session.trace.compute.empty
-        screen.app.change(lane="compute")
-        await screen.press(key)
-        assert "This lane has no events; choose another with ↑ and ↓." in screen.text()
-
-    run_view(test, samples / "captions_concurrent.trace")
+@pytest.mark.view("captions_concurrent")
+async def test_a_lane_without_events_says_so(screen, key) -> None:
+    assert screen.state.session.trace.compute.empty
+    screen.app.change(lane="compute")
+    await screen.press(key)
+    assert "This lane has no events; choose another with ↑ and ↓." in screen.text()
 
 
-def test_an_event_leads_to_its_prediction(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        trace = screen.state.session.trace
-        within = np.flatnonzero(trace.hardware["prediction"].notna().to_numpy())
-        index = int(within[len(within) // 2])
-        screen.app.select_event(EventRef("hardware", index))
-        await screen.press("P")
-        prediction = int(trace.hardware["prediction"][index])
-        assert screen.state.selection.prediction == prediction
-        assert "Where its time went" in screen.text()
-        span = screen.state.session.span(EventRef("activity", prediction))
-        assert screen.state.view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
-        loads = np.flatnonzero((trace.activity["kind"] == "load_cached").to_numpy())
-        screen.app.select_event(EventRef("activity", int(loads[0])))
-        await screen.press("P")
-        assert "does not belong to a known prediction" in screen.text()
-
-    run_view(test, reload_sample, size=(200, 50))
+@pytest.mark.view(size=(200, 50))
+async def test_an_event_leads_to_its_prediction(screen) -> None:
+    trace = screen.state.session.trace
+    within = np.flatnonzero(trace.hardware["prediction"].notna().to_numpy())
+    index = int(within[len(within) // 2])
+    screen.app.select_event(EventRef("hardware", index))
+    await screen.press("P")
+    prediction = int(trace.hardware["prediction"][index])
+    assert screen.state.selection.prediction == prediction
+    assert "Where its time went" in screen.text()
+    span = screen.state.session.span(EventRef("activity", prediction))
+    assert screen.state.view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
+    loads = np.flatnonzero((trace.activity["kind"] == "load_cached").to_numpy())
+    screen.app.select_event(EventRef("activity", int(loads[0])))
+    await screen.press("P")
+    assert "does not belong to a known prediction" in screen.text()
 
 
-def test_two_events_are_measured_from_edge_to_edge(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        activity = screen.state.session.trace.activity
-        starts = activity["start_ns"].to_numpy()
-        ends = starts + activity["duration_ns"].to_numpy()
-        # From the later one back to the first: the order does not matter.
-        await screen.press("n", "n", "n", "v", "p", "p", "v")
-        assert screen.state.range == Span(int(starts[0]), int(ends[2] - starts[0]))
-        assert screen.state.ends == (
-            Span(int(starts[0]), int(ends[0] - starts[0])),
-            Span(int(starts[2]), int(ends[2] - starts[2])),
-        )
-        text = " ".join(screen.text().split())
-        assert f"({starts[2] - ends[0]:,} ns)" in text
-        assert f"({starts[2] - starts[0]:,} ns)" in text
-        assert "start – start" in text
-        await screen.press("escape")
-        assert screen.state.ends is None
-
-    run_view(test, reload_sample, size=(200, 80))
+@pytest.mark.view(size=(200, 80))
+async def test_two_events_are_measured_from_edge_to_edge(screen) -> None:
+    activity = screen.state.session.trace.activity
+    starts = activity["start_ns"].to_numpy()
+    ends = starts + activity["duration_ns"].to_numpy()
+    # From the later one back to the first: the order does not matter.
+    await screen.press("n", "n", "n", "v", "p", "p", "v")
+    assert screen.state.range == Span(int(starts[0]), int(ends[2] - starts[0]))
+    assert screen.state.ends == (
+        Span(int(starts[0]), int(ends[0] - starts[0])),
+        Span(int(starts[2]), int(ends[2] - starts[2])),
+    )
+    text = " ".join(screen.text().split())
+    assert f"({starts[2] - ends[0]:,} ns)" in text
+    assert f"({starts[2] - starts[0]:,} ns)" in text
+    assert "start – start" in text
+    await screen.press("escape")
+    assert screen.state.ends is None
 
 
-def test_a_cursor_beside_an_event_snaps_to_its_edge(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        activity = screen.state.session.trace.activity
-        start = int(activity["start_ns"][0])
-        screen.app.change(cursor_ns=start - 1_000)
-        await screen.press("v")
-        assert screen.state.mark == Span(start, 0)
-        far = int(activity["start_ns"][10])
-        screen.app.change(cursor_ns=far - 1_000)
-        await screen.press("v")
-        assert screen.state.range == Span(start, far - start)
-
-    run_view(test, reload_sample)
+async def test_a_cursor_beside_an_event_snaps_to_its_edge(screen) -> None:
+    activity = screen.state.session.trace.activity
+    start = int(activity["start_ns"][0])
+    screen.app.change(cursor_ns=start - 1_000)
+    await screen.press("v")
+    assert screen.state.mark == Span(start, 0)
+    far = int(activity["start_ns"][10])
+    screen.app.change(cursor_ns=far - 1_000)
+    await screen.press("v")
+    assert screen.state.range == Span(start, far - start)
 
 
-def test_bookmarks_are_set_listed_visited_and_taken_away(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("B")
-        assert "No bookmarks" in screen.text()
-        await screen.press("n", "b")
-        first = int(screen.state.session.trace.activity["start_ns"][0])
-        assert screen.state.bookmarks == (Bookmark(first, "Load (cached) · Watercolor"),)
-        await screen.press("g")
-        await screen.answer("3s")
-        await screen.press("b")
-        assert [entry.time_ns for entry in screen.state.bookmarks] == [first, 3_000_000_000]
-        assert "◇" in screen.text()
-        await screen.press("apostrophe")
-        assert screen.state.cursor_ns == first
-        await screen.press("B")
-        assert isinstance(screen.app.screen, ChooseScreen)
-        await screen.press("down", "enter")
-        assert screen.state.cursor_ns == 3_000_000_000
-        await screen.press("b")
-        assert [entry.time_ns for entry in screen.state.bookmarks] == [first]
-
-    run_view(test, reload_sample)
+async def test_bookmarks_are_set_listed_visited_and_taken_away(screen) -> None:
+    await screen.press("B")
+    assert "No bookmarks" in screen.text()
+    await screen.press("n", "b")
+    first = int(screen.state.session.trace.activity["start_ns"][0])
+    assert screen.state.bookmarks == (Bookmark(first, "Load (cached) · Watercolor"),)
+    await screen.press("g")
+    await screen.answer("3s")
+    await screen.press("b")
+    assert [entry.time_ns for entry in screen.state.bookmarks] == [first, 3_000_000_000]
+    assert "◇" in screen.text()
+    await screen.press("apostrophe")
+    assert screen.state.cursor_ns == first
+    await screen.press("B")
+    assert isinstance(screen.app.screen, ChooseScreen)
+    await screen.press("down", "enter")
+    assert screen.state.cursor_ns == 3_000_000_000
+    await screen.press("b")
+    assert [entry.time_ns for entry in screen.state.bookmarks] == [first]
 
 
 def test_every_attribution_is_said_in_words() -> None:
     assert set(ATTRIBUTION_WORDS) == set(Attribution)
 
 
-def test_a_result_that_comes_when_the_app_was_left_is_dropped(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        app, held, shown, seen = screen.app, [], [], Event()
+async def test_a_result_that_comes_when_the_app_was_left_is_dropped(screen) -> None:
+    app, held, shown, seen = screen.app, [], [], Event()
 
-        def call_later(show) -> None:
-            # A thread waits until the app has called it back.
-            held.append(show)
-            seen.wait(30)
+    def call_later(show) -> None:
+        # A thread waits until the app has called it back.
+        held.append(show)
+        seen.wait(30)
 
-        app.call_from_thread = call_later
-        app.in_background(lambda: "in time", shown.append)
-        app.in_background(lambda: "late", shown.append)
-        while len(held) < 2:
-            await screen.pilot.pause()
-        held[0]()
-        app.leave()
-        held[1]()
-        seen.set()
-        assert len(shown) == 1
-
-    run_view(test, reload_sample)
+    app.call_from_thread = call_later
+    app.in_background(lambda: "in time", shown.append)
+    app.in_background(lambda: "late", shown.append)
+    while len(held) < 2:
+        await screen.pilot.pause()
+    held[0]()
+    app.leave()
+    held[1]()
+    seen.set()
+    assert len(shown) == 1
 
 
-def test_what_became_of_a_report_is_said_in_the_room_there_is(run_view, reload_sample, tmp_path: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("n", "V", "R")
-        await screen.answer(str(tmp_path / "range.md"))
-        line = screen.text().splitlines()[-2]
-        assert line.endswith(("range.md", "private data is redacted."))
-
-    run_view(test, reload_sample)
+async def test_what_became_of_a_report_is_said_in_the_room_there_is(screen, tmp_path: Path) -> None:
+    await screen.press("n", "V", "R")
+    await screen.answer(str(tmp_path / "range.md"))
+    line = screen.text().splitlines()[-2]
+    assert line.endswith(("range.md", "private data is redacted."))

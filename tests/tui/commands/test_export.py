@@ -16,41 +16,36 @@ from tracekit.tui.state import FindingRef, Selection
 from tracekit.tui.viewport import Span
 
 
-def test_a_row_is_copied_as_markdown_without_private_names(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("y")
-        assert "No row to copy" in screen.text()
-        await screen.press("n", "y")
-        lines = screen.app.clipboard.splitlines()
-        assert lines[0] == "| start | duration | lane | event | model |"
-        assert lines[2].endswith("| activity | Load (cached) | SharpenFilter |")
-        assert "Copied the row as Markdown (3 lines, redacted)" in screen.text()
-        others = screen.state.session.trace.hardware["process"].dropna().unique()
-        foreign = next(name for name in others if name != "Sharpen")
-        await screen.press("slash")
-        await screen.answer(f"kind:gpu_exec {foreign}")
-        await screen.press("3", "down", "y")
-        assert foreign not in screen.app.clipboard
-        assert "process" in screen.app.clipboard
-
-    run_view(test, samples / "sharpen_8bit.trace")
+@pytest.mark.view("sharpen_8bit")
+async def test_a_row_is_copied_as_markdown_without_private_names(screen) -> None:
+    await screen.press("y")
+    assert "No row to copy" in screen.text()
+    await screen.press("n", "y")
+    lines = screen.app.clipboard.splitlines()
+    assert lines[0] == "| start | duration | lane | event | model |"
+    assert lines[2].endswith("| activity | Load (cached) | SharpenFilter |")
+    assert "Copied the row as Markdown (3 lines, redacted)" in screen.text()
+    others = screen.state.session.trace.hardware["process"].dropna().unique()
+    foreign = next(name for name in others if name != "Sharpen")
+    await screen.press("slash")
+    await screen.answer(f"kind:gpu_exec {foreign}")
+    await screen.press("3", "down", "y")
+    assert foreign not in screen.app.clipboard
+    assert "process" in screen.app.clipboard
 
 
-def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("5", "Y")
-        assert "No finding selected" in screen.text()
-        await screen.press("1", "down", "Y")
-        check = screen.state.session.report.checks[1]
-        assert screen.app.clipboard.startswith("### Critical: The model is reloaded before every prediction\n")
-        _, _, recording, *_ = screen.app.clipboard.splitlines()
-        assert recording.startswith("style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 ")
-        assert check.model in screen.app.clipboard
-        assert "**Fix:**" in screen.app.clipboard
-        assert "avings" in screen.app.clipboard
-        assert f"Copied the check {check.id} as Markdown" in screen.text()
-
-    run_view(test, reload_sample)
+async def test_a_finding_is_copied_as_markdown(screen) -> None:
+    await screen.press("5", "Y")
+    assert "No finding selected" in screen.text()
+    await screen.press("1", "down", "Y")
+    check = screen.state.session.report.checks[1]
+    assert screen.app.clipboard.startswith("### Critical: The model is reloaded before every prediction\n")
+    _, _, recording, *_ = screen.app.clipboard.splitlines()
+    assert recording.startswith("style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 ")
+    assert check.model in screen.app.clipboard
+    assert "**Fix:**" in screen.app.clipboard
+    assert "avings" in screen.app.clipboard
+    assert f"Copied the check {check.id} as Markdown" in screen.text()
 
 
 @pytest.mark.parametrize(
@@ -61,41 +56,35 @@ def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
         ("not_applicable", "### Not applicable: {check}{recording}"),
     ],
 )
-def test_a_check_without_finding_is_copied_as_what_it_is(outcome, begin, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
-        first = session.report.checks[0]
-        assert (first.id, first.model) == ("reload-before-predict", "Pointillism")
-        check = replace(first, outcome=outcome, severity=None, cost=None, evidence=(), record="Record again.")
-        screen.app.change(
-            sessions=(replace(session, report=replace(session.report, checks=(check,))),),
-            selection=Selection(finding=FindingRef(0)),
-        )
-        await screen.press("Y")
-        where = "style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 · 16.5 s · Core ML"
-        begun = begin.format(title=first.title, check="`reload-before-predict`", recording=f"\n\n{where}\n\n")
-        assert screen.app.clipboard.startswith(begun)
-        assert screen.app.clipboard.endswith("To evaluate this: Record again.\n")
-        assert "avings" not in screen.app.clipboard
-
-    run_view(test, reload_sample)
+async def test_a_check_without_finding_is_copied_as_what_it_is(screen, outcome, begin) -> None:
+    session = screen.state.session
+    first = session.report.checks[0]
+    assert (first.id, first.model) == ("reload-before-predict", "Pointillism")
+    check = replace(first, outcome=outcome, severity=None, cost=None, evidence=(), record="Record again.")
+    screen.app.change(
+        sessions=(replace(session, report=replace(session.report, checks=(check,))),),
+        selection=Selection(finding=FindingRef(0)),
+    )
+    await screen.press("Y")
+    where = "style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 · 16.5 s · Core ML"
+    begun = begin.format(title=first.title, check="`reload-before-predict`", recording=f"\n\n{where}\n\n")
+    assert screen.app.clipboard.startswith(begun)
+    assert screen.app.clipboard.endswith("To evaluate this: Record again.\n")
+    assert "avings" not in screen.app.clipboard
 
 
-def test_statistics_are_copied_of_the_range_or_of_all(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("ctrl+y")
-        assert screen.app.clipboard.startswith("Whole recording\n\n| model | event |")
-        assert "| `Pointillism` | `Load (cached)` | activity | 81 |" in screen.app.clipboard
-        await screen.press("n", "V", "ctrl+y")
-        assert screen.app.clipboard.startswith("Range of 18.36 ms, 00:00.612 – 00:00.630: events starting in range")
-        assert "| `Watercolor` | `Load (cached)` | activity | 1 | 18.36 ms |" in screen.app.clipboard
-        assert "Pointillism" not in screen.app.clipboard
-        empty = Span(screen.state.bounds.start_ns, 1)
-        screen.app.change(range=empty)
-        await screen.press("ctrl+y")
-        assert "nothing to copy" in screen.text()
-
-    run_view(test, reload_sample)
+async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
+    await screen.press("ctrl+y")
+    assert screen.app.clipboard.startswith("Whole recording\n\n| model | event |")
+    assert "| `Pointillism` | `Load (cached)` | activity | 81 |" in screen.app.clipboard
+    await screen.press("n", "V", "ctrl+y")
+    assert screen.app.clipboard.startswith("Range of 18.36 ms, 00:00.612 – 00:00.630: events starting in range")
+    assert "| `Watercolor` | `Load (cached)` | activity | 1 | 18.36 ms |" in screen.app.clipboard
+    assert "Pointillism" not in screen.app.clipboard
+    empty = Span(screen.state.bounds.start_ns, 1)
+    screen.app.change(range=empty)
+    await screen.press("ctrl+y")
+    assert "nothing to copy" in screen.text()
 
 
 def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample, tmp_path, monkeypatch) -> None:
@@ -170,20 +159,18 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert check(str(there).replace("there", "./there")) == ""
 
 
-def test_what_is_copied_of_two_recordings_names_them(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        names = r"before: style\_transfer\_reload.trace, after: style\_transfer\_fixed.trace"
-        await screen.press(*["u"] * 5, "y")
-        assert screen.app.clipboard.splitlines()[0] == names
-        await screen.press("u", "y")
-        assert screen.app.clipboard.splitlines()[0] == f"mean, {names}"
-        assert "| difference |" in screen.app.clipboard.splitlines()[2]
-        await screen.press("2", "y")
-        assert screen.app.clipboard.splitlines()[0] == r"style\_transfer\_reload.trace"
-        await screen.press("z", "ctrl+y")
-        assert screen.app.clipboard.splitlines()[0] == r"style\_transfer\_fixed.trace: whole recording"
-
-    run_view(test, reload_sample, fixed_sample)
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_what_is_copied_of_two_recordings_names_them(screen) -> None:
+    names = r"before: style\_transfer\_reload.trace, after: style\_transfer\_fixed.trace"
+    await screen.press(*["u"] * 5, "y")
+    assert screen.app.clipboard.splitlines()[0] == names
+    await screen.press("u", "y")
+    assert screen.app.clipboard.splitlines()[0] == f"mean, {names}"
+    assert "| difference |" in screen.app.clipboard.splitlines()[2]
+    await screen.press("2", "y")
+    assert screen.app.clipboard.splitlines()[0] == r"style\_transfer\_reload.trace"
+    await screen.press("z", "ctrl+y")
+    assert screen.app.clipboard.splitlines()[0] == r"style\_transfer\_fixed.trace: whole recording"
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

@@ -15,51 +15,43 @@ from tracekit.tui.screens.ask import AskScreen
 from tracekit.tui.state import EventFilter
 
 
-def test_a_filter_lists_what_passes_and_is_said(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("slash")
-        assert isinstance(screen.app.screen, AskScreen)
-        await screen.answer("kind:prediction model:mosaic >7ms")
-        chosen = EventFilter(model="Mosaic", kind="prediction", min_ns=7_000_000)
-        assert screen.state.filter == chosen
-        activity = screen.state.session.trace.activity
-        passed = activity[
-            (activity["model"] == "Mosaic")
-            & (activity["kind"] == "prediction")
-            & (activity["duration_ns"] >= 7_000_000)
-        ]
-        listed = screen.app.browse.query_one(EventsPane).query_one(RowList).rows
-        assert [listed.ref(row).index for row in range(len(listed))] == list(passed.index)
-        assert "Filter: Mosaic, prediction, ≥ 7 ms, c clears" in screen.text()
-        await screen.press("4")
-        assert f" {len(passed)} · filtered · N Neural Engine" in screen.text()
-        # What was typed stands there again, to be changed.
-        await screen.press("slash")
-        assert "model:Mosaic kind:prediction >7ms" in screen.text()
-        await screen.press("escape", "c")
-        assert screen.state.filter == EventFilter()
-
-    run_view(test, reload_sample)
+async def test_a_filter_lists_what_passes_and_is_said(screen) -> None:
+    await screen.press("slash")
+    assert isinstance(screen.app.screen, AskScreen)
+    await screen.answer("kind:prediction model:mosaic >7ms")
+    chosen = EventFilter(model="Mosaic", kind="prediction", min_ns=7_000_000)
+    assert screen.state.filter == chosen
+    activity = screen.state.session.trace.activity
+    passed = activity[
+        (activity["model"] == "Mosaic") & (activity["kind"] == "prediction") & (activity["duration_ns"] >= 7_000_000)
+    ]
+    listed = screen.app.browse.query_one(EventsPane).query_one(RowList).rows
+    assert [listed.ref(row).index for row in range(len(listed))] == list(passed.index)
+    assert "Filter: Mosaic, prediction, ≥ 7 ms, c clears" in screen.text()
+    await screen.press("4")
+    assert f" {len(passed)} · filtered · N Neural Engine" in screen.text()
+    # What was typed stands there again, to be changed.
+    await screen.press("slash")
+    assert "model:Mosaic kind:prediction >7ms" in screen.text()
+    await screen.press("escape", "c")
+    assert screen.state.filter == EventFilter()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-def test_a_wrong_filter_is_explained_and_can_be_corrected(size, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("slash")
-        boxed = [line.split("│")[1] for line in screen.text().splitlines() if line.count("│") == 2]
-        told = " ".join(" ".join(boxed).split())
-        assert "device:ane|gpu, >5ms" in told
-        # All of them, on as many lines as it takes.
-        kinds = known_of(screen.state.session.trace).kinds
-        assert len(kinds) > 10
-        assert ", ".join(kinds) in told
-        await screen.answer("device:tpu")
-        assert "Unknown device 'tpu'. Available: gpu, ane." in " ".join(screen.text().split())
-        assert not screen.state.filter.active
-        await screen.answer("device:gpu")
-        assert screen.state.filter == EventFilter(device="gpu")
-
-    run_view(test, reload_sample, size=size)
+async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size) -> None:
+    await screen.press("slash")
+    boxed = [line.split("│")[1] for line in screen.text().splitlines() if line.count("│") == 2]
+    told = " ".join(" ".join(boxed).split())
+    assert "device:ane|gpu, >5ms" in told
+    # All of them, on as many lines as it takes.
+    kinds = known_of(screen.state.session.trace).kinds
+    assert len(kinds) > 10
+    assert ", ".join(kinds) in told
+    await screen.answer("device:tpu")
+    assert "Unknown device 'tpu'. Available: gpu, ane." in " ".join(screen.text().split())
+    assert not screen.state.filter.active
+    await screen.answer("device:gpu")
+    assert screen.state.filter == EventFilter(device="gpu")
 
 
 def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
@@ -70,50 +62,41 @@ def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
     assert set(known.models) == set(reload_trace.models["name"])
 
 
-def test_matches_are_walked_through_in_all_lanes_by_time(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("m")
-        assert "No filter set" in screen.text()
-        await screen.press("slash")
-        await screen.answer("device:gpu model:watercolor")
-        trace, chosen = screen.state.session.trace, EventFilter(model="Watercolor", device="gpu")
-        starts = np.sort(
-            np.concatenate(
-                [
-                    getattr(trace, name)["start_ns"].to_numpy()[passing(trace, name, chosen, None)]
-                    for name in EVENT_FRAMES
-                ]
-            )
+async def test_matches_are_walked_through_in_all_lanes_by_time(screen) -> None:
+    await screen.press("m")
+    assert "No filter set" in screen.text()
+    await screen.press("slash")
+    await screen.answer("device:gpu model:watercolor")
+    trace, chosen = screen.state.session.trace, EventFilter(model="Watercolor", device="gpu")
+    starts = np.sort(
+        np.concatenate(
+            [getattr(trace, name)["start_ns"].to_numpy()[passing(trace, name, chosen, None)] for name in EVENT_FRAMES]
         )
-        await screen.press("m")
-        assert screen.state.cursor_ns == starts[0]
-        await screen.press("m", "m")
-        assert screen.state.cursor_ns == starts[2]
-        assert f"Match 3 of {len(starts)}" in screen.text()
-        await screen.press("M")
-        assert screen.state.cursor_ns == starts[1]
-        await screen.press("M", "M")
-        assert "No earlier match" in screen.text()
+    )
+    await screen.press("m")
+    assert screen.state.cursor_ns == starts[0]
+    await screen.press("m", "m")
+    assert screen.state.cursor_ns == starts[2]
+    assert f"Match 3 of {len(starts)}" in screen.text()
+    await screen.press("M")
+    assert screen.state.cursor_ns == starts[1]
+    await screen.press("M", "M")
+    assert "No earlier match" in screen.text()
 
-    run_view(test, reload_sample)
 
-
-def test_going_to_a_time_moves_cursor_and_view(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("w", "w", "w", "g")
-        await screen.answer("0:08.5")
-        assert screen.state.cursor_ns == 8_500_000_000
-        view = screen.state.view
-        assert abs(view.start_ns + view.span_ns // 2 - 8_500_000_000) <= 1
-        await screen.press("g")
-        await screen.answer("-250ms")
-        assert screen.state.cursor_ns == 8_250_000_000
-        await screen.press("g")
-        await screen.answer("later")
-        assert "Invalid time 'later'" in screen.text()
-        await screen.press("escape", "g")
-        await screen.answer("99999s")
-        assert screen.state.cursor_ns == screen.state.bounds.end_ns - 1
-        assert "Past the end; moved to" in screen.text()
-
-    run_view(test, reload_sample)
+async def test_going_to_a_time_moves_cursor_and_view(screen) -> None:
+    await screen.press("w", "w", "w", "g")
+    await screen.answer("0:08.5")
+    assert screen.state.cursor_ns == 8_500_000_000
+    view = screen.state.view
+    assert abs(view.start_ns + view.span_ns // 2 - 8_500_000_000) <= 1
+    await screen.press("g")
+    await screen.answer("-250ms")
+    assert screen.state.cursor_ns == 8_250_000_000
+    await screen.press("g")
+    await screen.answer("later")
+    assert "Invalid time 'later'" in screen.text()
+    await screen.press("escape", "g")
+    await screen.answer("99999s")
+    assert screen.state.cursor_ns == screen.state.bounds.end_ns - 1
+    assert "Past the end; moved to" in screen.text()

@@ -5,94 +5,83 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tracekit.tui.actions import action_named
 from tracekit.tui.state import EventRef, FindingRef
 
 
-def test_evidence_is_walked_through_and_leads_back(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("5", "full_stop")
-        assert "No finding selected" in screen.text()
-        await screen.press("1", "down", "full_stop", "full_stop")
-        check = screen.state.session.report.checks[1]
-        assert screen.state.selection.finding == FindingRef(1, 1)
-        row = screen.state.session.row(screen.state.selection.event)
-        assert (row["table"], row["row"]) == (check.evidence[1].table, check.evidence[1].row)
-        assert f"Evidence 2 of the 50 longest ({check.evidence_total} in all)" in screen.text()
-        await screen.press("comma", "comma")
-        assert f"This is the longest of {check.evidence_total} intervals" in screen.text()
-        await screen.press("F")
-        assert screen.state.selection.finding == FindingRef(1)
-        assert screen.state.selection.event is None
-        # From the last interval there is no further one.
-        await screen.press("comma", "full_stop")
-        assert f"This is the last of the 50 longest; the report keeps no more of {check.evidence_total} intervals." in (
-            screen.text()
-        )
-
-    run_view(test, reload_sample, size=(200, 50))
+@pytest.mark.view(size=(200, 50))
+async def test_evidence_is_walked_through_and_leads_back(screen) -> None:
+    await screen.press("5", "full_stop")
+    assert "No finding selected" in screen.text()
+    await screen.press("1", "down", "full_stop", "full_stop")
+    check = screen.state.session.report.checks[1]
+    assert screen.state.selection.finding == FindingRef(1, 1)
+    row = screen.state.session.row(screen.state.selection.event)
+    assert (row["table"], row["row"]) == (check.evidence[1].table, check.evidence[1].row)
+    assert f"Evidence 2 of the 50 longest ({check.evidence_total} in all)" in screen.text()
+    await screen.press("comma", "comma")
+    assert f"This is the longest of {check.evidence_total} intervals" in screen.text()
+    await screen.press("F")
+    assert screen.state.selection.finding == FindingRef(1)
+    assert screen.state.selection.event is None
+    # From the last interval there is no further one.
+    await screen.press("comma", "full_stop")
+    assert f"This is the last of the 50 longest; the report keeps no more of {check.evidence_total} intervals." in (
+        screen.text()
+    )
 
 
-def test_the_last_interval_of_evidence_that_is_there_in_full_is_the_last(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
-        first = session.report.checks[0]
-        whole = replace(first, evidence=first.evidence[:3], evidence_total=3)
-        report = replace(session.report, checks=(whole, *session.report.checks[1:]))
-        screen.app.change(sessions=(replace(session, report=report),))
-        await screen.press("1", "full_stop", "full_stop", "full_stop", "full_stop")
-        text = screen.text()
-        assert "Evidence 3 of 3" in text
-        assert "This is the last of 3 intervals." in text
-        assert "in all" not in text
-
-    run_view(test, reload_sample, size=(200, 50))
+@pytest.mark.view(size=(200, 50))
+async def test_the_last_interval_of_evidence_that_is_there_in_full_is_the_last(screen) -> None:
+    session = screen.state.session
+    first = session.report.checks[0]
+    whole = replace(first, evidence=first.evidence[:3], evidence_total=3)
+    report = replace(session.report, checks=(whole, *session.report.checks[1:]))
+    screen.app.change(sessions=(replace(session, report=report),))
+    await screen.press("1", "full_stop", "full_stop", "full_stop", "full_stop")
+    text = screen.text()
+    assert "Evidence 3 of 3" in text
+    assert "This is the last of 3 intervals." in text
+    assert "in all" not in text
 
 
-def test_while_the_detectors_are_at_work_no_event_is_called_evidence_of_nothing(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("n")
-        screen.app.change(sessions=(replace(screen.state.session, report=None),))
-        await screen.press("F")
-        assert "The checks are still running" in screen.text()
-
-    run_view(test, reload_sample)
+async def test_while_the_detectors_are_at_work_no_event_is_called_evidence_of_nothing(screen) -> None:
+    await screen.press("n")
+    screen.app.change(sessions=(replace(screen.state.session, report=None),))
+    await screen.press("F")
+    assert "The checks are still running" in screen.text()
 
 
-def test_walking_begins_at_the_finding_that_has_the_cursor_at_first(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("full_stop")
-        assert screen.state.selection.finding == FindingRef(0, 0)
-
-    run_view(test, reload_sample)
+async def test_walking_begins_at_the_finding_that_has_the_cursor_at_first(screen) -> None:
+    await screen.press("full_stop")
+    assert screen.state.selection.finding == FindingRef(0, 0)
 
 
-def test_an_event_leads_to_the_finding_that_it_is_evidence_of(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        check = screen.state.session.report.checks[0]
-        event = screen.state.session.locate(check.evidence[0])
-        screen.app.select_event(event)
-        await screen.settle()
-        assert "evidence of" in screen.text()
-        await screen.press("3", "F")
-        assert screen.state.pane == "findings"
-        assert screen.state.selection.finding == FindingRef(0, 0)
-        assert screen.state.opened == 0
-        # A reload that is not among the longest is one all the same.
-        activity = screen.state.session.trace.activity
-        loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
-        screen.app.select_event(EventRef("activity", int(loads["duration_ns"].idxmin())))
-        await screen.press("F")
-        assert screen.state.selection.finding == FindingRef(0)
-        # The first load of a model is none.
-        every = activity[(activity["model"] == check.model) & activity["kind"].str.startswith("load")]
-        assert len(every) == check.evidence_total + 1
-        screen.app.select_event(EventRef("activity", int(every["start_ns"].idxmin())))
-        await screen.press("F")
-        assert "The selected event is not evidence of a finding." in screen.text()
-
-    run_view(test, reload_sample, size=(200, 50))
+@pytest.mark.view(size=(200, 50))
+async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> None:
+    check = screen.state.session.report.checks[0]
+    event = screen.state.session.locate(check.evidence[0])
+    screen.app.select_event(event)
+    await screen.settle()
+    assert "evidence of" in screen.text()
+    await screen.press("3", "F")
+    assert screen.state.pane == "findings"
+    assert screen.state.selection.finding == FindingRef(0, 0)
+    assert screen.state.opened == 0
+    # A reload that is not among the longest is one all the same.
+    activity = screen.state.session.trace.activity
+    loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
+    screen.app.select_event(EventRef("activity", int(loads["duration_ns"].idxmin())))
+    await screen.press("F")
+    assert screen.state.selection.finding == FindingRef(0)
+    # The first load of a model is none.
+    every = activity[(activity["model"] == check.model) & activity["kind"].str.startswith("load")]
+    assert len(every) == check.evidence_total + 1
+    screen.app.select_event(EventRef("activity", int(every["start_ns"].idxmin())))
+    await screen.press("F")
+    assert "The selected event is not evidence of a finding." in screen.text()
 
 
 def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, reload_sample) -> None:
@@ -110,45 +99,39 @@ def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, relo
     run_view(test, reload_sample)
 
 
-def test_walking_goes_on_from_where_one_went(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        starts = screen.state.session.trace.activity["start_ns"].to_numpy()
+async def test_walking_goes_on_from_where_one_went(screen) -> None:
+    starts = screen.state.session.trace.activity["start_ns"].to_numpy()
 
-        def after(time_ns: int) -> int:
-            return int(starts[np.searchsorted(starts, time_ns)])
+    def after(time_ns: int) -> int:
+        return int(starts[np.searchsorted(starts, time_ns)])
 
-        await screen.press("g")
-        await screen.answer("2")
-        await screen.press(*"wwwwn")
-        assert screen.state.cursor_ns == after(2_000_000_000)
-        await screen.press("v", "g")
-        await screen.answer("4")
-        await screen.press("n", "v")
-        assert screen.state.cursor_ns == after(4_000_000_000)
-        assert screen.state.range.start_ns == after(2_000_000_000)
-        assert screen.state.range.end_ns > after(4_000_000_000)
-        await screen.press(*"dddddddd")
-        left, right = screen.state.view.start_ns, screen.state.view.end_ns
-        assert left > screen.state.cursor_ns
-        await screen.press("n")
-        assert screen.state.cursor_ns == after(left)
-        await screen.press(*"dddddddd", "N")
-        assert left < screen.state.cursor_ns < screen.state.view.end_ns
-        assert screen.state.cursor_ns > right
-
-    run_view(test, reload_sample)
+    await screen.press("g")
+    await screen.answer("2")
+    await screen.press(*"wwwwn")
+    assert screen.state.cursor_ns == after(2_000_000_000)
+    await screen.press("v", "g")
+    await screen.answer("4")
+    await screen.press("n", "v")
+    assert screen.state.cursor_ns == after(4_000_000_000)
+    assert screen.state.range.start_ns == after(2_000_000_000)
+    assert screen.state.range.end_ns > after(4_000_000_000)
+    await screen.press(*"dddddddd")
+    left, right = screen.state.view.start_ns, screen.state.view.end_ns
+    assert left > screen.state.cursor_ns
+    await screen.press("n")
+    assert screen.state.cursor_ns == after(left)
+    await screen.press(*"dddddddd", "N")
+    assert left < screen.state.cursor_ns < screen.state.view.end_ns
+    assert screen.state.cursor_ns > right
 
 
-def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_along(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("1", "enter", "down")
-        rows = screen.app.focused
-        interval = rows.rows.rows[rows.cursor].ref
-        assert interval == FindingRef(0, 0)
-        await screen.press("n")
-        # The event after a reload is its prediction, no evidence: the finding has the cursor again.
-        assert rows.rows.rows[rows.cursor].ref == FindingRef(0)
-        await screen.press("p")
-        assert rows.rows.rows[rows.cursor].ref == interval
-
-    run_view(test, reload_sample)
+async def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_along(screen) -> None:
+    await screen.press("1", "enter", "down")
+    rows = screen.app.focused
+    interval = rows.rows.rows[rows.cursor].ref
+    assert interval == FindingRef(0, 0)
+    await screen.press("n")
+    # The event after a reload is its prediction, no evidence: the finding has the cursor again.
+    assert rows.rows.rows[rows.cursor].ref == FindingRef(0)
+    await screen.press("p")
+    assert rows.rows.rows[rows.cursor].ref == interval

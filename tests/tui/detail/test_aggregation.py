@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import pytest
 
 from support.lists import heading, listed
 from tracekit.report.time_breakdown import GROUPS
@@ -18,118 +18,103 @@ async def drag_range(screen) -> None:
     await screen.press("n", "n", "n", "n", "n", "v", "n", "n", "n", "n", "n", "n", "v")
 
 
-def test_the_aggregation_is_that_of_the_report_by_sum(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("2")
-        rows = listed(screen, AggregationPane).rows
-        activity = screen.state.session.trace.activity
-        sums = activity.groupby(["label", "model"], observed=True)["duration_ns"].sum()
-        best = sums.idxmax()
-        assert (rows.records[0].shown.event, rows.records[0].source.model) == best
-        assert rows.records[0].source.statistics.total_ns == sums.max()
-        order = [line.shown.statistics.total_ns for line in rows.records]
-        assert order == sorted(order, reverse=True)
-        assert len(order) > 20
-        assert "whole recording" in screen.text()
-
-    run_view(test, reload_sample)
+async def test_the_aggregation_is_that_of_the_report_by_sum(screen) -> None:
+    await screen.press("2")
+    rows = listed(screen, AggregationPane).rows
+    activity = screen.state.session.trace.activity
+    sums = activity.groupby(["label", "model"], observed=True)["duration_ns"].sum()
+    best = sums.idxmax()
+    assert (rows.records[0].shown.event, rows.records[0].source.model) == best
+    assert rows.records[0].source.statistics.total_ns == sums.max()
+    order = [line.shown.statistics.total_ns for line in rows.records]
+    assert order == sorted(order, reverse=True)
+    assert len(order) > 20
+    assert "whole recording" in screen.text()
 
 
-def test_every_column_of_the_aggregation_sorts_both_ways(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("2")
-        pane = screen.app.browse.query_one(AggregationPane)
-        shown = [entry.title for entry in listed(screen, AggregationPane).shown]
-        assert shown[:4] == ["event", "model", "lane", "count"]
-        sorted_by = []
+@pytest.mark.view(size=(200, 50))
+async def test_every_column_of_the_aggregation_sorts_both_ways(screen) -> None:
+    await screen.press("2")
+    pane = screen.app.browse.query_one(AggregationPane)
+    shown = [entry.title for entry in listed(screen, AggregationPane).shown]
+    assert shown[:4] == ["event", "model", "lane", "count"]
+    sorted_by = []
 
-        def values(at: int) -> list:
-            found = [pane._rows.fields[at].value(record) for record in pane._rows.records]
-            # Texts stand in the order in which people look for them.
-            return [value.casefold() if isinstance(value, str) else value for value in found if value is not None]
+    def values(at: int) -> list:
+        found = [pane._rows.fields[at].value(record) for record in pane._rows.records]
+        # Texts stand in the order in which people look for them.
+        return [value.casefold() if isinstance(value, str) else value for value in found if value is not None]
 
-        for _ in shown:
-            await screen.press("o")
-            sort = screen.state.sorts["aggregation"]
-            sorted_by.append(sort.column)
-            at = pane.titles.index(sort.column)
-            known = values(at)
-            assert known == sorted(known, reverse=sort.descending)
-            await screen.press("O")
-            assert values(at) == sorted(known, reverse=not sort.descending)
-        assert sorted(sorted_by) == sorted(shown)
-        screen.app.change(sorts={"aggregation": Sort("event", descending=False)})
-        await screen.settle()
-        events = list(dict.fromkeys(line.shown.event for line in pane._rows.records))
-        assert events[:3] == ["GPU execution", "GPU execution, backboardd (66)", "GPU Request"]
-
-    run_view(test, reload_sample, size=(200, 50))
+    for _ in shown:
+        await screen.press("o")
+        sort = screen.state.sorts["aggregation"]
+        sorted_by.append(sort.column)
+        at = pane.titles.index(sort.column)
+        known = values(at)
+        assert known == sorted(known, reverse=sort.descending)
+        await screen.press("O")
+        assert values(at) == sorted(known, reverse=not sort.descending)
+    assert sorted(sorted_by) == sorted(shown)
+    screen.app.change(sorts={"aggregation": Sort("event", descending=False)})
+    await screen.settle()
+    events = list(dict.fromkeys(line.shown.event for line in pane._rows.records))
+    assert events[:3] == ["GPU execution", "GPU execution, backboardd (66)", "GPU Request"]
 
 
-def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("3")
-        await screen.pilot.click(listed(screen, EventsPane), offset=(20, 0))
-        await screen.settle()
-        assert screen.state.sorts["events"] == Sort("duration", descending=True)
-        rows = listed(screen, EventsPane).rows
-        frames = [getattr(screen.state.session.trace, name) for name in EVENT_FRAMES]
-        longest = max(int(frame["duration_ns"].max()) for frame in frames if len(frame))
-        assert int(screen.state.session.row(rows.ref(0))["duration_ns"]) == longest
-        await screen.pilot.click(listed(screen, EventsPane), offset=(20, 0))
-        await screen.settle()
-        assert screen.state.sorts["events"] == Sort("duration", descending=False)
-        # Remembered while the user looks elsewhere.
-        await screen.press("2", "3")
-        assert int(screen.state.session.row(listed(screen, EventsPane).rows.ref(0))["duration_ns"]) < longest
-
-    run_view(test, reload_sample)
+async def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(screen) -> None:
+    await screen.press("3")
+    await screen.pilot.click(listed(screen, EventsPane), offset=(20, 0))
+    await screen.settle()
+    assert screen.state.sorts["events"] == Sort("duration", descending=True)
+    rows = listed(screen, EventsPane).rows
+    frames = [getattr(screen.state.session.trace, name) for name in EVENT_FRAMES]
+    longest = max(int(frame["duration_ns"].max()) for frame in frames if len(frame))
+    assert int(screen.state.session.row(rows.ref(0))["duration_ns"]) == longest
+    await screen.pilot.click(listed(screen, EventsPane), offset=(20, 0))
+    await screen.settle()
+    assert screen.state.sorts["events"] == Sort("duration", descending=False)
+    # Remembered while the user looks elsewhere.
+    await screen.press("2", "3")
+    assert int(screen.state.session.row(listed(screen, EventsPane).rows.ref(0))["duration_ns"]) < longest
 
 
-def test_the_aggregation_of_a_range_counts_what_starts_in_it(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await drag_range(screen)
-        await screen.press("2")
-        span = screen.state.range
-        activity = screen.state.session.trace.activity
-        starts = activity["start_ns"].to_numpy()
-        inside = activity[(starts >= span.start_ns) & (starts < span.end_ns)]
-        rows = listed(screen, AggregationPane).rows
-        for label in ("Prediction", "Load (cached)"):
-            counts = [line.source.statistics.count for line in rows.records if line.shown.event == label]
-            assert sum(counts) == (inside["label"] == label).sum() > 0
-        assert "events starting in range" in screen.text()
-        # Each prediction of this sample follows a load.
-        assert not [line for line in rows.records if "warm" in line.shown.event]
-
-    run_view(test, reload_sample)
+async def test_the_aggregation_of_a_range_counts_what_starts_in_it(screen) -> None:
+    await drag_range(screen)
+    await screen.press("2")
+    span = screen.state.range
+    activity = screen.state.session.trace.activity
+    starts = activity["start_ns"].to_numpy()
+    inside = activity[(starts >= span.start_ns) & (starts < span.end_ns)]
+    rows = listed(screen, AggregationPane).rows
+    for label in ("Prediction", "Load (cached)"):
+        counts = [line.source.statistics.count for line in rows.records if line.shown.event == label]
+        assert sum(counts) == (inside["label"] == label).sum() > 0
+    assert "events starting in range" in screen.text()
+    # Each prediction of this sample follows a load.
+    assert not [line for line in rows.records if "warm" in line.shown.event]
 
 
-def test_a_row_of_the_aggregation_leads_to_the_events_that_it_counts(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        trace = screen.state.session.trace
-        lines = screen.state.session.report.aggregation
-        assert len(lines) > 5
-        for row in lines:
-            chosen = filter_of(row)
-            passed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
-            assert passed == row.statistics.count, row.label
-        await screen.press("2", "enter")
-        assert screen.state.pane == "events"
-        assert len(listed(screen, EventsPane).rows) == lines[0].statistics.count
-        assert heading(screen, EventsPane).startswith(f"{lines[0].statistics.count:,} events · ")
-
-    run_view(test, samples / "sharpen_8bit.trace", size=(200, 50))
+@pytest.mark.view("sharpen_8bit", size=(200, 50))
+async def test_a_row_of_the_aggregation_leads_to_the_events_that_it_counts(screen) -> None:
+    trace = screen.state.session.trace
+    lines = screen.state.session.report.aggregation
+    assert len(lines) > 5
+    for row in lines:
+        chosen = filter_of(row)
+        passed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
+        assert passed == row.statistics.count, row.label
+    await screen.press("2", "enter")
+    assert screen.state.pane == "events"
+    assert len(listed(screen, EventsPane).rows) == lines[0].statistics.count
+    assert heading(screen, EventsPane).startswith(f"{lines[0].statistics.count:,} events · ")
 
 
 def test_signs_of_bars_are_unique() -> None:
     assert len({group.sign for group in GROUPS}) == len(GROUPS)
 
 
-def test_names_of_the_aggregation_are_whole_where_there_is_room(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("2")
-        assert screen.text().count("Neural Engine execution ") >= 4
-        assert "Neural Engine Request " in screen.text()
-
-    run_view(test, reload_sample, size=(200, 50))
+@pytest.mark.view(size=(200, 50))
+async def test_names_of_the_aggregation_are_whole_where_there_is_room(screen) -> None:
+    await screen.press("2")
+    assert screen.text().count("Neural Engine execution ") >= 4
+    assert "Neural Engine Request " in screen.text()

@@ -64,14 +64,12 @@ def test_what_is_longer_than_a_line_goes_on_below_its_beginning(run_view, bundle
     run_view(test, bundle, size=(80, 24))
 
 
-def test_without_call_stacks_the_pane_says_what_to_record(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("7")
-        assert "Call Stacks were not recorded. Record with --instrument 'Time Profiler'." in screen.text()
-        await screen.press("n")
-        assert "Called from" not in screen.text()
-
-    run_view(test, samples / "captions_concurrent.trace", size=(120, 40))
+@pytest.mark.view("captions_concurrent", size=(120, 40))
+async def test_without_call_stacks_the_pane_says_what_to_record(screen) -> None:
+    await screen.press("7")
+    assert "Call Stacks were not recorded. Record with --instrument 'Time Profiler'." in screen.text()
+    await screen.press("n")
+    assert "Called from" not in screen.text()
 
 
 @pytest.mark.corpus

@@ -185,15 +185,13 @@ def test_columns_without_room_are_named_where_columns_are_chosen(run_view, sampl
     run_view(test, *paths, size=(112, 40))
 
 
-def test_the_answers_are_those_of_the_command(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("8", *["u"] * 4)
-        (line,) = [line for line in screen.text().splitlines()[1:] if "improved" in line]
-        assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%")] == [True] * 4
-        await screen.press("u")
-        assert "u: [findings]" in screen.text()
-
-    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", size=(180, 50))
+@pytest.mark.view("sharpen_8bit", "sharpen_float16", size=(180, 50))
+async def test_the_answers_are_those_of_the_command(screen) -> None:
+    await screen.press("8", *["u"] * 4)
+    (line,) = [line for line in screen.text().splitlines()[1:] if "improved" in line]
+    assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%")] == [True] * 4
+    await screen.press("u")
+    assert "u: [findings]" in screen.text()
 
 
 def test_what_makes_the_answers_unfair_stands_above_them() -> None:

@@ -21,105 +21,85 @@ def texts(rows) -> list[list[str]]:
 RELOADED = "The model is reloaded before every prediction"
 
 
-def test_findings_come_one_by_one_and_the_other_checks_once_per_detector(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        rows = screen.app.browse.query_one(FindingsPane).query_one(RowList).rows
-        shown = texts(rows)
-        # The sample reloads each of its five models; the other two detectors have nothing to say of any.
-        assert [line[1] for line in shown[:5]] == [RELOADED] * 5
-        assert {line[2] for line in shown[:5]} == {"Pointillism", "InkWash", "StainedGlass", "Watercolor", "Mosaic"}
-        assert sorted(line[:3] for line in shown[5:]) == [
-            ["passed", "concurrent-predictions", "5 models"],
-            ["passed", "excess-data-copies", "5 models"],
-        ]
-
-    run_view(test, reload_sample)
+async def test_findings_come_one_by_one_and_the_other_checks_once_per_detector(screen) -> None:
+    rows = screen.app.browse.query_one(FindingsPane).query_one(RowList).rows
+    shown = texts(rows)
+    # The sample reloads each of its five models; the other two detectors have nothing to say of any.
+    assert [line[1] for line in shown[:5]] == [RELOADED] * 5
+    assert {line[2] for line in shown[:5]} == {"Pointillism", "InkWash", "StainedGlass", "Watercolor", "Mosaic"}
+    assert sorted(line[:3] for line in shown[5:]) == [
+        ["passed", "concurrent-predictions", "5 models"],
+        ["passed", "excess-data-copies", "5 models"],
+    ]
 
 
-def test_a_row_of_several_models_opens_and_shuts(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
-        await screen.press("1", "end")
-        head = listed.cursor
-        before = len(listed.rows)
-        await screen.press("enter", "down", "down")
-        assert len(listed.rows) == before + 5
-        assert listed.cursor == head + 2
-        checks = screen.state.session.report.checks
-        assert checks[screen.state.selection.finding.check].model == texts(listed.rows)[head + 2][2]
-        await screen.press("enter")
-        assert len(listed.rows) == before
-        assert listed.cursor == head
-
-    run_view(test, reload_sample)
+async def test_a_row_of_several_models_opens_and_shuts(screen) -> None:
+    listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
+    await screen.press("1", "end")
+    head = listed.cursor
+    before = len(listed.rows)
+    await screen.press("enter", "down", "down")
+    assert len(listed.rows) == before + 5
+    assert listed.cursor == head + 2
+    checks = screen.state.session.report.checks
+    assert checks[screen.state.selection.finding.check].model == texts(listed.rows)[head + 2][2]
+    await screen.press("enter")
+    assert len(listed.rows) == before
+    assert listed.cursor == head
 
 
-def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        report = screen.state.session.report
-        last = len(report.checks) - 1
-        shut, opened = check_rows(report, None), check_rows(report, last)
-        assert last in shut.rows[shut.row_of(FindingRef(last), 0)].alike
-        assert opened.rows[opened.row_of(FindingRef(last), 0)].ref == FindingRef(last)
-        assert shut.row_of(FindingRef(0, 3), 0) is None
-
-    run_view(test, reload_sample)
+async def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(screen) -> None:
+    report = screen.state.session.report
+    last = len(report.checks) - 1
+    shut, opened = check_rows(report, None), check_rows(report, last)
+    assert last in shut.rows[shut.row_of(FindingRef(last), 0)].alike
+    assert opened.rows[opened.row_of(FindingRef(last), 0)].ref == FindingRef(last)
+    assert shut.row_of(FindingRef(0, 3), 0) is None
 
 
-def test_reasons_that_differ_are_not_told_as_one(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        report = screen.state.session.report
-        same = tuple(replace(check, summary="Alike.") for check in report.checks)
-        other = (*same[:-1], replace(same[-1], summary="Something else."))
-        assert texts(check_rows(replace(report, checks=same), None))[-1][-1] == "Alike."
-        assert "enter lists them" in texts(check_rows(replace(report, checks=other), None))[-1][-1]
-
-    run_view(test, reload_sample)
+async def test_reasons_that_differ_are_not_told_as_one(screen) -> None:
+    report = screen.state.session.report
+    same = tuple(replace(check, summary="Alike.") for check in report.checks)
+    other = (*same[:-1], replace(same[-1], summary="Something else."))
+    assert texts(check_rows(replace(report, checks=same), None))[-1][-1] == "Alike."
+    assert "enter lists them" in texts(check_rows(replace(report, checks=other), None))[-1][-1]
 
 
-def test_intervals_have_their_times_under_a_heading_of_their_own(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        rows = check_rows(screen.state.session.report, 0)
-        titles = [column.title for column in rows.columns]
-        lines = texts(rows)
-        evidence = screen.state.session.report.checks[0].evidence
-        assert len(evidence) == 50
-        for at, entry in enumerate(evidence):
-            line = dict(zip(titles, lines[1 + at], strict=True))
-            assert line["duration"] == f"{(entry.end_ns - entry.start_ns) / 1e6:.2f} ms"
-            assert line["saves up to"] == line["share"] == ""
-        assert dict(zip(titles, lines[0], strict=True))["duration"] == ""
-        lengths = [entry.end_ns - entry.start_ns for entry in evidence]
-        assert lengths == sorted(lengths, reverse=True)
-        assert "duration" not in [column.title for column in check_rows(screen.state.session.report, None).columns]
-        # The two numbers that matter stay where there is little room.
-        for width in (74, 79):
-            shown = [
-                column.title for column, room in zip(rows.columns, fitted(rows.columns, width), strict=True) if room
-            ]
-            assert shown[:5] == ["outcome", "finding", "model", "duration", "saves up to"]
-
-    run_view(test, reload_sample)
+async def test_intervals_have_their_times_under_a_heading_of_their_own(screen) -> None:
+    rows = check_rows(screen.state.session.report, 0)
+    titles = [column.title for column in rows.columns]
+    lines = texts(rows)
+    evidence = screen.state.session.report.checks[0].evidence
+    assert len(evidence) == 50
+    for at, entry in enumerate(evidence):
+        line = dict(zip(titles, lines[1 + at], strict=True))
+        assert line["duration"] == f"{(entry.end_ns - entry.start_ns) / 1e6:.2f} ms"
+        assert line["saves up to"] == line["share"] == ""
+    assert dict(zip(titles, lines[0], strict=True))["duration"] == ""
+    lengths = [entry.end_ns - entry.start_ns for entry in evidence]
+    assert lengths == sorted(lengths, reverse=True)
+    assert "duration" not in [column.title for column in check_rows(screen.state.session.report, None).columns]
+    # The two numbers that matter stay where there is little room.
+    for width in (74, 79):
+        shown = [column.title for column, room in zip(rows.columns, fitted(rows.columns, width), strict=True) if room]
+        assert shown[:5] == ["outcome", "finding", "model", "duration", "saves up to"]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(size, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("1", "down")
-        shown = " ".join(screen.text().split())
-        assert "summary" not in shown
-        first = screen.state.session.report.checks[1].summary.partition(":")[0]
-        assert len(first) > 20
-        assert first in shown
-        assert ("i for more" in shown) == (not screen.state.inspector)
-        await screen.press("enter", "down")
-        shown = " ".join(screen.text().split())
-        # The second model is loaded again more often than intervals are kept.
-        total = screen.state.session.report.checks[1].evidence_total
-        assert total > 50
-        assert f"Load (cached) · interval 1 of the 50 longest ({total} in all)" in shown
-
-    run_view(test, reload_sample, size=size)
+async def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(screen, size) -> None:
+    await screen.press("1", "down")
+    shown = " ".join(screen.text().split())
+    assert "summary" not in shown
+    first = screen.state.session.report.checks[1].summary.partition(":")[0]
+    assert len(first) > 20
+    assert first in shown
+    assert ("i for more" in shown) == (not screen.state.inspector)
+    await screen.press("enter", "down")
+    shown = " ".join(screen.text().split())
+    # The second model is loaded again more often than intervals are kept.
+    total = screen.state.session.report.checks[1].evidence_total
+    assert total > 50
+    assert f"Load (cached) · interval 1 of the 50 longest ({total} in all)" in shown
 
 
 @pytest.mark.parametrize(
@@ -134,102 +114,85 @@ def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(size, run_v
         (1234, 33, "interval 2 of 50 listed"),
     ],
 )
-def test_the_number_of_an_interval_is_told_before_all_of_its_name(
-    total, room, expected, run_view, reload_sample
-) -> None:
-    async def test(screen) -> None:
-        report = screen.state.session.report
-        first = report.checks[0]
-        named = tuple(replace(entry, label=f"Mamba/Op0{'+' * 60}s/Command") for entry in first.evidence)
-        shown = replace(first, evidence=named, evidence_total=total)
-        rows = check_rows(replace(report, checks=(shown, *report.checks[1:])), 0)
-        told = rows.interval_description(2, room)
-        assert len(told) <= room
-        assert told == expected
-
-    run_view(test, reload_sample)
+async def test_the_number_of_an_interval_is_told_before_all_of_its_name(screen, total, room, expected) -> None:
+    report = screen.state.session.report
+    first = report.checks[0]
+    named = tuple(replace(entry, label=f"Mamba/Op0{'+' * 60}s/Command") for entry in first.evidence)
+    shown = replace(first, evidence=named, evidence_total=total)
+    rows = check_rows(replace(report, checks=(shown, *report.checks[1:])), 0)
+    told = rows.interval_description(2, room)
+    assert len(told) <= room
+    assert told == expected
 
 
-def test_the_first_finding_is_told_before_anything_is_selected(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        assert screen.state.selection == NOTHING
-        assert "severity      critical" in screen.text()
-        # In another list that is its first row.
-        await screen.press("3")
-        assert "severity      critical" not in screen.text()
-        assert screen.state.selection == NOTHING
-        assert screen.state.inspected.event is not None
-
-    run_view(test, reload_sample)
+async def test_the_first_finding_is_told_before_anything_is_selected(screen) -> None:
+    assert screen.state.selection == NOTHING
+    assert "severity      critical" in screen.text()
+    # In another list that is its first row.
+    await screen.press("3")
+    assert "severity      critical" not in screen.text()
+    assert screen.state.selection == NOTHING
+    assert screen.state.inspected.event is not None
 
 
-def test_findings_are_sorted_like_other_lists(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
-        checks = screen.state.session.report.checks
-        ranked = [line[2] for line in texts(listed.rows)[:5]]
-        assert ranked == [check.model for check in checks[:5]]
-        # From the rank over names and models to what could be won.
-        await screen.press("1", "o")
-        assert [line[1] for line in texts(listed.rows)] == [
-            "concurrent-predictions",
-            "excess-data-copies",
-            *[RELOADED] * 5,
-        ]
-        await screen.press("o")
-        models = [line[2] for line in texts(listed.rows) if line[2] != "5 models"]
-        assert models == sorted(ranked, key=str.casefold)
-        await screen.press("o", "O")
-        costs = {check.model: check.cost.ns for check in checks[:5]}
-        models = [line[2] for line in texts(listed.rows)]
-        # What has no cost stays at the end, in whatever direction.
-        assert models == [*sorted(costs, key=costs.get), "5 models", "5 models"]
-        # The selection goes with its row.
-        await screen.press("home")
-        assert checks[screen.state.selection.finding.check].model == models[0]
-        await screen.press("o", "o", "O")
-        assert screen.state.sorts["findings"] == Sort("outcome", descending=True)
-        assert [line[2] for line in texts(listed.rows)] == ["5 models", "5 models", *reversed(ranked)]
-        assert listed.cursor == 2 + ranked[::-1].index(models[0])
-
-    run_view(test, reload_sample)
+async def test_findings_are_sorted_like_other_lists(screen) -> None:
+    listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
+    checks = screen.state.session.report.checks
+    ranked = [line[2] for line in texts(listed.rows)[:5]]
+    assert ranked == [check.model for check in checks[:5]]
+    # From the rank over names and models to what could be won.
+    await screen.press("1", "o")
+    assert [line[1] for line in texts(listed.rows)] == [
+        "concurrent-predictions",
+        "excess-data-copies",
+        *[RELOADED] * 5,
+    ]
+    await screen.press("o")
+    models = [line[2] for line in texts(listed.rows) if line[2] != "5 models"]
+    assert models == sorted(ranked, key=str.casefold)
+    await screen.press("o", "O")
+    costs = {check.model: check.cost.ns for check in checks[:5]}
+    models = [line[2] for line in texts(listed.rows)]
+    # What has no cost stays at the end, in whatever direction.
+    assert models == [*sorted(costs, key=costs.get), "5 models", "5 models"]
+    # The selection goes with its row.
+    await screen.press("home")
+    assert checks[screen.state.selection.finding.check].model == models[0]
+    await screen.press("o", "o", "O")
+    assert screen.state.sorts["findings"] == Sort("outcome", descending=True)
+    assert [line[2] for line in texts(listed.rows)] == ["5 models", "5 models", *reversed(ranked)]
+    assert listed.cursor == 2 + ranked[::-1].index(models[0])
 
 
-def test_one_reason_of_many_detectors_is_told_once(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        report = screen.state.session.report
-        unjudged = [
-            replace(report.checks[5], id=f"check-{at}", model=None, outcome="insufficient_data", summary="Too little.")
-            for at in range(20)
-        ]
-        other = replace(unjudged[0], id="check-20", summary="Something else.")
-        of_models = [replace(unjudged[0], id="check-21", model=model) for model in ("a", "b")]
-        checks = (*report.checks[:5], *unjudged, other, *of_models)
-        rows = check_rows(replace(report, checks=checks), None)
-        assert [line[1:3] for line in texts(rows)[5:]] == [["21 checks", ""], ["check-20", ""]]
-        assert texts(rows)[5][-1] == "Too little."
-        assert "check-0, check-1, " in rows.description(5)
-        opened = check_rows(replace(report, checks=checks), 7)
-        below = texts(opened)[6:27]
-        assert [line[1:3] for line in below] == [*([f"check-{at}", ""] for at in range(20)), ["check-21", "2 models"]]
-        assert opened.to_toggle(26) == 7
-        # What passed is told by each.
-        passed = tuple(replace(check, outcome="passed") for check in unjudged)
-        assert len(check_rows(replace(report, checks=passed), None)) == 20
-
-    run_view(test, reload_sample)
+async def test_one_reason_of_many_detectors_is_told_once(screen) -> None:
+    report = screen.state.session.report
+    unjudged = [
+        replace(report.checks[5], id=f"check-{at}", model=None, outcome="insufficient_data", summary="Too little.")
+        for at in range(20)
+    ]
+    other = replace(unjudged[0], id="check-20", summary="Something else.")
+    of_models = [replace(unjudged[0], id="check-21", model=model) for model in ("a", "b")]
+    checks = (*report.checks[:5], *unjudged, other, *of_models)
+    rows = check_rows(replace(report, checks=checks), None)
+    assert [line[1:3] for line in texts(rows)[5:]] == [["21 checks", ""], ["check-20", ""]]
+    assert texts(rows)[5][-1] == "Too little."
+    assert "check-0, check-1, " in rows.description(5)
+    opened = check_rows(replace(report, checks=checks), 7)
+    below = texts(opened)[6:27]
+    assert [line[1:3] for line in below] == [*([f"check-{at}", ""] for at in range(20)), ["check-21", "2 models"]]
+    assert opened.to_toggle(26) == 7
+    # What passed is told by each.
+    passed = tuple(replace(check, outcome="passed") for check in unjudged)
+    assert len(check_rows(replace(report, checks=passed), None)) == 20
 
 
-def test_the_inspector_names_the_models_of_which_the_same_is_said(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("1", "end")
-        report, chosen = screen.state.session.report, screen.state.selection.finding
-        check = report.checks[chosen.check]
-        alike = [other.model for other in report.checks if (other.id, other.summary) == (check.id, check.summary)]
-        assert len(alike) > 1
-        told = " ".join(screen.text().partition("also for")[2].split())
-        assert all(model in told for model in alike if model != check.model)
-        await screen.press("home")
-        assert "also for" not in screen.text()
-
-    run_view(test, reload_sample)
+async def test_the_inspector_names_the_models_of_which_the_same_is_said(screen) -> None:
+    await screen.press("1", "end")
+    report, chosen = screen.state.session.report, screen.state.selection.finding
+    check = report.checks[chosen.check]
+    alike = [other.model for other in report.checks if (other.id, other.summary) == (check.id, check.summary)]
+    assert len(alike) > 1
+    told = " ".join(screen.text().partition("also for")[2].split())
+    assert all(model in told for model in alike if model != check.model)
+    await screen.press("home")
+    assert "also for" not in screen.text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -23,92 +22,80 @@ async def drag_range(screen) -> None:
     await screen.press("n", "n", "n", "n", "n", "v", "n", "n", "n", "n", "n", "n", "v")
 
 
-def test_facts_are_not_sorted_and_say_so(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("6", "O")
-        assert "Nothing to sort here" in screen.text()
-        assert screen.state.sorts == {}
-
-    run_view(test, reload_sample)
+async def test_facts_are_not_sorted_and_say_so(screen) -> None:
+    await screen.press("6", "O")
+    assert "Nothing to sort here" in screen.text()
+    assert screen.state.sorts == {}
 
 
-def test_models_are_listed_with_their_facts(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("5", "down")
-        trace = screen.state.session.trace
-        names = column(screen, ModelsPane, "model")
-        assert set(names) == set(trace.models["name"])
-        assert screen.state.selection.model == names[1]
-        of_model = trace.activity[trace.activity["model"] == names[1]]
-        loads = int((of_model["kind"] == "load_cached").sum())
-        text = " ".join(screen.text().split())
-        assert f"loads {loads} " in text
-        assert "calls/s" in text
-        await screen.press("enter")
-        assert screen.state.filter == EventFilter(model=names[1])
-
-    run_view(test, reload_sample, size=(200, 50))
+@pytest.mark.view(size=(200, 50))
+async def test_models_are_listed_with_their_facts(screen) -> None:
+    await screen.press("5", "down")
+    trace = screen.state.session.trace
+    names = column(screen, ModelsPane, "model")
+    assert set(names) == set(trace.models["name"])
+    assert screen.state.selection.model == names[1]
+    of_model = trace.activity[trace.activity["model"] == names[1]]
+    loads = int((of_model["kind"] == "load_cached").sum())
+    text = " ".join(screen.text().split())
+    assert f"loads {loads} " in text
+    assert "calls/s" in text
+    await screen.press("enter")
+    assert screen.state.filter == EventFilter(model=names[1])
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (110, 30)])
-def test_all_tabs_of_two_recordings_are_there_in_full_words(size, run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        assert "1–8 panes" in screen.text()
-        line = next(line for line in screen.text().splitlines() if "1 Findings" in line)
-        assert "8 Diff" in line
-        assert "…" not in line
-        # At 80 columns names are cut for what changed.
-        assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms)" in screen.text().splitlines()[0]
-
-    run_view(test, reload_sample, samples / "style_transfer_fixed.trace", size=size)
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_all_tabs_of_two_recordings_are_there_in_full_words(screen, size) -> None:
+    assert "1–8 panes" in screen.text()
+    line = next(line for line in screen.text().splitlines() if "1 Findings" in line)
+    assert "8 Diff" in line
+    assert "…" not in line
+    # At 80 columns names are cut for what changed.
+    assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms)" in screen.text().splitlines()[0]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
-def test_the_line_above_a_list_is_never_cut(size, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        for inspector in (False, True):
-            screen.app.change(inspector=inspector and size[0] > 110)
-            await screen.settle()
-            await screen.press("4")
-            assert heading(screen, PredictionsPane).startswith("373 ")
-            assert heading(screen, PredictionsPane).endswith("N Neural Engine, G GPU, d data, q queued, · unaccounted")
-            assert heading(screen, PredictionsPane) in screen.text()
-            await screen.press("5")
-            assert heading(screen, ModelsPane).startswith("5 models · N Neural Engine, ")
-            assert heading(screen, ModelsPane) in screen.text()
-        await drag_range(screen)
-        await screen.press("slash")
-        await screen.answer("device:ane")
-        await screen.press("5")
-        assert not heading(screen, ModelsPane).endswith("…")
-        assert heading(screen, ModelsPane).startswith(("whole recording, not filtered", "unfiltered"))
-        await screen.press("c", "2")
-        assert "events starting in range" in heading(screen, AggregationPane)
-        assert heading(screen, AggregationPane) in screen.text()
-
-    run_view(test, reload_sample, size=size)
-
-
-def test_a_recording_without_events_says_so_in_every_list(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
-        whole = session.trace
-        emptied = narrowed(whole, only_range(everything(whole), whole, -2, -1))
-        report = judge(emptied, only=["reload-before-predict"])
-        bare = replace(session, trace=emptied, report=report, calls=calls_of(emptied))
-        screen.app.change(sessions=(bare,))
-        await screen.press("2")
-        assert "No events in this recording" in screen.text()
-        await screen.press("3")
-        assert "No events in this recording" in screen.text()
+async def test_the_line_above_a_list_is_never_cut(screen, size) -> None:
+    for inspector in (False, True):
+        screen.app.change(inspector=inspector and size[0] > 110)
+        await screen.settle()
         await screen.press("4")
-        assert "No predictions in this recording" in screen.text()
-        # No filter keeps away what there is not.
-        filtered = replace(screen.state, filter=EventFilter(text="x"))
-        for pane, what in ((AggregationPane, "event"), (EventsPane, "event"), (PredictionsPane, "prediction")):
-            rows = screen.app.browse.query_one(pane).make(filtered)
-            assert rows.empty.startswith(f"No {what}s in this recording")
+        assert heading(screen, PredictionsPane).startswith("373 ")
+        assert heading(screen, PredictionsPane).endswith("N Neural Engine, G GPU, d data, q queued, · unaccounted")
+        assert heading(screen, PredictionsPane) in screen.text()
         await screen.press("5")
-        assert "No rows are attributed to a model" in screen.text()
+        assert heading(screen, ModelsPane).startswith("5 models · N Neural Engine, ")
+        assert heading(screen, ModelsPane) in screen.text()
+    await drag_range(screen)
+    await screen.press("slash")
+    await screen.answer("device:ane")
+    await screen.press("5")
+    assert not heading(screen, ModelsPane).endswith("…")
+    assert heading(screen, ModelsPane).startswith(("whole recording, not filtered", "unfiltered"))
+    await screen.press("c", "2")
+    assert "events starting in range" in heading(screen, AggregationPane)
+    assert heading(screen, AggregationPane) in screen.text()
 
-    run_view(test, samples / "sharpen_8bit.trace", size=(200, 50))
+
+@pytest.mark.view("sharpen_8bit", size=(200, 50))
+async def test_a_recording_without_events_says_so_in_every_list(screen) -> None:
+    session = screen.state.session
+    whole = session.trace
+    emptied = narrowed(whole, only_range(everything(whole), whole, -2, -1))
+    report = judge(emptied, only=["reload-before-predict"])
+    bare = replace(session, trace=emptied, report=report, calls=calls_of(emptied))
+    screen.app.change(sessions=(bare,))
+    await screen.press("2")
+    assert "No events in this recording" in screen.text()
+    await screen.press("3")
+    assert "No events in this recording" in screen.text()
+    await screen.press("4")
+    assert "No predictions in this recording" in screen.text()
+    # No filter keeps away what there is not.
+    filtered = replace(screen.state, filter=EventFilter(text="x"))
+    for pane, what in ((AggregationPane, "event"), (EventsPane, "event"), (PredictionsPane, "prediction")):
+        rows = screen.app.browse.query_one(pane).make(filtered)
+        assert rows.empty.startswith(f"No {what}s in this recording")
+    await screen.press("5")
+    assert "No rows are attributed to a model" in screen.text()

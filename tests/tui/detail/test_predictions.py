@@ -13,36 +13,30 @@ from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import EventRef, Sort
 
 
-def test_the_predictions_are_those_that_the_app_called(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("4")
-        activity = screen.state.session.trace.activity
-        called = activity[(activity["kind"] == "prediction") & (activity["level"] == "top")]
-        rows = listed(screen, PredictionsPane).rows
-        assert [rows.index(row) for row in range(len(rows))] == list(called.index)
-        # Each prediction of this sample follows a load of its own.
-        assert set(column(screen, PredictionsPane, "phase")) == {"first"}
-        assert "N Neural Engine, G GPU" in screen.text()
-        await screen.press("o")
-        assert screen.state.sorts["predictions"] == Sort("duration", descending=True)
-        rows = listed(screen, PredictionsPane).rows
-        assert int(activity["duration_ns"][rows.index(0)]) == called["duration_ns"].max()
-
-    run_view(test, reload_sample)
+async def test_the_predictions_are_those_that_the_app_called(screen) -> None:
+    await screen.press("4")
+    activity = screen.state.session.trace.activity
+    called = activity[(activity["kind"] == "prediction") & (activity["level"] == "top")]
+    rows = listed(screen, PredictionsPane).rows
+    assert [rows.index(row) for row in range(len(rows))] == list(called.index)
+    # Each prediction of this sample follows a load of its own.
+    assert set(column(screen, PredictionsPane, "phase")) == {"first"}
+    assert "N Neural Engine, G GPU" in screen.text()
+    await screen.press("o")
+    assert screen.state.sorts["predictions"] == Sort("duration", descending=True)
+    rows = listed(screen, PredictionsPane).rows
+    assert int(activity["duration_ns"][rows.index(0)]) == called["duration_ns"].max()
 
 
-def test_a_prediction_is_chosen_from_its_list_and_zoomed_to(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("4", "down", "down")
-        chosen = screen.state.selection
-        called = listed(screen, PredictionsPane).rows
-        assert chosen.prediction == called.index(2)
-        assert chosen.event == EventRef("activity", chosen.prediction)
-        await screen.press("enter")
-        span = screen.state.session.span(chosen.event)
-        assert screen.state.view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
-
-    run_view(test, reload_sample)
+async def test_a_prediction_is_chosen_from_its_list_and_zoomed_to(screen) -> None:
+    await screen.press("4", "down", "down")
+    chosen = screen.state.selection
+    called = listed(screen, PredictionsPane).rows
+    assert chosen.prediction == called.index(2)
+    assert chosen.event == EventRef("activity", chosen.prediction)
+    await screen.press("enter")
+    span = screen.state.session.span(chosen.event)
+    assert screen.state.view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
 
 
 def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
@@ -65,26 +59,20 @@ def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
         (2, "373 predictions, 2 inferred", "373, 2 inferred · "),
     ],
 )
-def test_the_line_above_inferred_predictions_says_so(inferred, line, few, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
-        calls = replace(session.calls, inferred=np.arange(len(session.calls)) < inferred)
-        screen.app.change(sessions=(replace(session, calls=calls),))
-        await screen.press("4")
-        assert column(screen, PredictionsPane, "phase").count("–") == inferred
-        assert heading(screen, PredictionsPane).startswith(few)
-        await screen.press("i")
-        assert heading(screen, PredictionsPane).startswith(line)
-
-    run_view(test, reload_sample)
+async def test_the_line_above_inferred_predictions_says_so(screen, inferred, line, few) -> None:
+    session = screen.state.session
+    calls = replace(session.calls, inferred=np.arange(len(session.calls)) < inferred)
+    screen.app.change(sessions=(replace(session, calls=calls),))
+    await screen.press("4")
+    assert column(screen, PredictionsPane, "phase").count("–") == inferred
+    assert heading(screen, PredictionsPane).startswith(few)
+    await screen.press("i")
+    assert heading(screen, PredictionsPane).startswith(line)
 
 
-def test_enter_zooms_to_the_first_prediction_before_any_was_chosen(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("4", "enter")
-        assert screen.state.selection.prediction is not None
-        calls, span = screen.state.session.calls, screen.state.view
-        assert span.start_ns <= calls.starts[0] < calls.starts[0] + calls.durations[0] <= span.end_ns
-        assert span.span_ns < 100 * calls.durations[0]
-
-    run_view(test, reload_sample)
+async def test_enter_zooms_to_the_first_prediction_before_any_was_chosen(screen) -> None:
+    await screen.press("4", "enter")
+    assert screen.state.selection.prediction is not None
+    calls, span = screen.state.session.calls, screen.state.view
+    assert span.start_ns <= calls.starts[0] < calls.starts[0] + calls.durations[0] <= span.end_ns
+    assert span.span_ns < 100 * calls.durations[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from textual import events
 
@@ -33,78 +31,61 @@ def test_no_key_of_a_burst_is_lost_in_a_list(pane, run_view, reload_sample) -> N
     run_view(test, reload_sample)
 
 
-def test_what_is_chosen_elsewhere_moves_the_cursor_after_keys_did(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("4", "home", "down", "down")
-        rows = screen.app.focused
-        assert rows.cursor == 2
-        index = rows.rows.index(7)
-        screen.app.select_event(EventRef("activity", index))
-        await screen.settle()
-        assert rows.cursor == 7
-
-    run_view(test, reload_sample)
+async def test_what_is_chosen_elsewhere_moves_the_cursor_after_keys_did(screen) -> None:
+    await screen.press("4", "home", "down", "down")
+    rows = screen.app.focused
+    assert rows.cursor == 2
+    index = rows.rows.index(7)
+    screen.app.select_event(EventRef("activity", index))
+    await screen.settle()
+    assert rows.cursor == 7
 
 
-def test_enter_in_a_burst_opens_the_row_that_was_reached(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("3")
-        for key in ("1", "home", "down", "down", "enter"):
-            screen.app.post_message(events.Key(key, None))
-        await screen.settle()
-        assert screen.state.opened == screen.state.session.report.checks.index(
-            [check for check in screen.state.session.report.checks if check.outcome == "finding"][2]
-        )
-
-    run_view(test, reload_sample)
+async def test_enter_in_a_burst_opens_the_row_that_was_reached(screen) -> None:
+    await screen.press("3")
+    for key in ("1", "home", "down", "down", "enter"):
+        screen.app.post_message(events.Key(key, None))
+    await screen.settle()
+    assert screen.state.opened == screen.state.session.report.checks.index(
+        [check for check in screen.state.session.report.checks if check.outcome == "finding"][2]
+    )
 
 
-def test_no_step_of_a_burst_through_evidence_is_lost(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        for _ in range(5):
-            screen.app.post_message(events.Key("full_stop", "."))
-        await screen.settle()
-        assert screen.state.selection.finding.evidence == 4
-
-    run_view(test, reload_sample)
+async def test_no_step_of_a_burst_through_evidence_is_lost(screen) -> None:
+    for _ in range(5):
+        screen.app.post_message(events.Key("full_stop", "."))
+    await screen.settle()
+    assert screen.state.selection.finding.evidence == 4
 
 
-def test_columns_can_be_hidden_and_stay_so(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("4", "C")
-        await screen.press("space", "down", "down", "space", "escape")
-        assert screen.state.hidden == {("predictions", "start"), ("predictions", "model")}
-        shown = [entry.title for entry in listed(screen, PredictionsPane).shown]
-        assert "start" not in shown
-        assert "model" not in shown
-        assert "duration" in shown
-        await screen.press("2", "4")
-        assert [entry.title for entry in listed(screen, PredictionsPane).shown] == shown
-        await screen.press("6", "C")
-        assert "No columns to choose" in screen.text()
-
-    run_view(test, reload_sample)
+async def test_columns_can_be_hidden_and_stay_so(screen) -> None:
+    await screen.press("4", "C")
+    await screen.press("space", "down", "down", "space", "escape")
+    assert screen.state.hidden == {("predictions", "start"), ("predictions", "model")}
+    shown = [entry.title for entry in listed(screen, PredictionsPane).shown]
+    assert "start" not in shown
+    assert "model" not in shown
+    assert "duration" in shown
+    await screen.press("2", "4")
+    assert [entry.title for entry in listed(screen, PredictionsPane).shown] == shown
+    await screen.press("6", "C")
+    assert "No columns to choose" in screen.text()
 
 
-def test_the_last_column_cannot_be_hidden(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("4", "C", *["space", "down"] * 6, "escape")
-        assert screen.state.hidden == frozenset()
-        assert "At least one column must stay" in screen.text()
-
-    run_view(test, reload_sample)
+async def test_the_last_column_cannot_be_hidden(screen) -> None:
+    await screen.press("4", "C", *["space", "down"] * 6, "escape")
+    assert screen.state.hidden == frozenset()
+    assert "At least one column must stay" in screen.text()
 
 
-def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("4", "home")
-        rows = screen.app.focused
-        for key in ("down", "down", "down", "1"):
-            screen.app.post_message(events.Key(key, None))
-        await screen.settle()
-        screen.app.select_event(EventRef("activity", rows.rows.index(2)))
-        await screen.settle()
-        await screen.press("4")
-        assert rows.cursor == 2
-
-    run_view(test, samples / "sharpen_8bit.trace")
+@pytest.mark.view("sharpen_8bit")
+async def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(screen) -> None:
+    await screen.press("4", "home")
+    rows = screen.app.focused
+    for key in ("down", "down", "down", "1"):
+        screen.app.post_message(events.Key(key, None))
+    await screen.settle()
+    screen.app.select_event(EventRef("activity", rows.rows.index(2)))
+    await screen.settle()
+    await screen.press("4")
+    assert rows.cursor == 2

@@ -59,22 +59,20 @@ def test_a_model_and_a_range_have_the_durations_of_their_predictions(samples: Pa
     assert len(durations_in_range(state, Span(0, state.bounds.span_ns))) == 373
 
 
-def test_the_first_row_of_a_list_fills_the_inspector_with_its_distribution(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("2")
-        assert "Durations of these events" in screen.text()
-        assert re.search(r" – +\d[\d.]+ ms █+ \d+", screen.text())
-        assert screen.state.selection.row is None
-        await screen.press("down")
-        assert screen.state.selection.row is not None
-        await screen.press("escape", "5")
-        assert "Durations of predictions" in screen.text()
-        await screen.press("3")
-        assert "source" in screen.text()
-        await screen.press("4")
-        assert "Where its time went" in screen.text()
-        screen.app.change(range=Span(0, screen.state.bounds.span_ns))
-        await screen.press("1", "i", "i", "6")
-        assert "Durations of predictions starting in it" in screen.text()
-
-    run_view(test, samples / "captions_concurrent.trace", size=(120, 60))
+@pytest.mark.view("captions_concurrent", size=(120, 60))
+async def test_the_first_row_of_a_list_fills_the_inspector_with_its_distribution(screen) -> None:
+    await screen.press("2")
+    assert "Durations of these events" in screen.text()
+    assert re.search(r" – +\d[\d.]+ ms █+ \d+", screen.text())
+    assert screen.state.selection.row is None
+    await screen.press("down")
+    assert screen.state.selection.row is not None
+    await screen.press("escape", "5")
+    assert "Durations of predictions" in screen.text()
+    await screen.press("3")
+    assert "source" in screen.text()
+    await screen.press("4")
+    assert "Where its time went" in screen.text()
+    screen.app.change(range=Span(0, screen.state.bounds.span_ns))
+    await screen.press("1", "i", "i", "6")
+    assert "Durations of predictions starting in it" in screen.text()

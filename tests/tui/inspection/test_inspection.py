@@ -35,15 +35,13 @@ def test_hand_offs_are_told_with_their_directions(units, expected) -> None:
     assert directions(Handoffs(np.zeros(len(units) - 1, np.int64), units[:-1], units[1:])) == expected
 
 
-def test_the_inspector_says_which_unit_handed_over_to_which(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("4", "home")
-        assert screen.state.session.trace.activity["model"][screen.state.selection.prediction] == "Watercolor"
-        text = screen.text()
-        assert "hand-offs     1 between compute units" in text
-        assert "from → to     Neural Engine → GPU" in text
-
-    run_view(test, samples / "style_transfer_reload.trace", size=(200, 60))
+@pytest.mark.view(size=(200, 60))
+async def test_the_inspector_says_which_unit_handed_over_to_which(screen) -> None:
+    await screen.press("4", "home")
+    assert screen.state.session.trace.activity["model"][screen.state.selection.prediction] == "Watercolor"
+    text = screen.text()
+    assert "hand-offs     1 between compute units" in text
+    assert "from → to     Neural Engine → GPU" in text
 
 
 def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> None:
@@ -67,17 +65,15 @@ def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> 
     assert "Model file" not in text(opening.judged(opening.read(Request((path,)), path)))
 
 
-def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("1")
-        check = screen.state.session.report.checks[0]
-        names = [line.ljust(200)[156:179] for line in screen.text().splitlines()]
-        words = " ".join(" ".join(names).split())
-        assert check.metrics
-        for metric in check.metrics:
-            assert metric.name in words
-
-    run_view(test, samples / "style_transfer_reload.trace", size=(200, 70))
+@pytest.mark.view(size=(200, 70))
+async def test_what_a_detector_measured_is_named_in_full(screen) -> None:
+    await screen.press("1")
+    check = screen.state.session.report.checks[0]
+    names = [line.ljust(200)[156:179] for line in screen.text().splitlines()]
+    words = " ".join(" ".join(names).split())
+    assert check.metrics
+    for metric in check.metrics:
+        assert metric.name in words
 
 
 @pytest.mark.parametrize(
@@ -109,20 +105,18 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
         (0, "extra saving none (already included above)"),
     ],
 )
-def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
-        first = session.report.checks[0]
-        cost = replace(first.cost, ns=1_000_000_000)
-        changed = replace(first, cost=cost, extra_savings_ns=round(share * cost.ns))
-        report = replace(session.report, checks=(changed, *session.report.checks[1:]))
-        screen.app.change(sessions=(replace(session, report=report),))
-        await screen.press("1")
-        # The inspector is the right column, where long values wrap.
-        words = " ".join(line.ljust(200)[155:] for line in screen.text().splitlines())
-        assert shown in " ".join(words.split())
-
-    run_view(test, samples / "style_transfer_reload.trace", size=(200, 60))
+@pytest.mark.view(size=(200, 60))
+async def test_what_findings_above_count_is_told_alike(screen, share, shown) -> None:
+    session = screen.state.session
+    first = session.report.checks[0]
+    cost = replace(first.cost, ns=1_000_000_000)
+    changed = replace(first, cost=cost, extra_savings_ns=round(share * cost.ns))
+    report = replace(session.report, checks=(changed, *session.report.checks[1:]))
+    screen.app.change(sessions=(replace(session, report=report),))
+    await screen.press("1")
+    # The inspector is the right column, where long values wrap.
+    words = " ".join(line.ljust(200)[155:] for line in screen.text().splitlines())
+    assert shown in " ".join(words.split())
 
 
 @pytest.mark.parametrize(
@@ -134,23 +128,18 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
         ("error", "reload-before-predict: error"),
     ],
 )
-def test_a_check_is_headed_by_what_it_found_only_where_it_judged(outcome, heading, run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
-        check = replace(session.report.checks[0], outcome=outcome)
-        told = replace(session, report=replace(session.report, checks=(check,)))
-        assert str(next(finding_blocks(told, FindingRef(0), PALETTES[True]))) == heading
-
-    run_view(test, samples / "style_transfer_reload.trace")
+async def test_a_check_is_headed_by_what_it_found_only_where_it_judged(screen, outcome, heading) -> None:
+    session = screen.state.session
+    check = replace(session.report.checks[0], outcome=outcome)
+    told = replace(session, report=replace(session.report, checks=(check,)))
+    assert str(next(finding_blocks(told, FindingRef(0), PALETTES[True]))) == heading
 
 
-def test_the_first_check_is_inspected_where_there_is_no_finding(run_view, samples) -> None:
-    async def test(screen) -> None:
-        await screen.press("1")
-        assert screen.state.session.report.summary.findings == 0
-        assert screen.state.selection == NOTHING
-        text = screen.text()
-        assert "Nothing selected" not in text
-        assert "The number of predictions in flight" in text
-
-    run_view(test, samples / "sharpen_float16.trace", size=(200, 50))
+@pytest.mark.view("sharpen_float16", size=(200, 50))
+async def test_the_first_check_is_inspected_where_there_is_no_finding(screen) -> None:
+    await screen.press("1")
+    assert screen.state.session.report.summary.findings == 0
+    assert screen.state.selection == NOTHING
+    text = screen.text()
+    assert "Nothing selected" not in text
+    assert "The number of predictions in flight" in text

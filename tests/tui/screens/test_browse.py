@@ -14,115 +14,100 @@ from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.units import format_duration
 
 
-def test_the_inspector_comes_and_goes_with_the_room_for_it(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        async def resize(width: int) -> bool:
-            await screen.pilot.resize_terminal(width, 40)
-            await screen.settle()
-            return screen.app.browse.query_one(Inspector).display
+@pytest.mark.view(size=(80, 24))
+async def test_the_inspector_comes_and_goes_with_the_room_for_it(screen) -> None:
+    async def resize(width: int) -> bool:
+        await screen.pilot.resize_terminal(width, 40)
+        await screen.settle()
+        return screen.app.browse.query_one(Inspector).display
 
-        assert not screen.state.inspector
-        assert await resize(160)
-        assert not await resize(90)
-        assert await resize(110)
-        await screen.press("i")
-        assert not await resize(90)
-        assert not await resize(160)
-        await screen.press("i")
-        assert await resize(120)
-
-    run_view(test, reload_sample, size=(80, 24))
+    assert not screen.state.inspector
+    assert await resize(160)
+    assert not await resize(90)
+    assert await resize(110)
+    await screen.press("i")
+    assert not await resize(90)
+    assert not await resize(160)
+    await screen.press("i")
+    assert await resize(120)
 
 
-def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        assert not screen.state.inspector
-        await screen.press("n", "i")
-        assert "18,363,125 ns" in screen.text()
-        assert screen.app.browse.query_one("#detail").display is False
-        await screen.press("i")
-        assert screen.app.browse.query_one("#detail").display is True
-        # The keys stay on the timeline, and go from list to inspector and back.
-        assert screen.app.focused.id == "timeline-0"
-        await screen.press("4", "i")
-        assert screen.app.focused.id == "inspector"
-        await screen.press("i", "down")
-        assert screen.app.focused is screen.app.pane.focus_target()
-        assert screen.app.focused.cursor == 1
-
-    run_view(test, reload_sample, size=(80, 24))
+@pytest.mark.view(size=(80, 24))
+async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(screen) -> None:
+    assert not screen.state.inspector
+    await screen.press("n", "i")
+    assert "18,363,125 ns" in screen.text()
+    assert screen.app.browse.query_one("#detail").display is False
+    await screen.press("i")
+    assert screen.app.browse.query_one("#detail").display is True
+    # The keys stay on the timeline, and go from list to inspector and back.
+    assert screen.app.focused.id == "timeline-0"
+    await screen.press("4", "i")
+    assert screen.app.focused.id == "inspector"
+    await screen.press("i", "down")
+    assert screen.app.focused is screen.app.pane.focus_target()
+    assert screen.app.focused.cursor == 1
 
 
 @pytest.mark.parametrize("size", [(40, 10), (59, 24), (80, 15)])
-def test_a_terminal_that_is_too_small_is_told_so(run_view, reload_sample, size) -> None:
-    async def test(screen) -> None:
-        told = "80×24 or larger shows everything"
-        assert told in screen.text()
-        await screen.pilot.resize_terminal(80, 24)
-        await screen.settle()
-        await screen.press("w")
-        assert told not in screen.text()
-        await screen.pilot.resize_terminal(*size)
-        await screen.settle()
-        assert told in screen.text()
-        await screen.press("w")
-        assert told in screen.text()
-
-    run_view(test, reload_sample, size=size)
+async def test_a_terminal_that_is_too_small_is_told_so(screen, size) -> None:
+    told = "80×24 or larger shows everything"
+    assert told in screen.text()
+    await screen.pilot.resize_terminal(80, 24)
+    await screen.settle()
+    await screen.press("w")
+    assert told not in screen.text()
+    await screen.pilot.resize_terminal(*size)
+    await screen.settle()
+    assert told in screen.text()
+    await screen.press("w")
+    assert told in screen.text()
 
 
 @pytest.mark.parametrize("size", [(79, 24), (80, 23), (60, 16), (120, 20)])
-def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(run_view, reload_sample, size) -> None:
-    async def test(screen) -> None:
-        def status() -> str:
-            return screen.text().splitlines()[-2].strip()
+async def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(screen, size) -> None:
+    def status() -> str:
+        return screen.text().splitlines()[-2].strip()
 
-        told = f"{size[0]}×{size[1]}: some content hidden; 80×24 shows all · ? keys"
-        assert status() == told
-        await screen.press("w")
-        assert " in view" in status()
-        await screen.pilot.resize_terminal(80, 24)
-        await screen.settle()
-        assert " in view" in status()
-        await screen.pilot.resize_terminal(*size)
-        await screen.settle()
-        assert status() == told
-        await screen.pilot.resize_terminal(80, 24)
-        await screen.settle()
-        assert " in view" in status()
-
-    run_view(test, reload_sample, size=size)
+    told = f"{size[0]}×{size[1]}: some content hidden; 80×24 shows all · ? keys"
+    assert status() == told
+    await screen.press("w")
+    assert " in view" in status()
+    await screen.pilot.resize_terminal(80, 24)
+    await screen.settle()
+    assert " in view" in status()
+    await screen.pilot.resize_terminal(*size)
+    await screen.settle()
+    assert status() == told
+    await screen.pilot.resize_terminal(80, 24)
+    await screen.settle()
+    assert " in view" in status()
 
 
 @pytest.mark.parametrize("size", [(30, 7), (39, 24), (80, 9)])
-def test_where_nothing_fits_only_that_is_said_until_there_is_room(size, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        width, height = size
-        told = f"{width}×{height} is too small; use 80×24 or larger. q quits."
-        assert " ".join(screen.text().split()) == told
-        await screen.pilot.resize_terminal(80, 24)
-        await screen.settle()
-        assert "too small" not in screen.text()
-        assert "Neural Engine" in screen.text()
-        # The keys are where they were.
-        await screen.press("n")
-        assert screen.state.selection.event is not None
-        await screen.pilot.resize_terminal(*size)
-        await screen.settle()
-        assert " ".join(screen.text().split()) == told
-
-    run_view(test, reload_sample, size=size)
+async def test_where_nothing_fits_only_that_is_said_until_there_is_room(screen, size) -> None:
+    width, height = size
+    told = f"{width}×{height} is too small; use 80×24 or larger. q quits."
+    assert " ".join(screen.text().split()) == told
+    await screen.pilot.resize_terminal(80, 24)
+    await screen.settle()
+    assert "too small" not in screen.text()
+    assert "Neural Engine" in screen.text()
+    # The keys are where they were.
+    await screen.press("n")
+    assert screen.state.selection.event is not None
+    await screen.pilot.resize_terminal(*size)
+    await screen.settle()
+    assert " ".join(screen.text().split()) == told
 
 
-def test_without_the_inspector_the_status_line_names_the_selection(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("n")
-        first = screen.state.session.trace.activity.iloc[0]
-        assert f" {first['label']} · {first['model']} · " in screen.text().splitlines()[-2]
-        await screen.press("i")
-        assert " in view" in screen.text().splitlines()[-2]
-
-    run_view(test, reload_sample, size=(80, 24))
+@pytest.mark.view(size=(80, 24))
+async def test_without_the_inspector_the_status_line_names_the_selection(screen) -> None:
+    await screen.press("n")
+    first = screen.state.session.trace.activity.iloc[0]
+    assert f" {first['label']} · {first['model']} · " in screen.text().splitlines()[-2]
+    await screen.press("i")
+    assert " in view" in screen.text().splitlines()[-2]
 
 
 @pytest.mark.parametrize(
@@ -146,39 +131,33 @@ def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told,
     run_view(test, reload_sample, size=(width, 24))
 
 
-def test_the_ends_of_the_view_are_told_in_one_notation(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("n")
-        previous = 0
-        while screen.state.view.span_ns > 1_000:
-            view = screen.state.view
-            told = screen.text().splitlines()[-2].split("  ·  ")[0].strip() if previous else ""
-            ends = re.fullmatch(r"(\d\d:\d\d\.\d{3}(?: \d{3})*) – (\d\d:\d\d\.\d{3}(?: \d{3})*)", told)
-            if previous:
-                assert ends, told
-                for end, time in zip(ends.groups(), (view.start_ns, view.end_ns), strict=True):
-                    minutes, seconds = end.split(":")
-                    digits = seconds.replace(" ", "")
-                    scale = 10 ** (9 - len(digits) + 3)
-                    shown = int(minutes) * 60 * 10**9 + int(digits.replace(".", "")) * scale
-                    assert 0 <= time - shown < scale
-                    assert scale * 10 <= max(view.span_ns, 10)
-            previous = view.span_ns
-            await screen.press("w")
-            assert screen.state.view.span_ns < previous or previous < 1_000
-
-    run_view(test, reload_sample)
+async def test_the_ends_of_the_view_are_told_in_one_notation(screen) -> None:
+    await screen.press("n")
+    previous = 0
+    while screen.state.view.span_ns > 1_000:
+        view = screen.state.view
+        told = screen.text().splitlines()[-2].split("  ·  ")[0].strip() if previous else ""
+        ends = re.fullmatch(r"(\d\d:\d\d\.\d{3}(?: \d{3})*) – (\d\d:\d\d\.\d{3}(?: \d{3})*)", told)
+        if previous:
+            assert ends, told
+            for end, time in zip(ends.groups(), (view.start_ns, view.end_ns), strict=True):
+                minutes, seconds = end.split(":")
+                digits = seconds.replace(" ", "")
+                scale = 10 ** (9 - len(digits) + 3)
+                shown = int(minutes) * 60 * 10**9 + int(digits.replace(".", "")) * scale
+                assert 0 <= time - shown < scale
+                assert scale * 10 <= max(view.span_ns, 10)
+        previous = view.span_ns
+        await screen.press("w")
+        assert screen.state.view.span_ns < previous or previous < 1_000
 
 
-def test_short_views_are_told_in_digits_that_differ(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("n", *"w" * 18)
-        low, _, high = screen.text().splitlines()[-2].partition(" – ")
-        assert "in view" in high
-        assert low.split() != high.split(" · ")[0].split()
-        assert screen.state.view.span_ns < 1_000_000
-
-    run_view(test, reload_sample)
+async def test_short_views_are_told_in_digits_that_differ(screen) -> None:
+    await screen.press("n", *"w" * 18)
+    low, _, high = screen.text().splitlines()[-2].partition(" – ")
+    assert "in view" in high
+    assert low.split() != high.split(" · ")[0].split()
+    assert screen.state.view.span_ns < 1_000_000
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -194,18 +173,15 @@ def test_a_range_that_has_begun_is_told_with_its_length_so_far(width, run_view, 
     run_view(test, reload_sample, size=(width, 30))
 
 
-def test_a_range_between_two_events_says_how_far_they_are_apart(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        activity = screen.state.session.trace.activity
-        first, second = activity.iloc[0], activity.iloc[2]
-        gap = second["start_ns"] - first["start_ns"] - first["duration_ns"]
-        assert gap > 0
-        await screen.press("n", "v", "n", "n", "v")
-        line = screen.text().splitlines()[-2]
-        assert f"gap {format_duration(gap)}" in line
-        assert f"start – start {format_duration(second['start_ns'] - first['start_ns'])}" in line
-
-    run_view(test, reload_sample)
+async def test_a_range_between_two_events_says_how_far_they_are_apart(screen) -> None:
+    activity = screen.state.session.trace.activity
+    first, second = activity.iloc[0], activity.iloc[2]
+    gap = second["start_ns"] - first["start_ns"] - first["duration_ns"]
+    assert gap > 0
+    await screen.press("n", "v", "n", "n", "v")
+    line = screen.text().splitlines()[-2]
+    assert f"gap {format_duration(gap)}" in line
+    assert f"start – start {format_duration(second['start_ns'] - first['start_ns'])}" in line
 
 
 def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(run_view, reload_sample) -> None:
@@ -222,15 +198,12 @@ def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(run_view, reload_sa
     run_view(test, reload_sample)
 
 
-def test_the_length_so_far_is_that_of_the_range_that_comes_of_it(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("n", "n", "n", "v", "n", "g")
-        await screen.answer("5s")
-        line = screen.text().splitlines()[-2]
-        await screen.press("v")
-        assert f"range {format_duration(screen.state.range.span_ns)}, v to finish" in line
-
-    run_view(test, reload_sample)
+async def test_the_length_so_far_is_that_of_the_range_that_comes_of_it(screen) -> None:
+    await screen.press("n", "n", "n", "v", "n", "g")
+    await screen.answer("5s")
+    line = screen.text().splitlines()[-2]
+    await screen.press("v")
+    assert f"range {format_duration(screen.state.range.span_ns)}, v to finish" in line
 
 
 def test_of_two_sizes_that_come_at_once_the_last_one_stays(run_view, reload_sample, monkeypatch) -> None:

@@ -40,38 +40,34 @@ def test_the_bar_and_its_share_fit_into_narrow_terminals() -> None:
 
 
 @pytest.mark.parametrize("size", [(44, 12), (80, 24), (200, 50)])
-def test_the_screen_shows_progress_and_how_to_give_up(size, run_view, held_reading, reload_sample) -> None:
-    async def test(screen) -> None:
-        while "75%" not in screen.text():
-            await screen.pilot.pause()
-        assert isinstance(screen.app.screen, OpeningScreen)
-        text = screen.text()
-        assert "Opening" in text
-        assert "signposts" in text
-        assert "q cancels" in text
-        held_reading.set()
-        await screen.settle()
-
-    run_view(test, reload_sample, size=size, wait=False)
-
-
-def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(run_view, held_reading, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.pilot.press("question_mark", *["down"] * 7)
+@pytest.mark.view(wait=False)
+async def test_the_screen_shows_progress_and_how_to_give_up(screen, size, held_reading) -> None:
+    while "75%" not in screen.text():
         await screen.pilot.pause()
-        assert isinstance(screen.app.screen, HelpScreen)
-        first_line = screen.app.screen.first_line
-        assert first_line > 0
-        held_reading.set()
-        await screen.settle()
-        assert isinstance(screen.app.screen, HelpScreen)
-        assert screen.app.screen.first_line == first_line
-        await screen.press("escape")
-        assert screen.app.screen is screen.app.browse
-        await screen.press("n")
-        assert screen.state.selection.event is not None
+    assert isinstance(screen.app.screen, OpeningScreen)
+    text = screen.text()
+    assert "Opening" in text
+    assert "signposts" in text
+    assert "q cancels" in text
+    held_reading.set()
+    await screen.settle()
 
-    run_view(test, reload_sample, wait=False)
+
+@pytest.mark.view(wait=False)
+async def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(screen, held_reading) -> None:
+    await screen.pilot.press("question_mark", *["down"] * 7)
+    await screen.pilot.pause()
+    assert isinstance(screen.app.screen, HelpScreen)
+    first_line = screen.app.screen.first_line
+    assert first_line > 0
+    held_reading.set()
+    await screen.settle()
+    assert isinstance(screen.app.screen, HelpScreen)
+    assert screen.app.screen.first_line == first_line
+    await screen.press("escape")
+    assert screen.app.screen is screen.app.browse
+    await screen.press("n")
+    assert screen.state.selection.event is not None
 
 
 @pytest.mark.parametrize(("before", "after"), [(160, 90), (90, 160)])

@@ -88,14 +88,12 @@ def test_every_lane_without_rows_says_why(names, size, run_view, samples: Path) 
     run_view(test, *(samples / f"{name}.trace" for name in names.split()), size=size)
 
 
-def test_two_recordings_show_all_lanes_with_rows_at_130_by_38(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        for timeline in screen.app.browse.query(Timeline):
-            renderer = timeline.renderer
-            drawn = {line.lanes[0] for line in renderer.arrangement.lines if line.line is Line.TRACK}
-            assert drawn == {at for at, lane in enumerate(renderer.lanes) if lane.events is not None}
-
-    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", size=(130, 38))
+@pytest.mark.view("sharpen_8bit", "sharpen_float16", size=(130, 38))
+async def test_two_recordings_show_all_lanes_with_rows_at_130_by_38(screen) -> None:
+    for timeline in screen.app.browse.query(Timeline):
+        renderer = timeline.renderer
+        drawn = {line.lanes[0] for line in renderer.arrangement.lines if line.line is Line.TRACK}
+        assert drawn == {at for at, lane in enumerate(renderer.lanes) if lane.events is not None}
 
 
 def test_the_page_tells_every_reason() -> None:
@@ -103,18 +101,16 @@ def test_the_page_tells_every_reason() -> None:
     assert [reason for reason in Reason if f"| {reason} |" not in page] == []
 
 
-def test_lanes_keep_their_name_when_their_first_rows_are_scrolled_away(run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        # An expanded lane keeps all its rows.
-        await screen.press("x")
-        renderer = screen.app.browse.query_one("#timeline-0").renderer
-        for first in range(renderer.arrangement.last_top + 1):
-            renderer.scroll(-100)
-            renderer.scroll(first)
-            line = renderer.arrangement.lines[2]
-            lane = renderer.lanes[line.lanes[0]]
-            assert renderer.line(2)[0].text[1:].startswith(f"{lane.title} "), first
-        # Rows of the expanded Activity, of which the first two can be scrolled away.
-        assert renderer.arrangement.last_top >= 2
-
-    run_view(test, samples / "captions_concurrent.trace", size=(80, 24))
+@pytest.mark.view("captions_concurrent", size=(80, 24))
+async def test_lanes_keep_their_name_when_their_first_rows_are_scrolled_away(screen) -> None:
+    # An expanded lane keeps all its rows.
+    await screen.press("x")
+    renderer = screen.app.browse.query_one("#timeline-0").renderer
+    for first in range(renderer.arrangement.last_top + 1):
+        renderer.scroll(-100)
+        renderer.scroll(first)
+        line = renderer.arrangement.lines[2]
+        lane = renderer.lanes[line.lanes[0]]
+        assert renderer.line(2)[0].text[1:].startswith(f"{lane.title} "), first
+    # Rows of the expanded Activity, of which the first two can be scrolled away.
+    assert renderer.arrangement.last_top >= 2
