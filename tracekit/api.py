@@ -200,7 +200,7 @@ def judge_with_answers(
         detectors=all_detectors(),
     )
     file = None if judging.path is None else judging.path.name
-    notes = _unjudged(judging)
+    notes = _unused_settings(judging)
     answers = shown_judgments(judgments, trace, shown)
     report = build_report(
         trace,
@@ -250,7 +250,7 @@ def resolve_config(
     return judging
 
 
-def _unjudged(judging: Config) -> tuple[str, ...]:
+def _unused_settings(judging: Config) -> tuple[str, ...]:
     """Says which budget and which expected unit of the settings nothing looked at, one sentence each."""
     chosen = {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}
     return tuple(

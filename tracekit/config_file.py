@@ -54,7 +54,7 @@ def _may_hold_settings(project: Path) -> bool:
         data = _bytes(project)
         if b"tracekit" not in data:
             return False
-        tool = _parsed(data).get("tool", {})
+        tool = _toml_document(data).get("tool", {})
     except (OSError, ValueError, RecursionError):
         return True
     return isinstance(tool, dict) and "tracekit" in tool
@@ -67,7 +67,7 @@ def _bytes(path: Path) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _parsed(data: bytes) -> dict[str, Any]:
+def _toml_document(data: bytes) -> dict[str, Any]:
     """The TOML document in these bytes, to be read only: one command asks for it when it looks for settings and each
     time it uses them. Raises ValueError or RecursionError for other bytes."""
     import tomllib
@@ -95,7 +95,7 @@ def settings_in(path: Path) -> dict[str, Any]:
     if len(data) > _LARGEST:
         raise UsageError("is too large for a configuration file")
     try:
-        document = _parsed(data)
+        document = _toml_document(data)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"is not valid TOML: {error}") from None
     settings: Any = document

@@ -12,7 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tracekit
-from tracekit.report.redact import PrivateFacts, public_attributes, redact, redact_label, redact_text, replaced
+from tracekit.report.redact import (
+    PrivateFacts,
+    public_attributes,
+    redact,
+    redact_label,
+    redact_text,
+    replacement_counts,
+)
 from tracekit.report.renderers.formats import RENDERERS
 from tracekit.report.renderers.serialize import to_json
 from tracekit.report.report import Report
@@ -256,13 +263,13 @@ def test_labels_of_a_report_lose_it_too(full: Report) -> None:
 def test_what_was_replaced_is_counted_by_kind() -> None:
     facts = PrivateFacts(("Ann's phone",), ("Secret", "Silent", "App"), "App", foreign_models=("Diary",))
     text = f"Secret and (Secret (5)) at /Users/ann/x and C:\\Users\\ann\\x on Ann's phone, {UUID}; App"
-    assert replaced(redact_text(text, facts, []), facts) == {
+    assert replacement_counts(redact_text(text, facts, []), facts) == {
         "names of processes": 1,
         "device names, ids and arguments quoted in texts": 1,
         "users in paths": 2,
         "ids": 1,
     }
-    assert replaced("process ID and App", facts) == {}
+    assert replacement_counts("process ID and App", facts) == {}
 
 
 LONG_TEXTS = """

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from tracekit.trace.filter import everything, narrowed, only_range
 from tracekit.tui import opening
-from tracekit.tui.footer import ALWAYS, FooterKey, KeysFooter, fitted
+from tracekit.tui.footer import ALWAYS, FooterKey, KeysFooter, keys_that_fit
 
 KEYS = [FooterKey("w s", "Zoom", "zoom_in"), FooterKey("/", "Filter", "filter")]
 
@@ -17,12 +17,12 @@ KEYS = [FooterKey("w s", "Zoom", "zoom_in"), FooterKey("/", "Filter", "filter")]
 def test_help_and_quit_are_never_left_out() -> None:
     assert [key.action for key in ALWAYS] == ["help", "quit"]
     for width in range(80):
-        shown = fitted(KEYS, width)
+        shown = keys_that_fit(KEYS, width)
         assert shown[-2:] == list(ALWAYS)
         assert shown[:-2] == KEYS[: len(shown) - 2]
         text = "".join(f" {key.sign} {key.words} " for key in shown)
         assert cell_len(text) <= width or len(shown) == len(ALWAYS)
-    assert len(fitted(KEYS, 80)) == len(KEYS) + len(ALWAYS)
+    assert len(keys_that_fit(KEYS, 80)) == len(KEYS) + len(ALWAYS)
 
 
 @pytest.mark.parametrize("size", [(60, 16), (120, 40)])

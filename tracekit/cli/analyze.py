@@ -133,7 +133,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     outputs = [(path, renderer_for(path)) for path in map(Path, arguments.output)]
     for path, _ in outputs:
         check_output(path, entry.paths)
-    analysis = _analyzed(arguments, entry)
+    analysis = _analysis(arguments, entry)
     writes_json = arguments.format == "json" or any(renderer.name == "json" for _, renderer in outputs)
     report = analysis.measured_report() if writes_json else analysis.report
     draws_lanes = any(renderer.draw for _, renderer in outputs) or arguments.format == "html"
@@ -172,7 +172,7 @@ def options_of(arguments: Namespace) -> dict[str, Any]:
     }
 
 
-def _analyzed(arguments: Namespace, entry: Input) -> Analysis:
+def _analysis(arguments: Namespace, entry: Input) -> Analysis:
     """What the arguments ask for."""
     import time
 

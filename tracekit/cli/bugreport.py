@@ -51,7 +51,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit, narrate
     from tracekit.cli.reports import check_output, status_of, tell_unreadable
     from tracekit.recording.writing.files import complete_file
-    from tracekit.report.bug_report import packed
+    from tracekit.report.bug_report import zip_of
 
     if arguments.output is None and not arguments.list:
         raise UsageError("missing -o FILE.zip; to see first what it would contain, use --list")
@@ -60,12 +60,12 @@ def run(arguments: Namespace) -> ExitStatus:
         raise UsageError(f"{path}: unknown extension (supported: {SUFFIX})")
     if not arguments.list:
         check_output(path, arguments.path)
-    analysis, timeline, files = _made(arguments)
+    analysis, timeline, files = _analysis_and_files(arguments)
     if arguments.list:
         emit(_listing(path, analysis, timeline, files))
         unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
         return ExitStatus.UNUSABLE if unread else ExitStatus.DONE
-    data = packed(files)
+    data = zip_of(files)
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:
         stream.write(data)
@@ -74,7 +74,7 @@ def run(arguments: Namespace) -> ExitStatus:
     return status_of(analysis.report, None, quiet=arguments.quiet)
 
 
-def _made(arguments: Namespace) -> tuple[Analysis, Timeline, tuple[BugFile, ...]]:
+def _analysis_and_files(arguments: Namespace) -> tuple[Analysis, Timeline, tuple[BugFile, ...]]:
     from tracekit.api import analysis_of
     from tracekit.cli.progress import RUNNING, showing_progress
     from tracekit.recording.digest import digest_of

@@ -64,7 +64,7 @@ def run(arguments: Namespace) -> ExitStatus:
     config = config_of(arguments)
     outputs = Outputs(arguments, config)
     try:
-        gate = _checked(arguments, config)
+        gate = _gate(arguments, config)
     except Exception as error:
         # What is wrong with tracekit itself is no reason to leave a job without its files.
         outputs.write(_unusable("tracekit", f"internal error ({words_of(error).splitlines()[0]})"))
@@ -73,7 +73,7 @@ def run(arguments: Namespace) -> ExitStatus:
     return STATUS[gate.verdict]
 
 
-def _checked(arguments: Namespace, path: Path | None) -> Gate:
+def _gate(arguments: Namespace, path: Path | None) -> Gate:
     """The verdict. What cannot be read is part of it, so that every output is written then, too."""
     from tracekit.compare.gate import Allowed, check
     from tracekit.config import load_config
@@ -83,7 +83,7 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
         config = load_config(path, all_detectors())
     except TracekitError as error:
         return _unusable("settings", str(error))
-    recordings, problems = _measured(arguments, path)
+    recordings, problems = _readable_and_others(arguments, path)
     baseline, missing = None, False
     try:
         baseline, missing = _baseline(arguments, config)
@@ -104,7 +104,7 @@ def _checked(arguments: Namespace, path: Path | None) -> Gate:
         return _unusable("input", str(error))
 
 
-def _measured(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[Item]]:
+def _readable_and_others(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[Item]]:
     """Recordings that could be read, and items about the others."""
     from tracekit.cli.output import narrate
 

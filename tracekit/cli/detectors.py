@@ -63,15 +63,15 @@ def _paragraph(detector: ListedDetector, columns: int) -> str:
     from tracekit.detectors.page import needs_sentence
 
     origin = f" (from {detector.package})" if detector.package else ""
-    lines = [f"{detector.id}{origin}", *_wrapped(f"Finds: {detector.finding_title}.", columns, 2)]
-    lines += _wrapped(needs_sentence(detector), columns, 2)
+    lines = [f"{detector.id}{origin}", *_lines_that_fit(f"Finds: {detector.finding_title}.", columns, 2)]
+    lines += _lines_that_fit(needs_sentence(detector), columns, 2)
     for info in option_infos(detector):
         lines.append(f"    {detector.id}.{info.name}={info.default} ({info.unit})")
-        lines += _wrapped(info.basis, columns, 8)
+        lines += _lines_that_fit(info.basis, columns, 8)
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str, columns: int, indent: int) -> list[str]:
+def _lines_that_fit(text: str, columns: int, indent: int) -> list[str]:
     """Lines of `text` that fit the width."""
     margin = " " * indent
     return textwrap.wrap(text, max(columns, 40), initial_indent=margin, subsequent_indent=margin)

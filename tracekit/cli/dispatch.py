@@ -37,8 +37,8 @@ def dispatch(arguments: Sequence[str]) -> int:
             if not arguments:
                 emit(GUIDE.format(version=__version__))
                 return ExitStatus.DONE
-            options = _parsed(_without_help_command(arguments))
-            return _executed(options)
+            options = _options(_without_help_command(arguments))
+            return _run(options)
     except KeyboardInterrupt:
         narrate("tracekit: interrupted")
         return ExitStatus.INTERRUPTED
@@ -72,7 +72,7 @@ def _without_help_command(arguments: Sequence[str]) -> Sequence[str]:
     return [*arguments[1:2], "--help"]
 
 
-def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
     """What the command line says. Raises `UsageError`."""
     _check_command(arguments)
     # An option before the command may need to know all of them.
@@ -86,11 +86,11 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def _executed(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     """Exit status of the command. Only the command line decides on one: `SystemExit` from elsewhere is a failure."""
     try:
         result = options.execute(options)
-        return _executed(_parsed(result.arguments)) if isinstance(result, Next) else ExitStatus(result)
+        return _run(_options(result.arguments)) if isinstance(result, Next) else ExitStatus(result)
     except SystemExit as error:
         raise RuntimeError(words_of(error)) from error
 

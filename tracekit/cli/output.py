@@ -42,7 +42,7 @@ def prepare() -> None:
     descriptor 1 lead to standard error: data goes out on another one, which no code but ours knows."""
     codecs.register_error("tracekit", _plain)
     if sys.stdout is not None:
-        sys.stdout = _moved(sys.stdout)
+        sys.stdout = _on_own_descriptor(sys.stdout)
         # By this name Python asks for the size of the terminal.
         vars(sys)["__stdout__"] = sys.stdout
     for stream in (sys.stdout, sys.stderr):
@@ -52,7 +52,7 @@ def prepare() -> None:
             reconfigure(errors="tracekit")
 
 
-def _moved(stream: TextIO) -> TextIO:
+def _on_own_descriptor(stream: TextIO) -> TextIO:
     """The same stream on a descriptor of its own, so that a plug-in, or a library in C, that writes to the descriptor 1
     writes to standard error. The stream itself where it has no descriptor."""
     try:

@@ -88,7 +88,7 @@ def run(arguments: Namespace) -> ExitStatus | Next:
         narrator.on_message(f"{device.kind}: {device.name}")
         request = replace(request, device=device.identifier, on_device=not device.is_host)
     if not request.on_device:
-        request = replace(request, launch=_resolved(request.launch))
+        request = replace(request, launch=_with_path_of_program(request.launch))
         check_signature(request.launch, narrator)
     # What became of the recording is reported before a signal ends the program.
     with stop_signals() as received:
@@ -157,7 +157,7 @@ def request_of(arguments: Namespace) -> Request:
     )
 
 
-def _resolved(launch: tuple[str, ...]) -> tuple[str, ...]:
+def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:
     """The command with the path of its program: xctrace does not search PATH. Left alone where it is not here."""
     import shutil
 

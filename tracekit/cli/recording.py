@@ -65,12 +65,12 @@ def choose_device(tool: Tool, wanted: str) -> ListedDevice:
     rest = [each for each in matching if not each.is_simulator]
     if rest != matching and rest and read_version(tool).hangs_on_simulators:
         matching = rest
-    device = matching[0] if len(matching) == 1 else _picked(matching, wanted)
+    device = matching[0] if len(matching) == 1 else _device_of_number(matching, wanted)
     check_device(device, lambda: read_version(tool))
     return device
 
 
-def _picked(devices: Sequence[ListedDevice], wanted: str) -> ListedDevice:
+def _device_of_number(devices: Sequence[ListedDevice], wanted: str) -> ListedDevice:
     """The one whose number is typed. Raises `UsageError` where nobody can type, or types something else."""
     listed = [f"{each.name} ({', '.join(filter(None, (each.os_version, each.kind)))})" for each in devices]
     if not is_interactive():

@@ -97,11 +97,11 @@ def analyze_all(
     if jobs < 2 or len(inputs) < 2:
         for number, entry in enumerate(inputs, 1):
             with showing_progress(quiet, label=f"{number} of {len(inputs)}: {entry.name}:", then=RUNNING) as progress:
-                analyzed = _analyzed(entry, {**options, "progress": progress}, form)
+                analyzed = _analyze_one(entry, {**options, "progress": progress}, form)
             let_go_of_recording()
             yield analyzed
         return
-    work = partial(_analyzed, options=options, form=form)
+    work = partial(_analyze_one, options=options, form=form)
     for number, analyzed in enumerate(in_processes(work, inputs, jobs, _lost), 1):
         tell_done(analyzed.name, number, len(inputs), quiet)
         yield analyzed
@@ -113,7 +113,7 @@ def _lost(entry: Input) -> Analyzed:
     return Analyzed(entry.name, None, PROCESS_DIED)
 
 
-def _analyzed(entry: Input, options: dict[str, Any], form: str) -> Analyzed:
+def _analyze_one(entry: Input, options: dict[str, Any], form: str) -> Analyzed:
     from tracekit.api import analysis_of
     from tracekit.report.renderers.formats import RENDERERS
     from tracekit.report.renderers.overview import Analyzed

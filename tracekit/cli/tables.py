@@ -51,7 +51,7 @@ def run(arguments: Namespace) -> ExitStatus:
         objects = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
         emit(json.dumps(objects, indent=2, ensure_ascii=False) + "\n", utf8=True)
     else:
-        emit(_aligned(rows, width(ANY_WIDTH)) + _reasons(rows))
+        emit(_columns_of_text(rows, width(ANY_WIDTH)) + _reasons(rows))
     unread = [tell_unreadable(contents.source, each.tables) for each in contents.runs]
     return ExitStatus.UNUSABLE if any(unread) else ExitStatus.DONE
 
@@ -89,7 +89,7 @@ def _text(value: object, heading: str) -> str:
     return visible(str(value))
 
 
-def _aligned(rows: Sequence[Sequence[object]], room: int) -> str:
+def _columns_of_text(rows: Sequence[Sequence[object]], room: int) -> str:
     """Columns two spaces apart, as many as there is room for."""
     columns = {
         heading: [heading, *(_text(row[index], heading) for row in rows)]

@@ -59,7 +59,7 @@ def compare_with_baseline(
         if strict.latency.answer is not model.latency.answer:
             dropped = {one.name for one in changed[rank:]}
             break
-    models = tuple(_doubted(model) if model.name in dropped else model for model in comparison.models)
+    models = tuple(_without_answer(model) if model.name in dropped else model for model in comparison.models)
     notes = tuple(note for note in comparison.notes if note != EACH_BY_ITSELF)
     return replace(comparison, models=models, notes=notes)
 
@@ -87,7 +87,7 @@ def _strength(model: ModelComparison) -> float:
     return abs(math.log(change.ratio)) / width if width else math.inf
 
 
-def _doubted(model: ModelComparison) -> ModelComparison:
+def _without_answer(model: ModelComparison) -> ModelComparison:
     return replace(model, latency=replace(model.latency, answer=Answer.NOT_ENOUGH_DATA, reason=Reason.WIDE))
 
 

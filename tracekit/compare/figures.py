@@ -65,7 +65,7 @@ def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
 
 def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     """One figure of a model; None where no recording measured it."""
-    measured = [(entry, value) for entry in entries if (value := _measured(name, entry)) is not None]
+    measured = [(entry, value) for entry in entries if (value := _figure_of_one(name, entry)) is not None]
     if not measured:
         return None
     values = [value for _, value in measured]
@@ -81,7 +81,7 @@ def _warm(model: ModelMeasurements) -> np.ndarray:
     return model.warm_ns if model.warm.any() else model.latencies_ns
 
 
-def _measured(name: str, model: ModelMeasurements) -> float | None:
+def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     """A figure of one recording; None where it was not measured."""
     if name in MIN_COUNTS:
         warm = _warm(model)

@@ -184,7 +184,7 @@ def _of_two(before: IntArray, after: IntArray, floor: Floor, confidence: float) 
         doubt = _doubt(before, after, change)
         if doubt is not None:
             answer, reason = Answer.NOT_ENOUGH_DATA, doubt
-    wanted = _wanted(counts, effective, width, limit) if reason in (Reason.FEW, Reason.WIDE) else None
+    wanted = _predictions_needed(counts, effective, width, limit) if reason in (Reason.FEW, Reason.WIDE) else None
     return _change(answer, reason, medians, (change, width, limit), counts, effective, wanted)
 
 
@@ -219,7 +219,7 @@ def _doubt(before: IntArray, after: IntArray, change: float) -> Reason | None:
     return None
 
 
-def _wanted(counts: tuple[int, int], effective: tuple[float, float], width: float, floor: float) -> int:
+def _predictions_needed(counts: tuple[int, int], effective: tuple[float, float], width: float, floor: float) -> int:
     """Predictions a side with which the interval would lie within the floor: n (half width / floor)²."""
     rows = max(
         max(MIN_PREDICTIONS, count * MIN_EFFECTIVE / max(worth, 0.01))

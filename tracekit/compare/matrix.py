@@ -274,14 +274,14 @@ def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[st
     differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
     words = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
     if not differing or len(set(words)) < len(words):
-        words = _numbered([source.name for source in sources])
+        words = _distinct_names([source.name for source in sources])
     return [
-        differences if label is None else _filled(label, source)
+        differences if label is None else _label_text(label, source)
         for source, label, differences in zip(sources, given, words, strict=True)
     ]
 
 
-def _numbered(names: Sequence[str]) -> list[str]:
+def _distinct_names(names: Sequence[str]) -> list[str]:
     total, seen = Counter(names), Counter[str]()
     numbered = []
     for name in names:
@@ -290,7 +290,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
     return numbered
 
 
-def _filled(label: str, source: Source) -> str:
+def _label_text(label: str, source: Source) -> str:
     values = (source.device, source.system, ", ".join(source.units) or None, source.name)
     for placeholder, value in zip(PLACEHOLDERS, values, strict=True):
         label = label.replace(placeholder, value or "not recorded")

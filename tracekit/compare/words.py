@@ -157,7 +157,9 @@ def facts(model: ModelComparison) -> str:
         ("copies per prediction", model.copies, number),
         ("most in flight", model.in_flight, number),
     ]
-    rows += [(f"{DEVICE_NAMES[Device(name)]} share", pair, share) for name, pair in model.units if _moved(pair)]
+    rows += [
+        (f"{DEVICE_NAMES[Device(name)]} share", pair, share) for name, pair in model.units if _differs_by_share(pair)
+    ]
     return ", ".join(f"{label} {pair_words(pair, form)}" for label, pair, form in rows if _differs(pair))
 
 
@@ -209,7 +211,7 @@ def _differs(pair: Pair) -> bool:
     return abs(pair.after - pair.before) > 0.1 * max(abs(pair.before), abs(pair.after))
 
 
-def _moved(pair: Pair) -> bool:
+def _differs_by_share(pair: Pair) -> bool:
     return pair.before is not None and pair.after is not None and abs(pair.after - pair.before) >= 0.05
 
 
@@ -239,7 +241,7 @@ def summary(comparison: Comparison) -> str:
     if not compared and comparison.models:
         words.append("no model in common")
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):
-        names = [name for one in compared if (name := _changed(one, wanted))]
+        names = [name for one in compared if (name := _model_with_answer(one, wanted))]
         if names:
             words.append(f"{wanted}: {listed(names[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
     for wanted in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA):
@@ -256,7 +258,7 @@ def summary(comparison: Comparison) -> str:
     return " · ".join(words) or "nothing to compare"
 
 
-def _changed(model: ModelComparison, wanted: Answer) -> str:
+def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
     """The model with the change that has this answer: that of the median, else of the 95th percentile; else empty."""
     if model.latency.answer is wanted:
         return f"{model.name} {percent_change(model.latency.ratio)}"

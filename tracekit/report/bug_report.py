@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
 from tracekit.recording.writing.text_forms import harmless
-from tracekit.report.redact import NEVER_INCLUDED, replaced
+from tracekit.report.redact import NEVER_INCLUDED, replacement_counts
 from tracekit.report.renderers.bug_report import render_bug_report
 from tracekit.report.renderers.formats import RENDERERS
 
@@ -82,7 +82,11 @@ def _redaction(report: Report, files: Sequence[BugFile], facts: PrivateFacts) ->
     if not report.recording.redacted:
         return {"applied": False}
     text = "\n".join(each.data.decode("utf-8") for each in files if each.name == "report.json")
-    return {"applied": True, "never_included": list(NEVER_INCLUDED), "replaced_in_report": replaced(text, facts)}
+    return {
+        "applied": True,
+        "never_included": list(NEVER_INCLUDED),
+        "replaced_in_report": replacement_counts(text, facts),
+    }
 
 
 def evidence_csv(report: Report) -> str:
@@ -103,7 +107,7 @@ def _cell(text: str) -> str:
     return harmless(visible(text))
 
 
-def packed(files: Sequence[BugFile]) -> bytes:
+def zip_of(files: Sequence[BugFile]) -> bytes:
     """The files as a zip archive without dates, users or permissions of this machine."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:

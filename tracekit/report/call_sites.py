@@ -157,11 +157,11 @@ def merged(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
     for site in sites:
         by_place.setdefault((site.api, site.function, site.file, site.line), []).append(site)
         total[site.api] = total.get(site.api, 0) + (site.samples if site.calls is None else site.calls)
-    sites_by_place = [_joined(group, total[group[0].api]) for group in by_place.values()]
+    sites_by_place = [_one_site(group, total[group[0].api]) for group in by_place.values()]
     return tuple(sorted(sites_by_place, key=lambda site: (-site.share, site.first_ns)))
 
 
-def _joined(group: Sequence[CallSite], of: int) -> CallSite:
+def _one_site(group: Sequence[CallSite], of: int) -> CallSite:
     first = group[0]
     if len(group) == 1:
         count = first.samples if first.calls is None else first.calls

@@ -96,7 +96,7 @@ def event_columns(rows: Sequence[EventRow]) -> tuple[Column[EventRow], ...]:
         Column("lane", 6, lambda row: row.lane, left=True),
         Column("count", 0, lambda row: formatting.count(row.statistics.count)),
         Column("sum", 2, lambda row: duration(row.statistics.total_ns)),
-        Column("elapsed", 3, lambda row: _elapsed(row.statistics)),
+        Column("elapsed", 3, lambda row: _elapsed_text(row.statistics)),
         Column("mean", 1, lambda row: duration(row.statistics.mean_ns)),
         Column("min", 9, lambda row: duration(row.statistics.min_ns)),
         Column("p50", 7, lambda row: duration(row.statistics.p50_ns)),
@@ -114,7 +114,7 @@ def overlapping(rows: Iterable[Statistics | None]) -> bool:
     return any(row is not None and row.elapsed_ns != row.total_ns for row in rows)
 
 
-def _elapsed(numbers: Statistics | None) -> str:
+def _elapsed_text(numbers: Statistics | None) -> str:
     """Elapsed time; empty where it is the sum."""
     return formatting.duration(numbers.elapsed_ns) if numbers and overlapping([numbers]) else ""
 
@@ -171,7 +171,7 @@ def model_columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
         Column("load\nmean", 3, lambda row: duration(row.loads.mean_ns)),
         Column("pred.\ncount", 0, lambda row: formatting.count(row.predictions.count)),
         Column("pred.\nsum", 4, lambda row: duration(row.predictions.total_ns if row.predictions.count else None)),
-        Column("pred.\nelapsed", 5, lambda row: _elapsed(row.prediction)),
+        Column("pred.\nelapsed", 5, lambda row: _elapsed_text(row.prediction)),
         Column("pred.\nmean", 1, lambda row: duration(row.predictions.mean_ns)),
         Column("pred.\np50", 10, lambda row: _of_one(row, "p50_ns")),
         Column("pred.\np95", 8, lambda row: _of_one(row, "p95_ns")),
@@ -188,7 +188,7 @@ def model_rows(models: Sequence[ModelSummary]) -> tuple[ModelRow, ...]:
         rows.append(
             ModelRow(
                 name="all models" if len(called) == len(rows) else "all models, without stages",
-                cold_loads=_added(row.cold_loads for row in called),
+                cold_loads=_known_sum(row.cold_loads for row in called),
                 loads=_together(row.loads for row in called),
                 predictions=_together(row.predictions for row in called),
                 prediction=None,
@@ -219,10 +219,10 @@ def is_inferred(model: ModelSummary) -> bool:
 
 def _together(parts: Iterable[Totals]) -> Totals:
     listed = tuple(parts)
-    return Totals(_added(part.count for part in listed), sum(part.total_ns for part in listed))
+    return Totals(_known_sum(part.count for part in listed), sum(part.total_ns for part in listed))
 
 
-def _added(values: Iterable[int | None]) -> int | None:
+def _known_sum(values: Iterable[int | None]) -> int | None:
     """The sum; None where any part is not known."""
     total = 0
     for value in values:

@@ -182,7 +182,13 @@ class Diagnosis:
 
 def diagnose(report: Report) -> Diagnosis:
     """The tree with what the report knows."""
-    facts: tuple[Callable[[Report], tuple[str, ...]], ...] = (_loaded, _speed, _memory, _nothing, _nothing)
+    facts: tuple[Callable[[Report], tuple[str, ...]], ...] = (
+        _loads_evidence,
+        _speed_evidence,
+        _memory,
+        _nothing,
+        _nothing,
+    )
     return Diagnosis(
         source=report.recording.source,
         verdict=report.summary.verdict,
@@ -200,13 +206,13 @@ def diagnose(report: Report) -> Diagnosis:
             ),
         ),
         branches=tuple(
-            BranchAnswer(branch.title, facts_of(report), tuple(_joined(leaf, report) for leaf in branch.leaves))
+            BranchAnswer(branch.title, facts_of(report), tuple(_answer_of(leaf, report) for leaf in branch.leaves))
             for branch, facts_of in zip(TREE, facts, strict=True)
         ),
     )
 
 
-def _joined(leaf: Leaf, report: Report) -> LeafAnswer:
+def _answer_of(leaf: Leaf, report: Report) -> LeafAnswer:
     """What the recording answers, or where no recording could, what model files do."""
     answer, from_files = _answer(leaf, report.checks), answer_from_files(leaf.pattern, report)
     if from_files is None:
@@ -241,10 +247,10 @@ def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:
             f"{check.model}: {check.summary}" if check.model else check.summary for check in of_leaf
         )
         return _leaf_answer(leaf, Answer.UNKNOWN, reasons, of_leaf)
-    return _leaf_answer(leaf, Answer.UNKNOWN, [_unanswered(leaf)], of_leaf)
+    return _leaf_answer(leaf, Answer.UNKNOWN, [_why_unanswered(leaf)], of_leaf)
 
 
-def _unanswered(leaf: Leaf) -> str:
+def _why_unanswered(leaf: Leaf) -> str:
     """Why no check is about a leaf."""
     if not leaf.shows:
         return "Not visible in recordings."
@@ -262,21 +268,21 @@ def _count(checks: Sequence[Check]) -> str:
     return format_count(len(checks), "check")
 
 
-def _loaded(report: Report) -> tuple[str, ...]:
+def _loads_evidence(report: Report) -> tuple[str, ...]:
     """Models that predicted did load; the table holds no row for a load that failed."""
     worked = [model.name for model in report.models if model.predictions]
     system = " ".join(filter(None, (report.recording.platform, report.recording.os_version)))
     facts = []
     if worked:
         models, they = format_count(len(worked), "model"), "it" if len(worked) == 1 else "they"
-        facts.append(f"{models} ran ({_named(worked)}), so {they} loaded successfully.")
+        facts.append(f"{models} ran ({_first_names(worked)}), so {they} loaded successfully.")
     if system:
         facts.append(f"System: {system}.")
     facts += [f"Model file {file.source}: {file.summary}." for file in report.model_files if file.model]
     return (*facts, "Failed loads are not recorded.")
 
 
-def _speed(report: Report) -> tuple[str, ...]:
+def _speed_evidence(report: Report) -> tuple[str, ...]:
     savings = report.summary.savings_ns
     return (f"Estimated savings, all fixes combined: up to {format_estimate(savings)}.",) if savings else ()
 
@@ -291,7 +297,7 @@ def _nothing(_report: Report) -> tuple[str, ...]:
     return ("Recordings contain timings, not inputs or outputs.",)
 
 
-def _named(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     """Up to three names."""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"{', '.join(names[:3])}{more}"

@@ -109,10 +109,10 @@ def skip_reasons(checks: Iterable[Check], *, together: bool = False) -> tuple[Sk
         if check.outcome == "insufficient_data":
             groups.setdefault((check.summary, check.record), []).append(check)
     reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
-    return _merged(reasons) if together else tuple(reasons)
+    return _distinct_reasons(reasons) if together else tuple(reasons)
 
 
-def _merged(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
+def _distinct_reasons(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
     alike: dict[tuple[frozenset[str], str], list[SkipReason]] = {}
     for entry in reasons:
         who = frozenset(check.id for check in entry.checks)

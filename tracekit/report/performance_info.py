@@ -44,12 +44,12 @@ def performance_report_info(
         load_ns=report.load.median_ns if report.load else None,
         operations=None if report.operations is None else len(report.operations),
         units=planned.units(report),
-        timed=_timed(report, model),
-        planned=_planned(report, model),
+        timed=_times_sentence(report, model),
+        planned=_plan_sentence(report, model),
     )
 
 
-def _timed(report: PerformanceReport, model: ModelSummary | None) -> str:
+def _times_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
     """The time of a prediction alone, and in the app."""
     alone = report.prediction.median_ns if report.prediction else None
     if alone is None:
@@ -62,7 +62,7 @@ def _timed(report: PerformanceReport, model: ModelSummary | None) -> str:
     return f"Prediction of the model alone: {format_duration(alone)}; recorded: {in_app} (medians)."
 
 
-def _planned(report: PerformanceReport, model: ModelSummary | None) -> str:
+def _plan_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
     """Where operations are planned, and where work was recorded."""
     plan = planned.placed(report)
     if not plan:

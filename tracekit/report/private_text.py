@@ -69,11 +69,11 @@ class TextRedactor:
         rules = [("quote", _any_of(quotes)), *((name, pattern) for name, pattern, _ in _RULES)]
         if self._aliases:
             rules += _process_rules(self._aliases, target)
-        self._pattern = _joined(rules)
+        self._pattern = _pattern_of(rules)
         # Most model names hold nothing private; only the others need protection in running text.
         protected = [name for name in models if self(name) != name]
         if protected:
-            self._pattern = _joined([("model", standing_alone(_any_of(protected))), *rules])
+            self._pattern = _pattern_of([("model", standing_alone(_any_of(protected))), *rules])
 
     def __call__(self, text: str) -> str:
         """The text without it."""
@@ -119,6 +119,6 @@ def standing_alone(pattern: str) -> str:
     return f"{_ALONE_BEFORE}{pattern}{_ALONE_AFTER}" if pattern else ""
 
 
-def _joined(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+def _pattern_of(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
     """One pattern of named groups; rules without a pattern are left out."""
     return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in rules if pattern))

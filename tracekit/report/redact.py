@@ -270,7 +270,7 @@ def _redactor() -> TextRedactor:
     return TextRedactor()
 
 
-def replaced(text: str, facts: PrivateFacts) -> dict[str, int]:
+def replacement_counts(text: str, facts: PrivateFacts) -> dict[str, int]:
     """What stands in a redacted text for something private, in words, and how often. For names it is how many of the
     recording's names occur, each under its alias."""
     processes = alias_names(set(facts.processes) - {facts.target or ""}, "process")

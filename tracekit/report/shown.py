@@ -35,7 +35,7 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | 
         by_detector.setdefault(judgment.detector.id, []).append(judgment)
     kept_judgments: list[Judgment] = []
     for group in by_detector.values():
-        kept = [_placed(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
+        kept = [_judgment_of_shown(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
         kept_judgments += kept or [Judgment(group[0].detector, _nothing_shown(shown))]
     return tuple(kept_judgments)
 
@@ -53,7 +53,7 @@ def _is_of_recording(detector: ListedDetector) -> bool:
     return detector.pattern == Pattern.RECORDING and not isinstance(detector, Detector)
 
 
-def _placed(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgment:
+def _judgment_of_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgment:
     """The answer, or where it is a finding about something that is not shown, that it is so."""
     outcome = judgment.outcome
     if not isinstance(outcome, Finding) or _is_of_recording(judgment.detector):

@@ -22,26 +22,26 @@ def map_strings(value: Value, change: Callable[[str, str], str]) -> Value:
     empty where none does. Keys stay. A dataclass or tuple in which nothing changes is not copied. O(size of the
     report).
     """
-    return cast("Value", _changed(value, change, ""))
+    return cast("Value", _with_strings(value, change, ""))
 
 
-def _changed(value: Any, change: Callable[[str, str], str], field: str) -> Any:
+def _with_strings(value: Any, change: Callable[[str, str], str], field: str) -> Any:
     if type(value) in _PLAIN:
         return value
     if isinstance(value, str):
         return change(field, value)
     if isinstance(value, tuple):
-        items = tuple([_changed(item, change, field) for item in value])
+        items = tuple([_with_strings(item, change, field) for item in value])
         return value if all(map(is_, items, value)) else items
     if isinstance(value, dict):
-        return {key: _changed(item, change, str(key)) for key, item in value.items()}
+        return {key: _with_strings(item, change, str(key)) for key, item in value.items()}
     changes = {}
     # What `fields` gives, without making a list of it for each of many thousand values.
     for name in getattr(value, "__dataclass_fields__", ()):
         old = getattr(value, name)
         if type(old) in _PLAIN:
             continue
-        new = _changed(old, change, name)
+        new = _with_strings(old, change, name)
         if new is not old:
             changes[name] = new
     return replace(value, **changes) if changes else value

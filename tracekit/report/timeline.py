@@ -110,7 +110,7 @@ def timeline_of(
     """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` is
     that of the report. Without `functions`, call stacks are left out, since they are made of names. O(n log n)."""
     lanes = lanes_of(trace, Grouping.LANES)
-    kept = [_kept(lane, shown) for lane in lanes]
+    kept = [_shown_positions(lane, shown) for lane in lanes]
     words = _Words(trace, redact=redact)
     drawn = tuple(_drawn(lane, rows, trace, words) for lane, rows in zip(lanes, kept, strict=True))
     starts = [int(lane.starts[0]) for lane in drawn if len(lane.starts)]
@@ -125,7 +125,7 @@ def timeline_of(
     )
 
 
-def _kept(lane: LaneRows, shown: Shown | None) -> IntArray:
+def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:
     """Positions of the lane's rows that are shown."""
     if lane.events is None:
         return np.empty(0, np.int64)

@@ -61,7 +61,7 @@ def _rows(check: Check, finding: Finding | None, frames: Mapping[str, Sequence[_
     return rows
 
 
-def marked(trace: Trace, evidence: Iterable[Mapping[str, IntArray]]) -> dict[str, BoolArray]:
+def evidence_masks(trace: Trace, evidence: Iterable[Mapping[str, IntArray]]) -> dict[str, BoolArray]:
     """Which rows of each event frame are evidence of any check: shape (rows,) each, frames without any left out."""
     masks: dict[str, BoolArray] = {}
     for rows in evidence:

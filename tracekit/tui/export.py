@@ -47,7 +47,7 @@ _EDGE = "\x1f"
 
 def finding_markdown(session: Session, check: int) -> str:
     """A check of the report as the Markdown report has findings, with the recording, its device and system."""
-    report = markdown.legible(_redacted(session))
+    report = markdown.legible(_redacted_report(session))
     safe = report.checks[check]
     is_finding = safe.outcome == "finding"
     text = markdown_findings.finding(Group((safe,))) if is_finding else markdown_findings.other_check(safe)
@@ -77,7 +77,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     from tracekit.api import judge
 
     if span is None:
-        report, shown = _redacted(session), session.shown
+        report, shown = _redacted_report(session), session.shown
     else:
         part = session.shown or everything(session.judged)
         shown = only_range(part, session.judged, span.start_ns, span.end_ns)
@@ -106,7 +106,7 @@ def _capitalized(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}"
 
 
-def _redacted(session: Session) -> Report:
+def _redacted_report(session: Session) -> Report:
     """The report that is on screen, as it may leave it."""
     return redact(_known(session), private_facts(session.judged))
 

@@ -34,7 +34,7 @@ ALWAYS = tuple(
 """What is never left out."""
 
 
-def fitted(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
+def keys_that_fit(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
     """As many keys as fit, from the left, and those that are never left out."""
     shown = list(keys)
     while shown and sum(map(_size, (*shown, *ALWAYS))) > width:
@@ -67,14 +67,14 @@ class KeysFooter(Widget):
         base = self.rich_style
         strong = base + Style(bold=True, color=self.app.theme_variables["accent"])
         segments = []
-        for key in fitted(self._keys, self.size.width):
+        for key in keys_that_fit(self._keys, self.size.width):
             segments += [Segment(f" {key.sign}", strong), Segment(f" {key.words} ", base)]
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     async def on_click(self, event: events.Click) -> None:
         """Do what the key does."""
         left = 0
-        for key in fitted(self._keys, self.size.width):
+        for key in keys_that_fit(self._keys, self.size.width):
             left += _size(key)
             if event.x < left:
                 await self.app.run_action(f"app.run('{key.action}')")

@@ -131,7 +131,7 @@ def open_all(request: Request, post: Callable[[Message], object], given_up: Call
         post(RecordingsOpened(sessions, lanes))
         # Judging would compete with the first picture for the interpreter.
         shown.wait(_LONGEST_WAIT_S)
-        from tracekit.tui.evidence import marked
+        from tracekit.tui.evidence import evidence_masks
 
         reports = []
         for index, session in enumerate(sessions):
@@ -139,7 +139,7 @@ def open_all(request: Request, post: Callable[[Message], object], given_up: Call
             reports.append(judged(session))
             # The checks have read the call stacks by now.
             thread = main_thread_lanes(reports[-1].judged)
-            post(RecordingJudged(index, reports[-1], marked(reports[-1].trace, reports[-1].evidence), thread))
+            post(RecordingJudged(index, reports[-1], evidence_masks(reports[-1].trace, reports[-1].evidence), thread))
         if len(reports) > 1:
             go_on()
             post(RecordingsCompared(compared(*reports)))

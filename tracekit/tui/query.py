@@ -184,7 +184,7 @@ def _shortest(ns: int) -> str:
     return f"{ns}ns"
 
 
-def _spaced(ns: int) -> str:
+def _duration_text(ns: int) -> str:
     """A duration as one would read it, exactly: `8 ms`."""
     return re.sub(r"(?<=\d)(?=[a-z])", " ", _shortest(ns))
 
@@ -194,6 +194,6 @@ def filter_words(chosen: EventFilter) -> str:
     parts = [chosen.text] if chosen.text else []
     parts += [chosen.model or "unattributed"] if chosen.model is not None else []
     parts += [part for part in (chosen.kind, chosen.device) if part is not None]
-    parts += [f"≥ {_spaced(chosen.min_ns)}"] if chosen.min_ns is not None else []
-    parts += [f"≤ {_spaced(chosen.max_ns)}"] if chosen.max_ns is not None else []
+    parts += [f"≥ {_duration_text(chosen.min_ns)}"] if chosen.min_ns is not None else []
+    parts += [f"≤ {_duration_text(chosen.max_ns)}"] if chosen.max_ns is not None else []
     return ", ".join(parts)

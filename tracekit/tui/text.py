@@ -36,7 +36,9 @@ class VisibleText(LineFilter):
         """The segments of a line."""
         del background
         return [
-            segment if segment.control or _is_plain(segment.text) else Segment(_cleared(segment.text), segment.style)
+            segment
+            if segment.control or _is_plain(segment.text)
+            else Segment(_visible_text(segment.text), segment.style)
             for segment in segments
         ]
 
@@ -46,7 +48,7 @@ def _is_plain(text: str) -> bool:
 
 
 @lru_cache(4096)
-def _cleared(text: str) -> str:
+def _visible_text(text: str) -> str:
     """The text with a sign in place of each unsafe character; with none where the character takes no cell."""
     shown = visible(text)
     if shown == text:
@@ -64,7 +66,7 @@ EDGE = "▌"
 """Down the left side of what has the keys."""
 
 
-def edged(line: Sequence[Segment], palette: Palette) -> list[Segment]:
+def with_focus_sign(line: Sequence[Segment], palette: Palette) -> list[Segment]:
     """A line of what has the keys: its first cell, where that is blank, shows so."""
     first, *rest = line
     if not first.text.startswith(" "):

@@ -12,7 +12,7 @@ import pytest
 from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.compare.comparison import EnvironmentDifference
-from tracekit.tui.detail.columns import fitted, headings
+from tracekit.tui.detail.columns import column_widths, headings
 from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane
 from tracekit.tui.detail.differences import number_fields, ratio_text
 from tracekit.tui.detail.records import records_of
@@ -90,7 +90,7 @@ def test_the_ratio_is_the_last_number_to_go() -> None:
     rows = [difference((422_260, 20), (1_720, 20))]
     columns = records_of(rows, number_fields(Measure.SUM), BY_DIFFERENCE, "").columns
     for width in range(45, 100):
-        shown = [column.title for column, room in zip(columns, fitted(columns, width), strict=True) if room]
+        shown = [column.title for column, room in zip(columns, column_widths(columns, width), strict=True) if room]
         assert "ratio" in shown
         assert ("lane" not in shown) or ("difference" in shown)
 
@@ -99,10 +99,10 @@ def test_the_ratio_is_the_last_number_to_go() -> None:
 def test_the_name_of_the_only_model_goes_before_names_of_events_are_cut(one_model) -> None:
     rows = [replace(difference((422_260, 20), (1_720, 20)), label="Neural Engine execution", model="SharpenFilter")]
     columns = records_of(rows, number_fields(Measure.MEAN, one_model=one_model), BY_DIFFERENCE, "").columns
-    widths = dict(zip([column.title for column in columns], fitted(columns, 80), strict=True))
+    widths = dict(zip([column.title for column in columns], column_widths(columns, 80), strict=True))
     assert (widths["event"] >= len("Neural Engine execution")) == one_model
     assert (widths["model"] == 0) == one_model
-    wide = dict(zip([column.title for column in columns], fitted(columns, 120), strict=True))
+    wide = dict(zip([column.title for column in columns], column_widths(columns, 120), strict=True))
     assert all(wide.values())
 
 
@@ -111,7 +111,7 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
     listed = records_of(rows, number_fields(Measure.SUM), BY_DIFFERENCE, "")
     told = {}
     for width in range(50, 100):
-        widths = fitted(listed.columns, width)
+        widths = column_widths(listed.columns, width)
         shown = {
             column.title: title
             for column, title, room in zip(
@@ -138,7 +138,7 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
 def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, expected) -> None:
     rows = [difference((422_260, 20), (1_720, 20))]
     listed = records_of(rows, number_fields(Measure.SUM), replace(BY_DIFFERENCE, descending=descending), "")
-    widths = fitted(listed.columns, width, frozenset({"difference", "lane"}))
+    widths = column_widths(listed.columns, width, frozenset({"difference", "lane"}))
     assert headings(listed.columns, listed.sorted_by, widths)[0] == expected
 
 

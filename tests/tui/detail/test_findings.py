@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tracekit.tui.detail.checks import check_rows
-from tracekit.tui.detail.columns import fitted
+from tracekit.tui.detail.columns import column_widths
 from tracekit.tui.detail.findings import FindingsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.state import NOTHING, FindingRef, Sort
@@ -81,7 +81,9 @@ async def test_intervals_have_their_times_under_a_heading_of_their_own(screen) -
     assert "duration" not in [column.title for column in check_rows(screen.state.session.report, None).columns]
     # The two numbers that matter stay where there is little room.
     for width in (74, 79):
-        shown = [column.title for column, room in zip(rows.columns, fitted(rows.columns, width), strict=True) if room]
+        shown = [
+            column.title for column, room in zip(rows.columns, column_widths(rows.columns, width), strict=True) if room
+        ]
         assert shown[:5] == ["outcome", "finding", "model", "duration", "saves up to"]
 
 

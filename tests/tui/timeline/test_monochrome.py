@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.glyphs import Overlay, segments
-from tracekit.tui.timeline.monochrome import LITTLE, faded_letters, lettered
+from tracekit.tui.timeline.monochrome import LITTLE, faded_letters, letters_of_track
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.tracks import passing_tracks, tracks
 from tracekit.tui.viewport import Viewport, column_of
@@ -29,10 +29,10 @@ def drawn(make_events):
         events = make_events(*rows, labels=labels)
         (track,) = whole = tracks(events, 4)
         if keep is None:
-            return lettered(track, track, events.label, view, columns)
+            return letters_of_track(track, track, events.label, view, columns)
         (chosen,) = passing_tracks(events, whole, np.array(keep))
-        faded = lettered(track, track, lambda _: "", view, columns)
-        return faded_letters(faded, lettered(chosen, track, events.label, view, columns))
+        faded = letters_of_track(track, track, lambda _: "", view, columns)
+        return faded_letters(faded, letters_of_track(chosen, track, events.label, view, columns))
 
     return draw
 
@@ -127,7 +127,7 @@ def test_wide_intervals_are_blocks_in_columns_of_their_own_and_nothing_is_left_o
         at += gap + max(length, 1)
     view = Viewport(0, max(at, columns))
     (track,) = tracks(make_events(*rows), 4)
-    found = lettered(track, track, lambda _: "", view, columns)
+    found = letters_of_track(track, track, lambda _: "", view, columns)
     bounds = edges(view, columns).tolist()
     spans = sorted(found.blocks.values())
     assert all(after <= first for (_, after), (first, _) in pairwise(spans))
@@ -184,6 +184,6 @@ def test_what_passes_a_filter_on_a_row_that_overlaps_is_no_dots(make_events) -> 
     (row,) = tracks(events, 1)
     (chosen,) = passing_tracks(events, (row,), np.array([True, False, False]))
     view = Viewport(0, 1000)
-    own = lettered(chosen, row, str, view, 40)
+    own = letters_of_track(chosen, row, str, view, 40)
     # 25 ns a column: 100 to 600 ns are columns 4 to 23.
     assert [place for place, one in enumerate(own.characters) if one != " "] == list(range(4, 24))

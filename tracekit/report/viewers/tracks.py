@@ -102,7 +102,7 @@ class Tracks:
 def tracks_of(report: Report, timeline: Timeline) -> Tracks:
     """The tracks of a report and its timeline. O(n log n)."""
     texts = _Texts()
-    joined = _joined(timeline)
+    joined = _has_rows(timeline)
     groups: dict[str, list[SliceTrack | CounterTrack]] = {}
     if findings := [*_findings(report, timeline, texts)]:
         groups[FINDINGS] = [*findings]
@@ -144,7 +144,7 @@ class _Texts:
         return tuple(self._details)
 
 
-def _joined(timeline: Timeline) -> BoolArray:
+def _has_rows(timeline: Timeline) -> BoolArray:
     """Whether a prediction has rows beside its own, by index label with one more at the end for none."""
     predictions = np.concatenate([lane.predictions for lane in timeline.lanes] or [np.empty(0, np.int64)])
     counts = np.bincount(predictions + 1, minlength=1)

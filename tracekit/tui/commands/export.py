@@ -113,7 +113,7 @@ def _copy(app: ActionHost, make: Callable[[], str], what: str) -> None:
             app.say("No events start in the range; nothing to copy.")
             return
         app.copy_to_clipboard(text)
-        app.say(longest_that_fits(_copied(what, text), app.size.width - 2))
+        app.say(longest_that_fits(_words_of_copy(what, text), app.size.width - 2))
 
     app.in_background(make, show)
 
@@ -129,7 +129,7 @@ def _about_row(state: State, *, compared: bool) -> str:
     return f"{measure}before: {before.name}, after: {after.name}"
 
 
-def _copied(what: str, text: str) -> list[str]:
+def _words_of_copy(what: str, text: str) -> list[str]:
     """Ways to say that it was copied, the longest first."""
     lines = format_count(len(text.splitlines()), "line")
     # It goes through the terminal, which does not report whether it took it.

@@ -51,7 +51,7 @@ def model_column(names: Iterable[str | None], drop: int = 0) -> Column:
     return Column("model", min(longest, _MODEL_WIDTH), drop=drop, max_width=longest)
 
 
-def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:
+def column_widths(columns: Sequence[Column], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:
     """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
     shown = [at for at, column in enumerate(columns) if column.title not in hidden]
 

@@ -76,10 +76,10 @@ def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[D
         return None if value is None else (row.model is not None, abs(value))
 
     def color(row: Difference, palette: Palette) -> str | None:
-        return {_BETTER: palette.better, _WORSE: palette.worse}.get(judged(row, measure))
+        return {_BETTER: palette.better, _WORSE: palette.worse}.get(better_or_worse(row, measure))
 
     def ratio(row: Difference) -> str:
-        return ratio_text(row, measure).replace(_TIMES, judged(row, measure) or _TIMES)
+        return ratio_text(row, measure).replace(_TIMES, better_or_worse(row, measure) or _TIMES)
 
     return (
         Field("event", _event, _event, right=False, flexible=True, min_width=_MIN_EVENT_WIDTH, wanted=WIDEST),
@@ -92,7 +92,7 @@ def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[D
     )
 
 
-def judged(row: Difference, measure: Measure) -> str:
+def better_or_worse(row: Difference, measure: Measure) -> str:
     """Whether a number changed for the better or for the worse, in a word; nothing where neither is known."""
     ratio = row.change(measure).ratio
     if measure is Measure.COUNT or row.few or ratio is None or abs(ratio - 1) < NOTABLE:

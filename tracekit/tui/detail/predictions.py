@@ -130,7 +130,7 @@ def signs(calls: Calls) -> str:
     )
 
 
-def _inferred(rows: CallRows) -> str:
+def _words_of_inferred(rows: CallRows) -> str:
     """How many of the listed ones Core ML did not record; empty where it recorded all."""
     count = int(rows.calls.inferred[rows.order].sum())
     return "" if not count else "inferred" if count == len(rows) else f"{count:,} inferred"
@@ -156,7 +156,7 @@ class PredictionsPane(ListPane[CallRows]):
 
     def heading(self, state: State, rows: CallRows, room: int) -> str:
         """How many, of what, whether they were inferred, and what the signs of the bars mean."""
-        inferred, legend = _inferred(rows), signs(rows.calls) if len(rows) else ""
+        inferred, legend = _words_of_inferred(rows), signs(rows.calls) if len(rows) else ""
         wordings = (
             (format_count(len(rows), "prediction"), inferred and f"{inferred} from hardware"),
             (f"{len(rows):,}", inferred),

@@ -14,9 +14,9 @@ from textual.strip import Strip
 
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.detail.bars import bar_segments
-from tracekit.tui.detail.columns import GAP, fitted, headings
+from tracekit.tui.detail.columns import GAP, column_widths, headings
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.text import cut, edged, pointer
+from tracekit.tui.text import cut, pointer, with_focus_sign
 from tracekit.tui.theme import palette_of, style
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class RowList(ScrollView, can_focus=True):
         """Columns that would be on screen if these were hidden."""
         if self._rows is None:
             return []
-        widths = fitted(self._rows.columns, self._room, hidden)
+        widths = column_widths(self._rows.columns, self._room, hidden)
         return [column for column, room in zip(self._rows.columns, widths, strict=True) if room]
 
     @property
@@ -215,14 +215,14 @@ class RowList(ScrollView, can_focus=True):
         """One line, for Textual."""
         palette = palette_of(self.app.current_theme)
         line = self._drawn(y, self._room, palette)
-        return Strip(edged(line, palette) if self.has_focus else line, self._room)
+        return Strip(with_focus_sign(line, palette) if self.has_focus else line, self._room)
 
     def _drawn(self, y: int, width: int, palette: Palette) -> list[Segment]:
         rows = self._rows
         blank = [Segment(" " * width, style(None, palette.background))]
         if rows is None:
             return blank
-        widths = fitted(rows.columns, width, self._hidden)
+        widths = column_widths(rows.columns, width, self._hidden)
         if y == 0:
             return self._header(rows, widths, width, palette)
         row = int(self.scroll_offset.y) + y - 1
@@ -268,7 +268,7 @@ class RowList(ScrollView, can_focus=True):
         if self._rows is None:
             return None
         left = 1
-        for number, room in enumerate(fitted(self._rows.columns, self._room, self._hidden)):
+        for number, room in enumerate(column_widths(self._rows.columns, self._room, self._hidden)):
             if room:
                 if left <= x < left + room + GAP:
                     return number

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tracekit.tui.messages import PaneChosen
-from tracekit.tui.text import cut, edged
+from tracekit.tui.text import cut, with_focus_sign
 from tracekit.tui.theme import palette_of, style
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class TabLine(Widget):
         rest = Segment(
             " " * max(self.size.width - sum(cell_len(s.text) for s in segments), 0), style(None, palette.pinned)
         )
-        line = edged([*segments, rest], palette) if self._focused else [*segments, rest]
+        line = with_focus_sign([*segments, rest], palette) if self._focused else [*segments, rest]
         return Strip(line).adjust_cell_length(self.size.width)
 
     def on_click(self, event: events.Click) -> None:

@@ -42,7 +42,7 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
         yield Text(f"Note: {visible(caveat)}\n", "italic")
     yield Text(f"{visible(check.why)}\n", "dim")
     if check.metrics:
-        yield facts(((metric.name, _measured(metric)) for metric in check.metrics), MEASURES)
+        yield facts(((metric.name, _metric_text(metric)) for metric in check.metrics), MEASURES)
         yield ""
     if check.cost is not None:
         yield Text(f"{visible(check.cost.basis)}\n", "dim")
@@ -102,6 +102,6 @@ def _same_for(session: Session, check: Check) -> str:
     return ", ".join(dict.fromkeys([*models, *detectors]))
 
 
-def _measured(metric: Metric) -> str:
+def _metric_text(metric: Metric) -> str:
     limit = condition(metric)
     return f"{quantity(metric.value, metric.unit)}{f' (threshold {limit})' if limit else ''}"

@@ -44,13 +44,13 @@ def whole_words(text: str, cells: int) -> str:
 def _lines(parts: Sequence[str], columns: int) -> list[str]:
     """Parts behind one another, with breaks between two of them, or between words where that takes fewer lines."""
     ended = [*(f"{part};" for part in parts[:-1]), parts[-1]]
-    by_word = _filled(" ".join(ended).split(), columns)
-    by_part = _filled(ended, columns)
+    by_word = _lines_of_units(" ".join(ended).split(), columns)
+    by_part = _lines_of_units(ended, columns)
     fits = all(cell_len(line) <= columns for line in by_part)
     return by_part if fits and len(by_part) <= len(by_word) else by_word
 
 
-def _filled(units: Sequence[str], columns: int) -> list[str]:
+def _lines_of_units(units: Sequence[str], columns: int) -> list[str]:
     """Units with a blank between them, as many on each line as fit; one that is longer than a line stands alone."""
     lines = [units[0]]
     for unit in units[1:]:

@@ -110,19 +110,19 @@ def arrange(
     """
     body = max(height - len(HEADER), 0)
     count = min(next((count for min_lines, count in _STRIPS if body >= min_lines), 0), strips)
-    placed = _placed(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
+    placed = _lines_for(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
     while count > 1 and not placed.complete:
         count -= 1
-        placed = _placed(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
+        placed = _lines_for(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
     body -= count
     scrolled, pinned = placed.scrolled, placed.pinned
     spare = body - len(scrolled) - len(pinned)
     if levels and spare >= _tracks(scrolled):
         spare -= _tracks(scrolled)
-        scrolled = _doubled(scrolled)
+        scrolled = _two_lines_each(scrolled)
         if spare >= _tracks(pinned):
             spare -= _tracks(pinned)
-            pinned = _doubled(pinned)
+            pinned = _two_lines_each(pinned)
     if placed.steady and count == MAX_STRIPS:
         taller = min(spare, _TALLEST_LATENCY - (count - 1))
         body, count = body - taller, count + taller
@@ -144,7 +144,7 @@ def arrange(
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _Lines:
     """Lines of lanes before any is scrolled out of sight."""
 
     scrolled: Sequence[ScreenLine]
@@ -156,7 +156,7 @@ class _Placed:
     """Whether all rows are shown, whatever is in view."""
 
 
-def _placed(
+def _lines_for(
     lanes: Sequence[TimelineLane],
     rows: Sequence[int],
     body: int,
@@ -165,7 +165,7 @@ def _placed(
     expanded: Collection[int],
     *,
     one_strip: bool,
-) -> _Placed:
+) -> _Lines:
     """Lines of lanes for `body` lines; see `arrange`. one_strip: it is shown, and rows are joined before reasons go."""
     drawn = any(lane.events is not None for lane in lanes if not lane.pinned)
     silent = [index for index, lane in enumerate(lanes) if lane.events is None and (lane.pinned or drawn)]
@@ -173,10 +173,10 @@ def _placed(
     pinned_lanes = [index for index, lane in enumerate(lanes) if lane.pinned and index not in silent]
     tracks: list[Sequence[int]] = [range(count) for count in rows]
     scrolled = _lines(lanes, tracks, free, headings=True)
-    words = _folded(lanes, silent, columns, len(silent))
+    words = _lines_of_reasons(lanes, silent, columns, len(silent))
     pinned = [*_lines(lanes, tracks, pinned_lanes, headings=False), *words]
     if len(scrolled) + len(pinned) <= body:
-        return _Placed(scrolled, pinned, {}, complete=True, steady=True)
+        return _Lines(scrolled, pinned, {}, complete=True, steady=True)
     share = max(_MIN_SCROLLED_LINES, body // 2)
     left = body - len(pinned_lanes) - len(words)
     if one_strip and len(_lines(lanes, [range(1)] * len(lanes), free, headings=True)) <= left:
@@ -184,7 +184,7 @@ def _placed(
     if reached is not None:
         tracks = [sorted({0, *numbers} & set(all_of)) for numbers, all_of in zip(reached, tracks, strict=True)]
     counts = [len(of_lane) for of_lane in tracks]
-    joined = _joined(counts, [at for at in free if at not in expanded], len(free), share)
+    joined = _rows_that_remain(counts, [at for at in free if at not in expanded], len(free), share)
     tracks = [range(joined.get(index, 0)) or of_lane for index, of_lane in enumerate(tracks)]
     scrolled = _lines(lanes, tracks, free, headings=True)
     room = body - min(len(scrolled), share)
@@ -192,10 +192,10 @@ def _placed(
     pinned, over = _tight(lanes, pinned_lanes, silent, columns, room)
     joined |= {index: 1 for index in pinned_lanes if counts[index] > 1}
     complete = [line.text for line in (*pinned, *over) if line.line is Line.WORDS] == [line.text for line in words]
-    return _Placed([*scrolled, *over], pinned, joined, complete, steady=False)
+    return _Lines([*scrolled, *over], pinned, joined, complete, steady=False)
 
 
-def _joined(rows: Sequence[int], candidates: Sequence[int], lanes: int, room: int) -> dict[int, int]:
+def _rows_that_remain(rows: Sequence[int], candidates: Sequence[int], lanes: int, room: int) -> dict[int, int]:
     """Rows of the lanes that give some up so that all `lanes` are seen on `room` lines; the one with most gives first.
     None do where that would not suffice."""
     if lanes > room:
@@ -259,14 +259,16 @@ def _tight(
     """Pinned lanes in as few lines as can be: those for which there is room beside reasons, and the others."""
     tracks = [ScreenLine(Line.TRACK, (index,)) for index in indices]
     # What happened comes before why nothing did.
-    words = _folded(lanes, silent, columns, max(room - len(tracks), 1))
+    words = _lines_of_reasons(lanes, silent, columns, max(room - len(tracks), 1))
     if not room:
         return [], [*tracks, *words]
     free = room - len(words)
     return [*tracks[:free], *words], tracks[free:]
 
 
-def _folded(lanes: Sequence[TimelineLane], silent: Sequence[int], columns: int, max_lines: int) -> list[ScreenLine]:
+def _lines_of_reasons(
+    lanes: Sequence[TimelineLane], silent: Sequence[int], columns: int, max_lines: int
+) -> list[ScreenLine]:
     """Lanes without rows and their reasons, on as few lines as can be."""
     if len(silent) < 2:
         return [ScreenLine(Line.WORDS, (index,)) for index in silent]
@@ -278,7 +280,7 @@ def _tracks(lines: Sequence[ScreenLine]) -> int:
     return sum(line.line is Line.TRACK for line in lines)
 
 
-def _doubled(lines: Sequence[ScreenLine]) -> list[ScreenLine]:
+def _two_lines_each(lines: Sequence[ScreenLine]) -> list[ScreenLine]:
     """Every track on two lines, for twice as many levels."""
     doubled: list[ScreenLine] = []
     for line in lines:

@@ -60,7 +60,9 @@ class _Contents:
     """Shape (columns,): the category of those that covers most, -1 where there are none."""
 
 
-def lettered(track: Track, unfiltered: Track, label: Callable[[int], str], view: Viewport, columns: int) -> Picture:
+def letters_of_track(
+    track: Track, unfiltered: Track, label: Callable[[int], str], view: Viewport, columns: int
+) -> Picture:
     """The line of a track.
 
     unfiltered: the track with all of its intervals, where a filter has taken some away; blocks are as wide as among

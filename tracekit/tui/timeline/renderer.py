@@ -19,7 +19,7 @@ from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, pictures, segm
 from tracekit.tui.timeline.header import columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
-from tracekit.tui.timeline.monochrome import faded_letters, lettered
+from tracekit.tui.timeline.monochrome import faded_letters, letters_of_track
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
 from tracekit.tui.timeline.titles import TimelineStyle, beyond
@@ -253,7 +253,9 @@ class Renderer:
         strip = self._strips[key]
         words, largest = over_time.title(line, strip.largest, model, self.gutter - 1)
         title = self._style.line_title(words, line, self._palette.pinned, largest)
-        overlay = Overlay(range=columns_seen(state.range, state.view, self.columns), recorded=self._recorded(state))
+        overlay = Overlay(
+            range=columns_seen(state.range, state.view, self.columns), recorded=self._recorded_columns(state)
+        )
         return [title, *segments(strip.pictures[line.part], self._palette, overlay, monochrome=self._monochrome)]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
@@ -302,7 +304,7 @@ class Renderer:
 
         def draw(which: Track, label: Callable[[int], str]) -> tuple[Picture, ...]:
             if self._monochrome:
-                return (lettered(which, track, label, state.view, self.columns),) * line.parts
+                return (letters_of_track(which, track, label, state.view, self.columns),) * line.parts
             return pictures(which, label, state.view, self.columns, line.parts)
 
         label = lane.events.label if lane.events is not None else str
@@ -330,16 +332,18 @@ class Renderer:
         marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
         span = columns_seen(state.range, view, columns)
         cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
-        return Overlay(marked, self._selected(state, lane, track, shown), span, cursor, self._recorded(state))
+        return Overlay(
+            marked, self._selected_columns(state, lane, track, shown), span, cursor, self._recorded_columns(state)
+        )
 
-    def _recorded(self, state: State) -> tuple[int, int] | None:
+    def _recorded_columns(self, state: State) -> tuple[int, int] | None:
         """Columns that the recording reaches; None for all. Only one of several can end within sight."""
         recorded = state.session.bounds
         if recorded == state.bounds:
             return None
         return columns_seen(recorded, state.view, self.columns)
 
-    def _selected(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
+    def _selected_columns(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
         event, session = state.selection.event, self.session
         if event is None or session is None or lane.events is None or lane.events.frame != event.frame:

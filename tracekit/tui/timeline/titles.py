@@ -41,11 +41,11 @@ class TimelineStyle:
 
     def line_title(self, text: str, line: ScreenLine, ground: str, hidden: str = "") -> Segment:
         """What stands in front of a line of the lanes, with the rows that are out of sight beyond it."""
-        return self.title(self._tailed(text, line, hidden), ground)
+        return self.title(self._title_with_hidden(text, line, hidden), ground)
 
     def lane_title(self, lane: TimelineLane, line: ScreenLine, *, current: bool, hidden: str = "") -> Segment:
         """The name of a lane, set off where it has the cursor. hidden: the sign that rows of it are joined."""
-        text = self._tailed(f"{self.pointer(current)}{visible(lane.title)}", line, hidden)
+        text = self._title_with_hidden(f"{self.pointer(current)}{visible(lane.title)}", line, hidden)
         ground = self.palette.cursor if current else self.palette.pinned if lane.pinned else self.palette.gutter
         return Segment(set_cell_size(text, self.gutter), style(self.palette.text, ground, bold=current))
 
@@ -53,7 +53,7 @@ class TimelineStyle:
         """The sign of the lane with the cursor, a blank before others."""
         return pointer(keys=self.has_keys) if current else " "
 
-    def _tailed(self, title: str, line: ScreenLine, hidden: str) -> str:
+    def _title_with_hidden(self, title: str, line: ScreenLine, hidden: str) -> str:
         """A title (after the sign of the lane) with, at the right end, the rows out of sight beyond the line.
 
         hidden: the sign at the very end, for rows of the lane that are joined.

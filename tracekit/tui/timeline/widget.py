@@ -12,7 +12,7 @@ from tracekit.tui.background import in_background
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
 from tracekit.tui.state import EventRef
-from tracekit.tui.text import edged
+from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.filter_mask import filter_mask
 from tracekit.tui.timeline.layout import Line
@@ -117,7 +117,9 @@ class Timeline(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line, for Textual."""
         line = self.renderer.line(y)
-        return Strip(edged(line, palette_of(self.app.current_theme)) if self.has_focus else line, self.size.width)
+        return Strip(
+            with_focus_sign(line, palette_of(self.app.current_theme)) if self.has_focus else line, self.size.width
+        )
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Zoom in, pan to earlier times, or scroll the lanes."""
@@ -160,7 +162,7 @@ class Timeline(Widget, can_focus=True):
         if drag.line is Line.MINIMAP:
             self._overview(column)
         elif drag.ranging:
-            ends = (self._snapped(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
+            ends = (self._nearest_edge(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
             self.post_message(RangeSelected(span_between(*ends), self._session))
         else:
             start = drag.view.start_ns - (column - drag.column) * drag.view.span_ns // columns
@@ -230,7 +232,7 @@ class Timeline(Widget, can_focus=True):
             start = time_of(bounds, self.renderer.columns, column) - view.span_ns // 2
             self._look(clamp(Viewport(start, view.span_ns), bounds, self.renderer.columns))
 
-    def _snapped(self, lane: str, time_ns: int) -> int:
+    def _nearest_edge(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""
         dragged = self.renderer.lane(lane)
         if dragged is None or dragged.events is None or self._state is None:
