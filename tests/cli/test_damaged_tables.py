@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,9 +53,10 @@ def app(seed: int) -> Scenario:
 
 
 @pytest.fixture(scope="module")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recordings(tmp_path_factory: pytest.TempPathFactory, unchanged_folders: set[Path]) -> Path:
     """A folder with `good.trace` and `other.trace`."""
     folder = tmp_path_factory.mktemp("recordings")
+    unchanged_folders.add(folder)
     for seed, name in enumerate(("good", "other")):
         write_bundle(app(seed), folder / f"{name}.trace")
     return folder
@@ -69,14 +71,19 @@ def sources(bundle: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def damaged(recordings: Path, tmp_path: Path) -> Callable[[str], Path]:
-    """A copy of `good.trace` with one file replaced."""
+@pytest.fixture(scope="module")
+def damaged(
+    recordings: Path, tmp_path_factory: pytest.TempPathFactory, unchanged_folders: set[Path]
+) -> Callable[[str], Path]:
+    """A copy of `good.trace` with one file replaced, the same for all tests that damage this file."""
 
+    @cache
     def damage(file: str) -> Path:
-        path = Path(shutil.copytree(recordings / "good.trace", tmp_path / "bad.trace"))
+        folder = tmp_path_factory.mktemp("damaged")
+        path = Path(shutil.copytree(recordings / "good.trace", folder / "bad.trace"))
         assert (path / file).exists()
         (path / file).write_bytes(b"damage")
+        unchanged_folders.add(folder)
         return path
 
     return damage
@@ -119,7 +126,6 @@ def test_every_table_of_every_instrument_counts(
             assert result.status == 2, (schema, command)
             assert schema in " ".join(f"{result.out} {result.err}".split())
             assert "bad.trace: table" in " ".join(f"{result.out} {result.err}".split())
-        shutil.rmtree(bad)
 
 
 def test_workers_say_the_same(spawn, tracekit, recordings: Path, damaged, request: pytest.FixtureRequest) -> None:

@@ -32,7 +32,7 @@ def runs(line: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def commanding(tmp_path_factory) -> list[Path]:
+def commanding(tmp_path_factory, unchanged_folders: set[Path]) -> list[Path]:
     """Two recordings of models with such names; one leaves out a model."""
     paths = []
     for count in (4, 3):
@@ -43,6 +43,7 @@ def commanding(tmp_path_factory) -> list[Path]:
                 scenario.predict(Model(name), (52 + 40 * k) * MS, count * MS)
         paths.append(tmp_path_factory.mktemp("commanding") / f"##[debug]{count}")
         write_export(scenario, paths[-1])
+        unchanged_folders.add(paths[-1].parent)
     return paths
 
 
@@ -99,7 +100,7 @@ def steering(text: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory) -> Path:
+def hostile(tmp_path_factory, unchanged_folders: set[Path]) -> Path:
     """A recording full of them, at a path full of them."""
     scenario = Scenario(Process(f"App{HOSTILE}", 412), duration_ns=2_000 * MS)
     for name in (HOSTILE, f"Other{HOSTILE}"):
@@ -109,6 +110,7 @@ def hostile(tmp_path_factory) -> Path:
             scenario.predict(Model(name), (52 + 40 * k) * MS, 5 * MS)
     folder = tmp_path_factory.mktemp("hostile") / PATH
     write_export(scenario, folder)
+    unchanged_folders.add(folder.parent)
     return folder
 
 
@@ -188,21 +190,30 @@ WRITTEN = (
 )
 
 
-@pytest.mark.parametrize("command", WRITTEN)
-def test_no_format_keeps_controls_bidirectional_characters_or_tabs(tracekit, tmp_path: Path, command: str) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
+@pytest.fixture(scope="module")
+def tabbed(tmp_path_factory, unchanged_folders: set[Path]) -> Path:
+    """The same with tabs in all names."""
     name = f"{HOSTILE}a\tb"
     scenario = Scenario(Process(f"App{name}", 412), duration_ns=2_000 * MS)
     for model in (name, f"Other{name}"):
         for k in range(30):
             scenario.load(Model(model), (30 + 40 * k) * MS, 20 * MS)
             scenario.predict(Model(model), (52 + 40 * k) * MS, 5 * MS)
-    path = tmp_path / f"evil\t{HOSTILE}"
+    path = tmp_path_factory.mktemp("tabbed") / f"evil\t{HOSTILE}"
     write_export(scenario, path)
+    unchanged_folders.add(path.parent)
+    return path
+
+
+@pytest.mark.parametrize("command", WRITTEN)
+def test_no_format_keeps_controls_bidirectional_characters_or_tabs(
+    tracekit, tabbed: Path, tmp_path: Path, command: str
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
     config = tmp_path / "tracekit.toml"
     config.write_text("")
-    names = {"path": path, "out": out, "config": config, "private": "--no-redact", "label": f"one\t{HOSTILE}"}
+    names = {"path": tabbed, "out": out, "config": config, "private": "--no-redact", "label": f"one\t{HOSTILE}"}
     result = tracekit(*(word.format(**names) for word in command.split(" ")))
     texts = {"stdout": result.out, "stderr": result.err}
     for file in out.iterdir():
