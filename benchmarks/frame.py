@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,7 @@ class Measurement:
     peak_mb: int
 
 
+@cache
 def environment() -> dict[str, str]:
     """Environment of a process that is measured: tracekit as an installed package runs, with its modules compiled once.
     Some test machines keep Python from storing bytecode."""
