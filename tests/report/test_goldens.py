@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -41,6 +42,9 @@ WRITTEN = {
 of these two has nearly all keys. The HTML page says the same in markup."""
 GOLDEN_REPORTS = [(sample, RENDERERS[name]) for name, samples in WRITTEN.items() for sample in samples]
 
+LINE = 160
+"""Characters of a line of JSON in a golden."""
+
 BUNDLES = (("quick_probe", 1), ("fp16_w8_60s_all", 1), ("hello_coreml", 1), ("output", 3))
 """Real recordings with the run that is shown."""
 
@@ -54,9 +58,29 @@ def golden_of(name: str, renderer: Renderer) -> Path:
     return GOLDENS / f"{name}{renderer.extensions[0]}"
 
 
+def dense(value: Any, indent: str = "") -> str:
+    """JSON with whatever fits a line on one: an interval of evidence, a table, a metric."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) <= LINE or not isinstance(value, dict | list):
+        return line
+    deeper = f"{indent}  "
+    if isinstance(value, list):
+        lines, (opening, closing) = [dense(each, deeper) for each in value], "[]"
+    else:
+        lines = [f"{json.dumps(key)}: {dense(each, deeper)}" for key, each in value.items()]
+        opening, closing = "{}"
+    inside = ",\n".join(f"{deeper}{line}" for line in lines)
+    return f"{opening}\n{inside}\n{indent}{closing}"
+
+
 @pytest.mark.parametrize(("name", "renderer"), GOLDEN_REPORTS, ids=[golden_of(*pair).name for pair in GOLDEN_REPORTS])
 def test_the_report_of_a_sample_is_the_golden_one(name, renderer, samples: Path, update_goldens: bool) -> None:
-    same_as_golden(golden_of(name, renderer), renderer.render(sample_report(samples, name)), update_goldens)
+    text = renderer.render(sample_report(samples, name))
+    if renderer is RENDERERS["json"]:
+        document = json.loads(text)
+        assert text == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        text = dense(document) + "\n"
+    same_as_golden(golden_of(name, renderer), text, update_goldens)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
