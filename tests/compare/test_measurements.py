@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tracekit.analysis.breakdown import breakdown
-from tracekit.compare.measurements import _units, only_models
+from tracekit.analysis.breakdown import breakdown, compute_shares
+from tracekit.compare.measurements import only_models
 from tracekit.compare.resampling import RESAMPLES, block_length, mean_errors
 from tracekit.errors import UsageError
 from tracekit.trace.open import open_trace
@@ -21,9 +21,9 @@ def test_a_compute_unit_that_was_not_recorded_has_no_share(samples):
     unknown = pd.array([pd.NA] * count, dtype="Int64")
     busy = pd.array([3_000] * (count // 2) + [1_000] * (count - count // 2), dtype="Int64")
     frame = times.frame.assign(ane_busy_ns=unknown, gpu_busy_ns=busy, cpu_busy_ns=busy)
-    assert dict(_units(replace(times, frame=frame))) == {"gpu": 0.5, "cpu": 0.5}
+    assert compute_shares(replace(times, frame=frame)) == {"gpu": 0.5, "cpu": 0.5}
     nothing = times.frame.assign(ane_busy_ns=unknown, gpu_busy_ns=unknown, cpu_busy_ns=unknown)
-    assert _units(replace(times, frame=nothing)) == ()
+    assert compute_shares(replace(times, frame=nothing)) == {}
 
 
 def test_models_are_chosen_by_patterns(measured):

@@ -32,10 +32,7 @@ SECTIONS = {
     **dict.fromkeys(("metric", "cost", "evidence", "reference", "related"), "`checks[]`"),
     **dict.fromkeys(("call_site", "place", "busy"), "Call sites: `call_sites[]`"),
     **{name: f"`{name}`" for name in ("tool", "recording", "code", "summary", "measurements")},
-    **{
-        name: f"`models[].{name}`"
-        for name in ("latency", "throughput", "in_flight", "latency_trend", "fps", "breakdown")
-    },
+    **{name: f"`models[].{name}`" for name in ("latency", "throughput", "in_flight", "latency_trend", "breakdown")},
 }
 """Where the page explains each definition of the schema."""
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from support.simulated_latencies import Case, latencies
-from tracekit.compare.measurements import RESOLUTION_NS, CheckResult, Environment, Measurements, ModelMeasurements
+from tracekit.analysis.quantities import RESOLUTION_NS
+from tracekit.compare.measurements import CheckResult, Environment, Measurements, ModelMeasurements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

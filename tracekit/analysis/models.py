@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import breakdown, summarize_breakdown
+from tracekit.analysis.breakdown import Part, breakdown, compute_shares, summarize_breakdown
 from tracekit.analysis.concurrency import summarize_in_flight
 from tracekit.analysis.idle import core_ml_calls
-from tracekit.analysis.latency import frame_rate, summarize_latency, summarize_latency_trend
+from tracekit.analysis.latency import summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.quantities import Sample, latencies, quantities_of
 from tracekit.analysis.statistics import row_statistics
 from tracekit.analysis.throughput import bursts, steady_rate, summarize_throughput
 from tracekit.intervals import Intervals
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.breakdown import Breakdown, BreakdownSummary
     from tracekit.analysis.concurrency import InFlight
     from tracekit.analysis.idle import CoreMLCalls
-    from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend
+    from tracekit.analysis.latency import Latency, LatencyTrend
     from tracekit.analysis.statistics import Statistics
     from tracekit.analysis.throughput import Throughput
     from tracekit.arrays import BoolArray
@@ -65,9 +66,10 @@ class ModelSummary:
     """None too where predictions have no duration."""
     latency_trend: LatencyTrend | None = None
     """Of the warm ones; None too where they are too few to tell."""
-    fps: FrameRate | None = None
-    """What its latency allows; None too where no prediction ran warm and alone."""
     breakdown: BreakdownSummary | None = None
+    quantities: dict[str, float | None] = field(default_factory=dict)
+    """The numbers that are shown of it, of a stage too, by the ids of `quantities.MODEL`. None: not recorded, or too
+    few values."""
 
 
 def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSummary, ...]:
@@ -111,7 +113,9 @@ def _has_core_ml(trace: Trace) -> bool:
 
 def _without_zeros(summary: ModelSummary) -> ModelSummary:
     """The summary where Core ML recorded nothing: what was not seen may still have been there."""
-    return replace(summary, loads=summary.loads or None, predictions=summary.predictions or None)
+    predictions = summary.predictions or None
+    quantities = summary.quantities | {"predictions": predictions}
+    return replace(summary, loads=summary.loads or None, predictions=predictions, quantities=quantities)
 
 
 def _working(trace: Trace) -> CoveredTime | None:
@@ -176,7 +180,9 @@ def _summary(
         prediction=row_statistics(predictions),
         load=row_statistics(loads),
     )
-    return summary if level == Level.SUB or predictions.empty else _with_calls(summary, predictions, of_trace)
+    if level == Level.TOP and len(predictions):
+        summary = _with_calls(summary, predictions, of_trace)
+    return replace(summary, quantities=quantities_of(_sample(summary, loads, predictions, of_trace)))
 
 
 def _with_calls(summary: ModelSummary, predictions: pd.DataFrame, of_trace: _OfTrace) -> ModelSummary:
@@ -197,8 +203,27 @@ def _with_calls(summary: ModelSummary, predictions: pd.DataFrame, of_trace: _OfT
         ),
         in_flight=summarize_in_flight(predictions) if timed else None,
         latency_trend=summarize_latency_trend(predictions[warm]) if timed else None,
-        fps=frame_rate(predictions, warm) if timed else None,
         breakdown=summarize_breakdown(parts.of(predictions.index)),
+    )
+
+
+def _sample(summary: ModelSummary, loads: pd.DataFrame, predictions: pd.DataFrame, of_trace: _OfTrace) -> Sample:
+    """What the numbers of a model follow from: of predictions inferred from hardware no latency does."""
+    timed = predictions[latencies(predictions) > 0]
+    if is_any(predictions["attribution"], Attribution.INFERRED).any():
+        timed = predictions[:0]
+    cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
+    parts = summary.breakdown.parts if summary.breakdown is not None else ()
+    return Sample(
+        predictions=summary.predictions,
+        latencies_ns=latencies(timed),
+        warm=~of_trace.cold[timed.index],
+        loads_ns=latencies(loads[~cold]),
+        cold_loads_ns=latencies(loads[cold]),
+        compute=compute_shares(of_trace.parts.of(predictions.index)) if parts else {},
+        neural_engine_time=next((part.share for part in parts if part.part == Part.ANE), None),
+        alone=Intervals.from_rows(timed).alone(),
+        per_second=summary.throughput.per_second if summary.throughput is not None else None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.quantities import quantiles
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
@@ -15,14 +16,9 @@ if TYPE_CHECKING:
     from tracekit.arrays import FloatArray, IntArray
 
 
-QUANTILE_MINIMUM: tuple[tuple[float, int], ...] = ((0.90, 10), (0.95, 20), (0.99, 100))
-"""Smallest count for each quantile: 1 / (1 - q). Below it the quantile is just the largest value, or lies between the
-largest two, and says nothing that the maximum does not."""
-
-
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Durations in ns. A quantile is None where there are too few values for it (`QUANTILE_MINIMUM`)."""
+    """Durations in ns. A quantile is None where there are too few values for it (`quantities.least`)."""
 
     count: int
     total_ns: int
@@ -42,18 +38,11 @@ class Statistics:
 
 
 def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statistics | None:
-    """Statistics of rows with these starts and durations, shape (n,) each; None where n is 0.
-
-    Quantiles interpolate linearly between the neighboring values. O(n log n).
-    """
+    """Statistics of rows with these starts and durations, shape (n,) each; None where n is 0. O(n log n)."""
     count = len(durations_ns)
     if count == 0:
         return None
-    values = np.quantile(durations_ns, [0.5, *(level for level, _ in QUANTILE_MINIMUM)])
-    p90, p95, p99 = (
-        float(value) if count >= minimum else None
-        for value, (_, minimum) in zip(values[1:], QUANTILE_MINIMUM, strict=True)
-    )
+    p50, p90, p95, p99 = quantiles(durations_ns, 0.5, 0.9, 0.95, 0.99)
     # Summed without bound: a damaged file can hold durations whose int64 sum would wrap to a negative total.
     total = sum(durations_ns.tolist())
     return Statistics(
@@ -62,7 +51,7 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
         elapsed_ns=Intervals(starts_ns, starts_ns + durations_ns).covered_ns,
         mean_ns=total / count,
         min_ns=int(durations_ns.min()),
-        p50_ns=float(values[0]),
+        p50_ns=p50 or 0.0,
         p90_ns=p90,
         p95_ns=p95,
         p99_ns=p99,

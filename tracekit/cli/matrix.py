@@ -65,8 +65,8 @@ COMMAND = Command(
     name="matrix",
     summary="compare models across many recordings",
     description=(
-        "Show the median and the 95th percentile of the latency, loads, frames per second and the share of the Neural "
-        "Engine of each model in many recordings and performance reports side by side, the best of each row marked."
+        "Show median and p95 of the latency, loads, the frame rate that it is fast enough for and the Neural Engine's "
+        "share of compute, of each model in many recordings and performance reports, the best of each row marked."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -52,7 +52,7 @@ class Baseline:
 def _median(recording: Measurements, name: str) -> float:
     """Median warm latency in ns; 0 without any."""
     model = recording.model(name)
-    values = () if model is None else model.warm_ns if model.warm.any() else model.latencies_ns
+    values = () if model is None else model.latency_ns
     return float(np.median(values)) if len(values) else 0.0
 
 

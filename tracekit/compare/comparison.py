@@ -208,7 +208,7 @@ def typical(side: Sequence[Measurements]) -> int:
     logs: dict[str, list[float | None]] = {}
     for index, recording in enumerate(side):
         for model in recording.models:
-            values = model.warm_ns if model.warm.any() else model.latencies_ns
+            values = model.latency_ns
             if len(values):
                 logs.setdefault(model.name, [None] * len(side))[index] = math.log(max(float(np.median(values)), 1.0))
     middles = {name: float(np.median([one for one in of_model if one is not None])) for name, of_model in logs.items()}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.latency import median_interval
+from tracekit.analysis.quantities import MODEL, least
+from tracekit.compare.latency import MIN_PREDICTIONS, median_interval
 from tracekit.compare.settings import NAMES, SHARES, TIMES
 from tracekit.units import format_count, format_duration
 
@@ -16,8 +17,17 @@ if TYPE_CHECKING:
 
     from tracekit.compare.measurements import Measurements, ModelMeasurements
 
-MIN_COUNTS = {"p50": 12, "p95": 20}
-"""Fewest warm predictions for a figure of latency."""
+MIN_COUNTS = {"p50": MIN_PREDICTIONS, "p95": least(0.95)}
+"""Fewest predictions for a limit of latency."""
+
+_QUANTITIES = {
+    "p50": "p50_ns",
+    "p95": "p95_ns",
+    "load": "load_ns",
+    "cold-load": "cold_load_ns",
+    "neural-engine": "neural_engine_compute",
+}
+"""What a limit holds, by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +82,20 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     is_warm = name not in MIN_COUNTS or all(entry.warm.any() for entry, _ in measured)
     if len(values) > 1:
         return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm)
-    warm = _warm(measured[0][0])
+    warm = measured[0][0].latency_ns
     low, high = median_interval(warm) if name == "p50" else (None, None)
     return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm)
 
 
-def _warm(model: ModelMeasurements) -> np.ndarray:
-    return model.warm_ns if model.warm.any() else model.latencies_ns
-
-
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     """A figure of one recording; None where it was not measured."""
-    if name in MIN_COUNTS:
-        warm = _warm(model)
-        quantile = 0.5 if name == "p50" else 0.95
-        return float(np.quantile(warm, quantile)) if len(warm) >= MIN_COUNTS[name] else None
-    if name == "load":
-        loads = np.concatenate([model.cached_loads_ns, model.other_loads_ns])
-        return float(np.median(loads)) if len(loads) else None
-    if name == "cold-load":
-        return float(np.median(model.cold_loads_ns)) if len(model.cold_loads_ns) else None
     if name == "copies":
         return model.copies / model.predictions if model.copies is not None and model.predictions else None
     if name == "in-flight":
         return model.max_in_flight
-    return dict(model.units).get("ane")
+    if len(model.latency_ns) < MIN_COUNTS.get(name, 0):
+        return None
+    return MODEL[_QUANTITIES[name]].formula(model.sample)
 
 
 def missing(name: str) -> str:

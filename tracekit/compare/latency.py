@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.latency import change_point_segments, modes
+from tracekit.analysis.quantities import quantiles
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
 
@@ -146,7 +147,7 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
     logs = _logs(sides[0][0]), _logs(sides[1][0])
     estimates = [_estimate(values, 0.95) for values in logs]
     change, width = _interval(estimates[0], estimates[1], 0.95)
-    values = [math.exp(estimate.center) for estimate in estimates]
+    values = [quantiles(side[0], 0.95)[0] or 0.0 for side in sides]
     limit = floor.log(*values)
     answer, reason = _judge(change, width, limit)
     counts = len(logs[0]), len(logs[1])

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.figures import MIN_COUNTS
-from tracekit.compare.latency import MIN_PREDICTIONS, median_of
+from tracekit.analysis.quantities import MODEL, PLANNED, fast_enough
+from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.errors import UsageError, unknown
 from tracekit.model_files.performance import ComputeUnit
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from tracekit.arrays import IntArray
+    from tracekit.analysis.quantities import Quantity
     from tracekit.compare.measurements import Measurements, ModelMeasurements
     from tracekit.model_files.performance import PerformanceReport
 
@@ -52,27 +52,13 @@ NO_TEST = "* best of its row, without a test: `tracekit compare` says whether a 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one source says of one model. None: not measured, or too few values."""
+    """What one source says of one model. None or missing: not measured, or too few values."""
 
     model: str
-    predictions: int | None
-    """Predictions that the latencies are of."""
-    p50_ns: float | None
-    p95_ns: float | None
-    load_ns: float | None
-    """Median load, cold ones apart."""
-    cold_load_ns: float | None
-    neural_engine: float | None
-    """Share of the Neural Engine in the execution, from 0 to 1."""
+    quantities: Mapping[str, float | None]
+    """By the ids of `FIGURES`."""
     units: tuple[str, ...]
     """Compute units that executed it, or are planned to, as Apple calls them."""
-    planned_neural_engine: float | None = None
-    """Share of the operations that a plan places on the Neural Engine, from 0 to 1. Never observed."""
-
-    @property
-    def frames_per_second(self) -> float | None:
-        """Predictions that fit into a second, one after another, at the median latency."""
-        return 1e9 / self.p50_ns if self.p50_ns else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,24 +115,15 @@ class Matrix:
     notes: tuple[str, ...]
 
 
-FIGURES: dict[str, tuple[str, bool | None]] = {
-    "p50_ns": ("median", False),
-    "p95_ns": ("p95", False),
-    "load_ns": ("load", False),
-    "cold_load_ns": ("cold load", False),
-    "frames_per_second": ("frames per second", True),
-    "neural_engine": ("Neural Engine share", True),
-    "planned_neural_engine": ("on Neural Engine, plan", True),
-    "predictions": ("predictions", None),
-}
-"""Title of each figure, and whether the largest value is the best; None where none is."""
+WARM, ALL = ("p50_ns", "p95_ns"), ("all_p50_ns", "all_p95_ns")
 
-SHARES = ("neural_engine", "planned_neural_engine")
-"""Figures from 0 to 1."""
+_SHOWN = (*WARM, *ALL, "load_ns", "cold_load_ns", "fps", "neural_engine_compute", PLANNED.id, "predictions")
+FIGURES: dict[str, Quantity] = {name: {**MODEL, PLANNED.id: PLANNED}[name] for name in _SHOWN}
+"""Rows of a model, in order."""
 
 
 def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
-    """Recordings as sources. The latencies of a model are of its warm predictions, in all recordings or in none."""
+    """Recordings as sources. The latencies of a model are of its warm predictions in all recordings, or else of all."""
     every = {model.name for recording in recordings for model in recording.models if not _has_warm(model)}
     return [
         Source(
@@ -154,7 +131,7 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
             "recording",
             recording.environment.device,
             recording.environment.system,
-            tuple(_figures(model, model.latencies_ns if model.name in every else model.warm_ns) for model in models),
+            tuple(_figures(model, WARM if model.name in every else ALL) for model in models),
         )
         for recording in recordings
         for models in [recording.models]
@@ -162,21 +139,16 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
 
 
 def _has_warm(model: ModelMeasurements) -> bool:
-    """Whether its warm predictions can stand for it; also where it has too few in all."""
-    return not int(model.warm.sum()) < MIN_PREDICTIONS <= len(model.latencies_ns)
+    """Whether its warm predictions can stand for it; also where it has too few in all, but any that is warm."""
+    count, warm = len(model.latencies_ns), int(model.warm.sum())
+    return not count or (warm > 0 and not warm < MIN_PREDICTIONS <= count)
 
 
-def _figures(model: ModelMeasurements, latencies: IntArray) -> Figures:
-    shares = dict(model.units)
+def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
     return Figures(
-        model=model.name,
-        predictions=len(latencies) or None,
-        p50_ns=median_of(latencies),
-        p95_ns=float(np.quantile(latencies, 0.95)) if len(latencies) >= MIN_COUNTS["p95"] else None,
-        load_ns=median_of(model.cached_loads_ns, model.other_loads_ns),
-        cold_load_ns=median_of(model.cold_loads_ns),
-        neural_engine=shares.get(str(Device.ANE)),
-        units=tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
+        model.name,
+        {name: value for name, value in model.quantities.items() if name not in hidden},
+        tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
     )
 
 
@@ -184,6 +156,7 @@ def source_of_report(report: PerformanceReport) -> Source:
     """A report as a source. Its placement is a plan, so it has no share of the Neural Engine in what was executed; a
     report without operations states no compute units. O(operations)."""
     prediction, load, counts = report.prediction, report.load, report.counts
+    latency_ns = prediction.median_ns if prediction else None
     return Source(
         report.source,
         PERFORMANCE_REPORT,
@@ -191,17 +164,16 @@ def source_of_report(report: PerformanceReport) -> Source:
         report.system,
         (
             Figures(
-                model=report.name,
-                predictions=(prediction.count or None) if prediction else None,
-                p50_ns=prediction.median_ns if prediction else None,
-                p95_ns=None,
-                load_ns=load.median_ns if load else None,
-                cold_load_ns=median(load.first_ns) if load and load.first_ns else None,
-                neural_engine=None,
-                units=tuple(map(str, counts)),
-                planned_neural_engine=counts.get(ComputeUnit.NEURAL_ENGINE, 0) / sum(counts.values())
-                if counts
-                else None,
+                report.name,
+                {
+                    "predictions": (prediction.count or None) if prediction else None,
+                    "p50_ns": latency_ns,
+                    "fps": fast_enough(latency_ns),
+                    "load_ns": load.median_ns if load else None,
+                    "cold_load_ns": median(load.first_ns) if load and load.first_ns else None,
+                    PLANNED.id: counts.get(ComputeUnit.NEURAL_ENGINE, 0) / sum(counts.values()) if counts else None,
+                },
+                tuple(map(str, counts)),
             ),
         ),
     )
@@ -247,7 +219,7 @@ def _together(values: Iterable[str | None]) -> str | None:
 def _row(name: str, figure: str, groups: Iterable[Sequence[Source]]) -> Row:
     values = tuple(_value(name, figure, group) for group in groups)
     known = {value for value in values if value is not None}
-    wants_most = FIGURES[figure][1]
+    wants_most = FIGURES[figure].most_is_best
     if wants_most is None or len(known) < 2:
         return Row(name, figure, values, ())
     wanted = max(known) if wants_most else min(known)
@@ -256,7 +228,7 @@ def _row(name: str, figure: str, groups: Iterable[Sequence[Source]]) -> Row:
 
 
 def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
-    values = [getattr(model, figure) for source in group for model in source.models if model.model == name]
+    values = [model.quantities.get(figure) for source in group for model in source.models if model.model == name]
     known = [value for value in values if value is not None]
     if not known:
         return None

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown import UNITS, breakdown
+from tracekit.analysis.breakdown import breakdown, compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.quantities import Population, Sample, latencies, quantities_of
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
 from tracekit.errors import UnreadableRecording, unknown
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from tracekit.report.report import Check, Report, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
-
-RESOLUTION_NS = 100
-"""Durations are kept in tenths of a microsecond, far below what recordings differ by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +79,13 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelMeasurements:
-    """One model that the app calls. Durations in ns, multiples of `RESOLUTION_NS`, in order of time."""
+    """One model that the app calls. Durations in ns, multiples of `quantities.RESOLUTION_NS`, in order of time."""
 
     name: str
     predictions: int
     latencies_ns: IntArray
-    """Shape (predictions,); (0,) where predictions are inferred from hardware, which does not show their latency."""
+    """Of predictions that ended, shape (n,); (0,) where predictions are inferred from hardware, which does not show
+    their latency."""
     warm: BoolArray
     """Same shape: not the first prediction after a load."""
     cold_loads_ns: IntArray
@@ -102,6 +101,23 @@ class ModelMeasurements:
     """Of all predictions."""
     units: tuple[tuple[str, float], ...]
     """Share of the execution on each compute unit; empty where no execution was recorded."""
+
+    @property
+    def sample(self) -> Sample:
+        """What its numbers follow from."""
+        loads = np.concatenate([self.cached_loads_ns, self.other_loads_ns])
+        units = dict(self.units)
+        return Sample(self.predictions, self.latencies_ns, self.warm, loads, self.cold_loads_ns, units)
+
+    @property
+    def quantities(self) -> dict[str, float | None]:
+        """Its numbers, by id."""
+        return quantities_of(self.sample)
+
+    @property
+    def latency_ns(self) -> IntArray:
+        """Latencies of the default population: the warm predictions, or all where each is the first after a load."""
+        return self.sample.of(Population.WARM)
 
     @property
     def warm_ns(self) -> IntArray:
@@ -235,27 +251,23 @@ def _model(
     predictions = called[of_model]
     loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
     inferred = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
-    timed = predictions[:0] if inferred else predictions
-    is_warm = warm[of_model][: len(timed)]
+    ended = latencies(predictions) > 0 if not inferred else np.zeros(len(predictions), np.bool_)
+    timed, is_warm = predictions[ended], warm[of_model][ended]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
     return ModelMeasurements(
         name=name,
         predictions=len(predictions),
-        latencies_ns=_durations(timed),
+        latencies_ns=latencies(timed),
         warm=is_warm,
-        cold_loads_ns=_durations(loads[is_any(loads["kind"], Kind.LOAD_UNCACHED)]),
-        cached_loads_ns=_durations(loads[is_any(loads["kind"], Kind.LOAD_CACHED)]),
-        other_loads_ns=_durations(loads[is_any(loads["kind"], Kind.LOAD)]),
+        cold_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_UNCACHED)]),
+        cached_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_CACHED)]),
+        other_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD)]),
         copies=None if inferred else int(copies["prediction"].isin(predictions.index).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
         warm_parts=_parts(times.of(timed[is_warm].index)),
         parts=_parts(times.of(timed.index)),
-        units=_units(times.of(predictions.index)),
+        units=tuple(compute_shares(times.of(predictions.index)).items()),
     )
-
-
-def _durations(rows: pd.DataFrame) -> IntArray:
-    return np.asarray(np.rint(rows["duration_ns"].to_numpy() / RESOLUTION_NS), dtype=np.int64) * RESOLUTION_NS
 
 
 def _parts(times_of_model: Breakdown) -> Parts | None:
@@ -281,12 +293,3 @@ def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
     """Time of some parts in each prediction, what is not known left out: shape (predictions,)."""
     columns = [breakdown.frame[f"{part}_ns"].to_numpy(dtype=np.float64, na_value=0.0) for part in parts]
     return np.asarray(np.sum(columns, axis=0), dtype=np.float64)
-
-
-def _units(breakdown: Breakdown) -> tuple[tuple[str, float], ...]:
-    """Shares of the execution that is known; a unit that no prediction shows has none."""
-    columns = {str(unit): f"{str(unit).lower()}_busy" for unit in UNITS}
-    known = {name: column for name, column in columns.items() if breakdown.frame[f"{column}_ns"].notna().any()}
-    busy = {name: _time(breakdown, [column]).sum() for name, column in known.items()}
-    total = sum(busy.values())
-    return tuple((name, round(float(time / total), 6)) for name, time in busy.items()) if total else ()

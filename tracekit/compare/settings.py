@@ -46,7 +46,7 @@ TIMES = ("p50", "p95", "load", "cold-load")
 NUMBERS = ("copies", "in-flight")
 """Limits that are counts: the most copies per prediction, and predictions in flight at once."""
 SHARES = ("neural-engine",)
-"""Limits that are shares from 0 to 1: the least share of the execution on the Neural Engine."""
+"""Limits that are shares from 0 to 1: the least share of compute on the Neural Engine."""
 NAMES = (*TIMES, *NUMBERS, *SHARES)
 _KEYS = ("baseline", "findings", "limits", "suppress")
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracekit.analysis.breakdown import UNITS
+from tracekit.analysis.quantities import RESOLUTION_NS
 from tracekit.compare.measurements import (
-    RESOLUTION_NS,
     CheckResult,
     Environment,
     Measurements,

@@ -158,7 +158,9 @@ def facts(model: ModelComparison) -> str:
         ("most in flight", model.in_flight, number),
     ]
     rows += [
-        (f"{DEVICE_NAMES[Device(name)]} share", pair, share) for name, pair in model.units if _differs_by_share(pair)
+        (f"{DEVICE_NAMES[Device(name)]} share of compute", pair, share)
+        for name, pair in model.units
+        if _differs_by_share(pair)
     ]
     return ", ".join(f"{label} {pair_words(pair, form)}" for label, pair, form in rows if _differs(pair))
 

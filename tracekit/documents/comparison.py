@@ -152,7 +152,9 @@ def _figures(model: ModelComparison) -> Section | None:
     """Everything that is compared of one model."""
 
     def column(at: int, title: str) -> Column[tuple[Shown, ...]]:
-        return Column(title, lambda row: row[at][0], lambda row: row[at][1], words=at < 2)
+        return Column(
+            title, lambda row: Span(row[at].text, quantity=row[at].quantity), lambda row: row[at].value, words=at < 2
+        )
 
     columns = [column(at, title) for at, title in enumerate(TITLES)]
     name = f"All figures of {model.name}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.compare.matrix import FIGURES, SHARES
+from tracekit.compare.matrix import FIGURES
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, table
-from tracekit.report.formatting import ABSENT
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.report.formatting import ABSENT, quantity
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.compare.matrix import Column as Recordings
@@ -55,18 +55,7 @@ def _lines(matrix: Matrix) -> list[_Line]:
     for row in matrix.rows:
         shown = [
             Span(f"{BEST}{text}", Role.BEST, row.figure) if at in row.best else Span(text, quantity=row.figure)
-            for at, text in enumerate(figure_text(row.figure, value) for value in row.values)
+            for at, text in enumerate(quantity(value, FIGURES[row.figure].unit) for value in row.values)
         ]
-        lines.append(_Line(row.model, FIGURES[row.figure][0], tuple(shown), row.values))
+        lines.append(_Line(row.model, FIGURES[row.figure].label, tuple(shown), row.values))
     return lines
-
-
-def figure_text(figure: str, value: float | None) -> str:
-    """A value as every readable form shows it."""
-    if value is None:
-        return ABSENT
-    if figure.endswith("_ns"):
-        return format_duration(value)
-    if figure in SHARES:
-        return format_share(value)
-    return f"{value:,.0f}" if value >= 99.5 or figure == "predictions" else f"{value:,.1f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tracekit.analysis.breakdown import Unknown
@@ -11,7 +11,7 @@ from tracekit.report import formatting
 from tracekit.trace.events import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.models import ModelSummary
@@ -49,6 +49,10 @@ class Column(Generic[Row]):
     cell: Callable[[Row], str]
     left: bool = False
     """Whether it holds words, which start at the left."""
+    value: Callable[[Row], float | None] = lambda _: None
+    """The number that a cell stands for; None for words."""
+    quantity: str = ""
+    """Id of what it shows (`tracekit.analysis.quantities`), where that is one number of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ class ModelRow:
     predictions: Totals
     prediction: Statistics | None
     """None in the line of all models, and where there is no prediction."""
+    quantities: Mapping[str, float | None] = field(default_factory=dict)
+    """Numbers of the model, by id; none in the line of all models."""
     inferred: bool = False
     """Core ML recorded none of it, so that no load does not mean that none happened."""
 
@@ -91,22 +97,41 @@ class ModelRow:
 def event_columns(rows: Sequence[EventRow]) -> tuple[Column[EventRow], ...]:
     """Columns of the aggregation. `elapsed` only where it adds something to `sum`."""
     overlap = overlapping(row.statistics for row in rows)
-    duration = formatting.duration
-    columns: tuple[Column[EventRow], ...] = (
+    times: dict[str, tuple[int, Callable[[EventRow], float | None]]] = {
+        "sum": (2, lambda row: row.statistics.total_ns),
+        "elapsed": (3, lambda row: _elapsed_ns(row.statistics)),
+        "mean": (1, lambda row: row.statistics.mean_ns),
+        "min": (9, lambda row: row.statistics.min_ns),
+        "p50": (7, lambda row: row.statistics.p50_ns),
+        "p90": (10, lambda row: row.statistics.p90_ns),
+        "p95": (4, lambda row: row.statistics.p95_ns),
+        "p99": (8, lambda row: row.statistics.p99_ns),
+        "max": (5, lambda row: row.statistics.max_ns),
+        "stdev": (11, lambda row: row.statistics.stdev_ns),
+    }
+    return (
         Column("lane", 6, lambda row: row.lane, left=True),
-        Column("count", 0, lambda row: formatting.count(row.statistics.count)),
-        Column("sum", 2, lambda row: duration(row.statistics.total_ns)),
-        Column("elapsed", 3, lambda row: _elapsed_text(row.statistics)),
-        Column("mean", 1, lambda row: duration(row.statistics.mean_ns)),
-        Column("min", 9, lambda row: duration(row.statistics.min_ns)),
-        Column("p50", 7, lambda row: duration(row.statistics.p50_ns)),
-        Column("p90", 10, lambda row: duration(row.statistics.p90_ns)),
-        Column("p95", 4, lambda row: duration(row.statistics.p95_ns)),
-        Column("p99", 8, lambda row: duration(row.statistics.p99_ns)),
-        Column("max", 5, lambda row: duration(row.statistics.max_ns)),
-        Column("stdev", 11, lambda row: duration(row.statistics.stdev_ns)),
+        _count("count", 0, lambda row: row.statistics.count),
+        *(
+            _time(title, *of, empty="" if title == "elapsed" else formatting.ABSENT)
+            for title, of in times.items()
+            if overlap or title != "elapsed"
+        ),
     )
-    return tuple(column for column in columns if overlap or column.title != "elapsed")
+
+
+def _count(title: str, rank: int, value: Callable[[Row], int | None], quantity: str = "") -> Column[Row]:
+    return Column(title, rank, lambda row: formatting.count(value(row)), value=value, quantity=quantity)
+
+
+def _time(
+    title: str, rank: int, value: Callable[[Row], float | None], quantity: str = "", empty: str = formatting.ABSENT
+) -> Column[Row]:
+    def cell(row: Row) -> str:
+        time_ns = value(row)
+        return empty if time_ns is None else formatting.duration(time_ns)
+
+    return Column(title, rank, cell, value=value, quantity=quantity)
 
 
 def overlapping(rows: Iterable[Statistics | None]) -> bool:
@@ -114,16 +139,18 @@ def overlapping(rows: Iterable[Statistics | None]) -> bool:
     return any(row is not None and row.elapsed_ns != row.total_ns for row in rows)
 
 
-def _elapsed_text(numbers: Statistics | None) -> str:
-    """Elapsed time; empty where it is the sum."""
-    return formatting.duration(numbers.elapsed_ns) if numbers and overlapping([numbers]) else ""
+def _elapsed_ns(numbers: Statistics | None) -> int | None:
+    """Elapsed time; None where it is the sum."""
+    return numbers.elapsed_ns if numbers and overlapping([numbers]) else None
 
 
-def _of_one(row: ModelRow, quantile: str) -> str:
-    """A quantile of one model's predictions; empty in the line of all models, which has none."""
-    if row.prediction is None and row.predictions.count:
-        return ""
-    return formatting.duration(getattr(row.prediction, quantile, None))
+def _of_one(title: str, rank: int, value: Callable[[ModelRow], float | None], quantity: str = "") -> Column[ModelRow]:
+    """A number that the line of all models has not."""
+
+    def cell(row: ModelRow) -> str:
+        return "" if row.prediction is None and row.predictions.count else formatting.duration(value(row))
+
+    return Column(title, rank, cell, value=value, quantity=quantity)
 
 
 def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
@@ -163,19 +190,18 @@ def model_columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
     hidden = set() if overlapping(row.prediction for row in rows) else {"pred.\nelapsed"}
     if all(row.cold_loads is None for row in rows):
         hidden.add("cold\nloads")
-    duration = formatting.duration
     columns: tuple[Column[ModelRow], ...] = (
-        Column("load\ncount", 2, lambda row: formatting.count(None if row.inferred else row.loads.count)),
-        Column("cold\nloads", 7, lambda row: formatting.count(row.cold_loads)),
-        Column("load\nsum", 6, lambda row: duration(row.loads.total_ns if row.loads.count else None)),
-        Column("load\nmean", 3, lambda row: duration(row.loads.mean_ns)),
-        Column("pred.\ncount", 0, lambda row: formatting.count(row.predictions.count)),
-        Column("pred.\nsum", 4, lambda row: duration(row.predictions.total_ns if row.predictions.count else None)),
-        Column("pred.\nelapsed", 5, lambda row: _elapsed_text(row.prediction)),
-        Column("pred.\nmean", 1, lambda row: duration(row.predictions.mean_ns)),
-        Column("pred.\np50", 10, lambda row: _of_one(row, "p50_ns")),
-        Column("pred.\np95", 8, lambda row: _of_one(row, "p95_ns")),
-        Column("pred.\nmax", 9, lambda row: _of_one(row, "max_ns")),
+        _count("load\ncount", 2, lambda row: None if row.inferred else row.loads.count),
+        _count("cold\nloads", 7, lambda row: row.cold_loads),
+        _time("load\nsum", 6, lambda row: row.loads.total_ns if row.loads.count else None),
+        _time("load\nmean", 3, lambda row: row.loads.mean_ns),
+        _count("pred.\ncount", 0, lambda row: row.predictions.count),
+        _time("pred.\nsum", 4, lambda row: row.predictions.total_ns if row.predictions.count else None),
+        _time("pred.\nelapsed", 5, lambda row: _elapsed_ns(row.prediction), empty=""),
+        _time("all\nmean", 1, lambda row: row.predictions.mean_ns),
+        _of_one("all\nmax", 9, lambda row: row.prediction.max_ns if row.prediction else None),
+        _of_one("pred.\nmedian", 10, lambda row: row.quantities.get("p50_ns"), "p50_ns"),
+        _of_one("pred.\np95", 8, lambda row: row.quantities.get("p95_ns"), "p95_ns"),
     )
     return tuple(column for column in columns if column.title not in hidden)
 
@@ -207,6 +233,7 @@ def _model_row(model: ModelSummary) -> ModelRow:
         loads=Totals(model.loads, model.load.total_ns if model.load else 0),
         predictions=Totals(model.predictions, model.prediction.total_ns if model.prediction else 0),
         prediction=model.prediction,
+        quantities=model.quantities,
         inferred=is_inferred(model),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -116,14 +117,21 @@ def incomplete_tables(tables: Iterable[TableEntry | TableInfo]) -> tuple[str, ..
     )
 
 
+def frames(rate: float | None) -> str:
+    """Frames per second, rounded down; `–` where they are not known."""
+    return ABSENT if rate is None else f"{floor(rate):,}" if rate >= 10 else f"{floor(rate * 10) / 10:.1f}"
+
+
 def quantity(value: float | None, unit: str) -> str:
-    """A metric's value in its unit: `ns`, `share`, `count`, `ratio` or another, which is written behind it."""
+    """A metric's value in its unit: `ns`, `share`, `fps`, `count`, `ratio` or another, which is written behind it."""
     if value is None:
         return ABSENT
     if unit == "ns":
         return format_duration(value)
     if unit == "share":
         return format_share(value)
+    if unit == "fps":
+        return f"{frames(value)} fps"
     if unit == "count":
         return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
     number = f"{value:,.2f}".rstrip("0").rstrip(".") if not float(value).is_integer() else f"{value:,.0f}"

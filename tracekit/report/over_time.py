@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.quantities import MODEL
 from tracekit.report import formatting
 from tracekit.units import format_count, format_share, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tracekit.analysis.concurrency import InFlight
     from tracekit.analysis.latency import Latency, LatencyTrend
     from tracekit.analysis.models import ModelSummary
-    from tracekit.analysis.statistics import Statistics
     from tracekit.analysis.throughput import Throughput
 
 TITLE = "Predictions over time"
@@ -36,8 +36,11 @@ NOTE = (
 )
 """Explains what is counted."""
 
+LATENCIES = ("first_p50_ns", "p50_ns", "p95_ns", "p99_ns")
+"""Ids of the last cells of a row."""
+
 COLUMNS = (
-    "per second",
+    "predictions/s",
     "interval",
     "bursts",
     "most in flight",
@@ -47,10 +50,7 @@ COLUMNS = (
     "gap p95",
     "gaps, % of time",
     "units idle, % of gaps",
-    "first after a load p50",
-    "warm p50",
-    "warm p95",
-    "warm p99",
+    *(MODEL[name].label for name in LATENCIES),
 )
 """Titles of the cells of a row."""
 
@@ -78,7 +78,7 @@ def time_rows(models: Iterable[ModelSummary]) -> tuple[TimeRow, ...]:
     return tuple(
         TimeRow(
             model.name,
-            _cells(model.throughput, model.in_flight, model.latency),
+            _cells(model.throughput, model.in_flight, model.quantities),
             _pace(model.throughput, model.in_flight),
             _trend_words(model.latency_trend, model.latency),
         )
@@ -94,8 +94,9 @@ def bars(values: Sequence[float]) -> str:
     return "".join(_BARS[height] if value else "·" for height, value in zip(heights, values, strict=True))
 
 
-def _cells(throughput: Throughput, in_flight: InFlight | None, latency: Latency | None) -> tuple[str, ...]:
-    warm, cold = (latency.warm, latency.cold) if latency else (None, None)
+def _cells(
+    throughput: Throughput, in_flight: InFlight | None, quantities: Mapping[str, float | None]
+) -> tuple[str, ...]:
     gaps, idle, share = throughput.gaps, throughput.device_idle_ns, formatting.quantity
     return (
         _rate(throughput.per_second),
@@ -108,8 +109,7 @@ def _cells(throughput: Throughput, in_flight: InFlight | None, latency: Latency 
         formatting.duration(gaps.p95_ns if gaps else None),
         share(throughput.gap_ns / throughput.span_ns if throughput.span_ns else None, "share"),
         share(idle / throughput.gap_ns if idle is not None and throughput.gap_ns else None, "share"),
-        *(formatting.duration(value) for value in (_median(cold), _median(warm))),
-        *(formatting.duration(getattr(warm, quantile, None)) for quantile in ("p95_ns", "p99_ns")),
+        *(formatting.duration(quantities.get(name)) for name in LATENCIES),
     )
 
 
@@ -160,10 +160,6 @@ def _trend_sentence(latency_trend: LatencyTrend) -> str:
 
 def _apart(ratio: float) -> bool:
     return ratio >= SLOWER or ratio <= 1 / SLOWER
-
-
-def _median(numbers: Statistics | None) -> float | None:
-    return numbers.p50_ns if numbers else None
 
 
 def _rate(per_second: float | None) -> str:

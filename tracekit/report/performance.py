@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
+from tracekit.analysis.quantities import fast_enough
 from tracekit.model_files.performance.facts import ALL_UNITS, ReportForm
 from tracekit.model_files.performance.own import SCHEMA_VERSION
 from tracekit.report.redact import without_private
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 class PerformanceSummary:
     """What follows from the report."""
 
-    frames_per_second: float | None
+    fps: float | None
+    """Frames per second that the median is fast enough for, rounded down."""
     operations: int | None
     """None where the report lists none."""
     units: dict[str, int]
@@ -58,7 +60,7 @@ def inspected_performance(report: PerformanceReport, *, redact: bool = True) -> 
         tool=ToolInfo("tracekit", __version__, None),
         performance=report,
         summary=PerformanceSummary(
-            frames_per_second=report.frames_per_second,
+            fps=fast_enough(report.prediction.median_ns if report.prediction else None),
             operations=None if operations is None else len(operations),
             units={str(unit): count for unit, count in report.counts.items()},
             cost={unit: share for unit, share in cost.items() if share},

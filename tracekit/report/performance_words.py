@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.shared import planned
 from tracekit.model_files.performance.facts import ComputeUnit, Mark
-from tracekit.report.formatting import ABSENT
+from tracekit.report.formatting import ABSENT, frames
 from tracekit.units import format_count, format_duration, format_share, format_time
 
 if TYPE_CHECKING:
@@ -45,10 +45,9 @@ def result(document: InspectedPerformance) -> str:
     speed = "prediction not timed"
     median = report.prediction.median_ns if report.prediction else None
     if median is not None:
-        rate = document.summary.frames_per_second
+        rate = document.summary.fps
         speed = f"{format_duration(median)} per prediction (median)"
-        speed += f", {rate:,.0f} frames per second" if rate and rate >= 9.95 else ""
-        speed += f", {rate:.2g} frames per second" if rate and rate < 9.95 else ""
+        speed += f", fast enough for {frames(rate)} fps" if rate else ""
     return f"{speed[0].upper()}{speed[1:]} · {planned.placed(report) or 'no operations listed'}"
 
 

@@ -11,13 +11,15 @@ from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_percent, format_share, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tracekit.analysis.breakdown import BreakdownSummary, PartSummary
-    from tracekit.analysis.latency import FrameRate
     from tracekit.analysis.models import ModelSummary
 
 TITLE = "Where the time of a prediction goes"
+
+SHOWN = ("p50_ns", "p95_ns")
+"""Latencies in the tables of models, by id."""
 
 AT_LEAST = "≥ "
 """Stands before time that is known for some predictions or units only."""
@@ -81,9 +83,8 @@ class PartsRow:
     slices: tuple[Slice, ...]
     """What took time, in the order of `GROUPS`; together the whole."""
     parts: tuple[PartSummary, ...]
-    at_mean: float | None
-    """Frames per second that its latency allows."""
-    at_p95: float | None
+    quantities: Mapping[str, float | None]
+    """Numbers of the model, by id."""
 
     def bar(self, cells: int) -> str:
         """The slices drawn in so many cells: whole cells first, the rest by largest remainder."""
@@ -112,21 +113,19 @@ class PartsRow:
         """Its mean prediction and the slices, largest first, and the frame rate."""
         ordered = sorted(self.slices, key=lambda part: -part.mean_ns)
         parts = ", ".join(f"{part.group.name} {part.words}" for part in ordered)
-        rate = f"; fast enough for {frames(self.at_mean)} fps" if self.at_mean is not None else ""
-        rate += f" ({frames(self.at_p95)} at p95)" if self.at_p95 is not None else ""
-        return f"of {format_time(self.mean_ns)}: {parts}{rate}"
+        return "; ".join(filter(None, (f"of {format_time(self.mean_ns)}: {parts}", fast_enough(self.quantities))))
 
 
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
     """One row for each model whose predictions are broken down."""
     return tuple(
-        parts_row(model.name, model.breakdown, model.fps)
+        parts_row(model.name, model.breakdown, model.quantities)
         for model in models
         if model.breakdown is not None and model.breakdown.total_ns
     )
 
 
-def parts_row(name: str, breakdown: BreakdownSummary, rate: FrameRate | None = None) -> PartsRow:
+def parts_row(name: str, breakdown: BreakdownSummary, quantities: Mapping[str, float | None] | None = None) -> PartsRow:
     """The row of a breakdown, which must hold some time."""
     slices = []
     for group in GROUPS:
@@ -140,8 +139,7 @@ def parts_row(name: str, breakdown: BreakdownSummary, rate: FrameRate | None = N
         mean_ns=breakdown.mean_ns,
         slices=tuple(slices),
         parts=breakdown.parts,
-        at_mean=rate.at_mean if rate else None,
-        at_p95=rate.at_p95 if rate else None,
+        quantities=quantities or {},
     )
 
 
@@ -156,9 +154,22 @@ def legend(rows: Sequence[PartsRow]) -> str:
     return ", ".join(f"{group.sign} {group.name}" for group in shown_groups(rows))
 
 
-def frames(rate: float | None) -> str:
-    """A frame rate; `–` where there is none."""
-    return formatting.ABSENT if rate is None else f"{rate:,.0f}" if rate >= 10 else f"{rate:,.1f}"
+def fast_enough(quantities: Mapping[str, float | None]) -> str:
+    """How many frames a second a model can serve: `fast enough for 80 fps (75 at p95)`; empty where it is not known."""
+    typical, slow = (quantities.get(name) for name in ("fps", "fps_at_p95"))
+    if typical is None:
+        return ""
+    return f"fast enough for {formatting.frames(typical)} fps" + (
+        f" ({formatting.frames(slow)} at p95)" if slow is not None else ""
+    )
+
+
+def each_first(models: Iterable[ModelSummary]) -> tuple[str, ...]:
+    """A note on models whose latency is not that of warm predictions, since they have none."""
+    timed = [model for model in models if model.latency is not None]
+    first = [model.name for model in timed if model.latency and model.latency.cold and not model.latency.warm]
+    whose = f" of {formatting.listed(first)}" if len(first) < len(timed) else ""
+    return (f"each prediction{whose} is the first after a load, so median and p95 are of all",) if first else ()
 
 
 _UNITS: dict[str, str] = {
@@ -189,7 +200,9 @@ MEANINGS: dict[str, str] = {
 
 _INFERRED = "predictions inferred from hardware: Core ML and CPU work around them was not recorded"
 
-_FRAMES = "fps: one prediction per frame, not overlapping; from mean and p95 of warm latency"
+_ALL = "mean and parts are of all predictions"
+
+_FRAMES = "fps: one prediction per frame, not overlapping; from median and p95 of warm predictions"
 
 
 def parts_notes(rows: Sequence[PartsRow]) -> tuple[str, ...]:
@@ -202,6 +215,8 @@ def parts_notes(rows: Sequence[PartsRow]) -> tuple[str, ...]:
                 notes.append(_INFERRED)
             elif part.part in _UNITS and (reason != Unknown.NOT_SPLIT or part.part in (Part.ANE, Part.GPU)):
                 notes.append(_REASONS[reason].format(_UNITS[part.part]))
-    if any(row.at_mean is not None for row in rows):
+    if rows:
+        notes.append(_ALL)
+    if any(row.quantities.get("fps") is not None for row in rows):
         notes.append(_FRAMES)
     return tuple(dict.fromkeys(notes))

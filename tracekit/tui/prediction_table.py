@@ -54,7 +54,7 @@ class Calls:
             )
             if time
         )
-        return PartsRow("", float(duration_ns), slices, (), None, None)
+        return PartsRow("", float(duration_ns), slices, (), {})
 
 
 def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:

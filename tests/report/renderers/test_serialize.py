@@ -17,7 +17,7 @@ from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.breakdown import BreakdownSummary, Part, PartSummary, Unknown
 from tracekit.analysis.code import Api, Busy, CallSite, LoadPhase, Place, Unit, sites
 from tracekit.analysis.concurrency import InFlight
-from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend, Mode, Trend
+from tracekit.analysis.latency import Latency, LatencyTrend, Mode, Trend
 from tracekit.analysis.latency import Level as CourseLevel
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
@@ -58,7 +58,6 @@ CLASSES: dict[str, type] = {
     "level": CourseLevel,
     "mode": Mode,
     "latency_trend": LatencyTrend,
-    "fps": FrameRate,
     "part": PartSummary,
     "breakdown": BreakdownSummary,
     "code": CodeInfo,
@@ -116,7 +115,7 @@ def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
 @pytest.mark.parametrize("name", CLASSES)
 def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
     classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, Related, pages.Reference)
-    parts = (Latency, SteadyRate, Throughput, InFlight, FrameRate, PartSummary, BreakdownSummary)
+    parts = (Latency, SteadyRate, Throughput, InFlight, PartSummary, BreakdownSummary)
     course = (LatencyTrend, CourseLevel, Mode, Trend)
     known = {each.__name__: each for each in (*classes, *parts, *course, CallSite, CodeInfo)}
     written = {field.name for field in fields(CLASSES[name]) if field.metadata != DRAWN}

@@ -39,7 +39,7 @@ async def test_models_are_listed_with_their_facts(screen) -> None:
     loads = int((of_model["kind"] == "load_cached").sum())
     text = " ".join(screen.text().split())
     assert f"loads {loads} " in text
-    assert "calls/s" in text
+    assert "predictions/s" in text
     await screen.press("enter")
     assert screen.state.filter == EventFilter(model=names[1])
 

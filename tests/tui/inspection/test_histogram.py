@@ -68,7 +68,7 @@ async def test_the_first_row_of_a_list_fills_the_inspector_with_its_distribution
     await screen.press("down")
     assert screen.state.selection.row is not None
     await screen.press("escape", "5")
-    assert "Durations of predictions" in screen.text()
+    assert "Durations of all predictions" in screen.text()
     await screen.press("3")
     assert "source" in screen.text()
     await screen.press("4")

@@ -6,7 +6,7 @@ of that, `work` says what the compute units did (`device_runs`), and `summary` a
 
 from tracekit.analysis.breakdown.device_runs import UNITS, DeviceRuns, Handoffs, device_runs
 from tracekit.analysis.breakdown.partition import REASONS, Breakdown, Part, Unknown, breakdown
-from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary, summarize_breakdown
+from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary, compute_shares, summarize_breakdown
 
 __all__ = [
     "REASONS",
@@ -19,6 +19,7 @@ __all__ = [
     "PartSummary",
     "Unknown",
     "breakdown",
+    "compute_shares",
     "device_runs",
     "summarize_breakdown",
 ]

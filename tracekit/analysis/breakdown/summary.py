@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import REASONS, Part
 
 if TYPE_CHECKING:
@@ -76,6 +77,15 @@ def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
         tail_ns=_mean(frame["tail_ns"]),
         other_models_ns=sum(frame["other_models_ns"].tolist()),
     )
+
+
+def compute_shares(breakdown: Breakdown) -> dict[str, float]:
+    """Share of each compute unit in the time that all of them executed the predictions, by `Device`. A unit of which no
+    prediction shows the execution is missing; empty where none executed. O(n)."""
+    columns = {str(unit): breakdown.frame[f"{unit.lower()}_busy_ns"] for unit in UNITS}
+    busy = {unit: int(times.sum()) for unit, times in columns.items() if times.notna().any()}
+    total = sum(busy.values())
+    return {unit: round(time / total, 6) for unit, time in busy.items()} if total else {}
 
 
 def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:

@@ -6,12 +6,11 @@ sequences, `modes` the values that latencies gather around; `trend_summary` puts
 
 from tracekit.analysis.latency.growth import Growth, GrowthRule, growth
 from tracekit.analysis.latency.modes import Modes, modes
-from tracekit.analysis.latency.summary import FrameRate, Latency, frame_rate, summarize_latency, warm_mask
+from tracekit.analysis.latency.summary import Latency, summarize_latency, warm_mask
 from tracekit.analysis.latency.trend_summary import LatencyTrend, Level, Mode, summarize_latency_trend
 from tracekit.analysis.latency.trends import Segment, Trend, change_point_segments, trend
 
 __all__ = [
-    "FrameRate",
     "Growth",
     "GrowthRule",
     "Latency",
@@ -22,7 +21,6 @@ __all__ = [
     "Segment",
     "Trend",
     "change_point_segments",
-    "frame_rate",
     "growth",
     "modes",
     "summarize_latency",

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
-from tracekit.compare.matrix import FIGURES, SHARES
+from tracekit.compare.matrix import FIGURES
 from tracekit.recording.writing.text_forms import harmless
 from tracekit.report.strings import map_strings
 
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 
 def render_csv(matrix: Matrix) -> str:
-    """A line for each model and column, values in ns, predictions per second and shares; empty: not measured."""
+    """A line for each model and column, values in ns, fps, shares and counts; empty: not measured."""
     text, safe = io.StringIO(), map_strings(matrix, lambda _, value: visible(value))
     writer = csv.writer(text, lineterminator="\n")
-    names = (f"{figure}_share" if figure in SHARES else figure for figure in FIGURES)
-    writer.writerow(["model", "label", "device", "system", "compute_units", "recordings", *names, "best"])
+    writer.writerow(["model", "label", "device", "system", "compute_units", "recordings", *FIGURES, "best"])
     for name, of_model in groupby(safe.rows, key=lambda row: row.model):
         rows = list(of_model)
         values = {row.figure: row for row in rows}

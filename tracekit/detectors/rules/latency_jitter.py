@@ -10,6 +10,7 @@ import numpy as np
 from tracekit.analysis.device_states import states_at
 from tracekit.analysis.latency import GrowthRule
 from tracekit.analysis.load_waits import gaps_after
+from tracekit.analysis.quantities import quantiles
 from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
@@ -74,6 +75,9 @@ class Options:
     )
 
 
+MEDIAN, P95 = "median, comparable predictions", "p95, comparable predictions"
+
+
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
     if len(view.predictions) == 0:
@@ -83,13 +87,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Options) -> Outcome:
     durations = calls.durations
-    typical, slow = (float(value) for value in np.quantile(durations, [0.5, max(0.5, 1 - 0.05 * requested_ratio)]))
+    typical, slow = (value or 0.0 for value in quantiles(durations, 0.5, max(0.5, 1 - 0.05 * requested_ratio)))
     first, last = _thirds(calls)
     metrics = (
         above("p95 to median", slow / typical, "ratio", options.tail_ratio),
         above("last third to first third", last / first, "ratio", options.drift_ratio),
-        Metric("median prediction", typical, "ns"),
-        Metric("p95", slow, "ns"),
+        Metric(MEDIAN, typical, "ns"),
+        Metric(P95, slow, "ns"),
     )
     min_difference_ns = options.min_difference_ms * 1e6
     tail = reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
@@ -97,7 +101,8 @@ def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Optio
     if not tail and not drift:
         return Passed(
             view.name,
-            f"p95 is {format_time(slow)}, {slow / typical:.2f}x the median{_beside(calls)}.",
+            f"p95 of {format_count(len(durations), 'comparable prediction')} is {format_time(slow)}, "
+            f"{slow / typical:.2f}x the median{_beside(calls)}.",
             metrics,
         )
     reason = _other_reading(view, calls, requested_ratio)
@@ -151,7 +156,10 @@ def _other_reading(view: ModelView, calls: Calls, requested_ratio: float) -> str
 
 def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_ns: float, drift: bool) -> Finding:
     """The finding with its cost: what long calls took beyond the usual time."""
-    typical, slow = value_of(metrics, "median prediction"), value_of(metrics, "p95")
+    typical, slow = (
+        value_of(metrics, MEDIAN),
+        value_of(metrics, P95),
+    )
     limit = min(_LONG * usual_ns, slow)
     long = calls.durations >= limit
     if drift:
@@ -163,8 +171,8 @@ def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_n
     else:
         words = "all predictions"
         what = (
-            f"p95 of {format_count(len(calls.rows), 'prediction')} is {format_time(slow)}, {slow / typical:.1f}x the "
-            f"median of {format_time(typical)}."
+            f"p95 of {format_count(len(calls.rows), 'comparable prediction')} is {format_time(slow)}, "
+            f"{slow / typical:.1f}x the median of {format_time(typical)}."
         )
     affected, cost = extra_time(
         view,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.frames import frame_steps
+from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.quantities import fast_enough, latencies, quantiles
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -31,9 +33,6 @@ from tracekit.detectors import (
 from tracekit.detectors.answers import all_reached
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +58,30 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not options.budget_ms:
         return _by_frames(view, options)
     timed = view.predictions["duration_ns"].to_numpy() > 0
-    judged = view.predictions[view.warm & timed]
+    warm = warm_mask(pd.concat([view.loads, view.predictions]), view.predictions)
+    judged = view.predictions[warm & timed]
     if len(judged) < options.min_predictions:
         return too_few_predictions(view.name, len(judged), options.min_predictions, adjective="warm")
     budget = round(options.budget_ms * 1e6)
     late = judged[judged["duration_ns"].to_numpy() > budget]
     share = len(late) / len(judged)
-    durations = judged["duration_ns"].to_numpy()
-    typical, slow = (float(value) for value in np.quantile(durations, [0.5, 0.95]))
+    typical, slow = quantiles(latencies(judged), 0.5, 0.95)
     metrics = (
         above("predictions over budget", share, "share", options.missed_share),
         Metric("budget", budget, "ns"),
         Metric("median prediction", typical, "ns"),
         Metric("p95", slow, "ns"),
-        Metric("longest prediction", int(durations.max()), "ns"),
+        Metric("longest prediction", int(judged["duration_ns"].max()), "ns"),
     )
     words = (
         f"{len(late):,} of {format_count(len(judged), 'prediction')} ({format_share(share)}) took longer than "
         f"{format_time(budget)}"
     )
-    left_out = _left_out(cold=int((~view.warm & timed).sum()), unfinished=int((~timed).sum()))
+    left_out = _left_out(cold=int((~warm & timed).sum()), unfinished=int((~timed).sum()))
     if not reached(metrics, "predictions over budget") or late.empty:
         said = words if len(late) else f"None of {format_count(len(judged), 'prediction')} exceeded the budget"
         return Passed(view.name, f"{said}{left_out}.", metrics)
-    return _finding(view, judged, late, budget, f"{words}{left_out}; median {format_time(typical)}", metrics)
+    return _finding(view, judged, late, budget, f"{words}{left_out}; median {format_time(typical or 0)}", metrics)
 
 
 def _left_out(**counts: int) -> str:
@@ -158,13 +157,12 @@ def _finding(
     view: ModelView, judged: pd.DataFrame, late: pd.DataFrame, budget_ns: int, words: str, metrics: tuple[Metric, ...]
 ) -> Finding:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
-    typical_ns, slow_ns = (float(value) for value in np.quantile(judged["duration_ns"].to_numpy(), [0.5, 0.95]))
+    typical_ns, slow_ns = quantiles(latencies(judged), 0.5, 0.95)
+    rate = fast_enough(slow_ns)
+    tail = f" p95 is {format_time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
     return finding(
         model=view.name,
-        summary=(
-            f"{words}. p95 is {format_time(slow_ns)}, i.e. {1e9 / slow_ns:.0f} predictions per second."
-            f"{of_time(view, budget_ns, typical_ns)}"
-        ),
+        summary=(f"{words}.{tail}{of_time(view, budget_ns, typical_ns or 0)}"),
         metrics=metrics,
         rows=late,
         missed=len(late) / len(judged),

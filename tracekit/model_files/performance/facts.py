@@ -120,12 +120,6 @@ class PerformanceReport:
     """What the report leaves open, in sentences."""
 
     @property
-    def frames_per_second(self) -> float | None:
-        """Predictions that fit into a second, one after another, at the median."""
-        median = self.prediction.median_ns if self.prediction else None
-        return 1e9 / median if median else None
-
-    @property
     def counts(self) -> dict[ComputeUnit, int]:
         """Operations on each compute unit; units without any are absent."""
         by_unit = Counter(operation.unit for operation in self.operations or () if operation.unit is not None)

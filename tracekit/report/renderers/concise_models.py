@@ -10,7 +10,7 @@ from tracekit.analysis.breakdown.partition import Part
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
 from tracekit.report.model_file_words import TITLE, file_rows
-from tracekit.report.time_breakdown import MEANINGS, frames, parts_row
+from tracekit.report.time_breakdown import MEANINGS, each_first, fast_enough, parts_row
 from tracekit.trace.events import DEVICE_NAMES
 from tracekit.units import format_count, format_time
 
@@ -39,7 +39,7 @@ def model_lines(report: Report, layout: Layout) -> list[Text]:
     known = [model for model in shown if model not in inferred]
     lines: list[Text] = []
     if known:
-        lines += layout.heading("MODELS", f"per prediction: mean, p95, where the time goes ({_LEGEND})")
+        lines += layout.heading("MODELS", f"median, p95; where the time of all predictions goes ({_LEGEND})")
         lines += _latency_lines(known, layout)
     if inferred:
         lines += layout.heading("WHAT THE HARDWARE SHOWS", "lower bounds; Core ML's and the CPU's share is not visible")
@@ -67,11 +67,9 @@ def _latency_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]
     room = min(max(len(model.name) for model in models), NAME_CELLS, max(layout.width - 26, 8))
     lines: list[Text] = []
     for model in models:
-        numbers = model.prediction
-        mean = formatting.duration(numbers.mean_ns if numbers else None)
-        tail = formatting.duration(numbers.p95_ns if numbers else None)
+        typical, tail = (formatting.duration(model.quantities.get(name)) for name in ("p50_ns", "p95_ns"))
         name = formatting.shorten(model.name, room)
-        first = f"  {name}{' ' * (room - layout.cells(name))}  {mean:>9}  {tail:>9}"
+        first = f"  {name}{' ' * (room - layout.cells(name))}  {typical:>9}  {tail:>9}"
         bar, words = _parts(model, min(BAR, layout.width - len(first) - 32))
         parts = words.split(", ")
         while bar and len(parts) > 1 and len(first) + len(bar) + len(", ".join(parts)) + 5 > layout.width:
@@ -84,7 +82,7 @@ def _latency_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]
             lines.append(Text(first))
         if len(models) == 1:
             lines += layout.hanging(Text(f"    {pace(model)}", style="dim"), 4)
-    for words in dict.fromkeys(words for model in models for words in _meanings(model)):
+    for words in (*each_first(models), *dict.fromkeys(words for model in models for words in _meanings(model))):
         lines += layout.hanging(Text(f"  {words}", style="dim"), 4)
     return lines
 
@@ -132,14 +130,10 @@ def pace(model: ModelSummary) -> str:
     if model.in_flight is not None:
         max_in_flight = model.in_flight.max
         parts.append("never concurrent" if max_in_flight == 1 else f"up to {max_in_flight} in flight")
-    text, rate_of = ", ".join(parts), model.fps
-    if rate_of is None:
-        return text
-    tail = f" ({frames(rate_of.at_p95)} at p95)" if rate_of.at_p95 is not None else ""
-    # The rate is that of predictions alone: with several in flight, it is not what the app gets.
-    concurrent = model.in_flight is not None and model.in_flight.max > 1
-    words = "if run one at a time, fast enough for" if concurrent else "fast enough for"
-    return f"{text}; {words} {frames(rate_of.at_mean)} fps{tail}"
+    serves, alone = fast_enough(model.quantities), model.quantities.get("alone_fps")
+    if serves and alone is not None and model.in_flight is not None and model.in_flight.max > 1:
+        serves += f", {formatting.frames(alone)} fps if run one at a time"
+    return "; ".join(filter(None, (", ".join(parts), serves)))
 
 
 def _inferred(model: ModelSummary) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.quantities import MODEL
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting, over_time
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
@@ -27,7 +28,7 @@ from tracekit.report.renderers.markdown_text import code, details, escape, left_
 from tracekit.report.renderers.remedies import remedies
 from tracekit.report.renderers.summary import context_line, summary_line
 from tracekit.report.strings import map_strings
-from tracekit.report.time_breakdown import TITLE, frames, parts_row
+from tracekit.report.time_breakdown import SHOWN, TITLE, each_first, parts_row
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
@@ -100,25 +101,25 @@ def label(group: Group, report: Report) -> str:
 
 
 def _models(report: Report) -> str:
-    """Per prediction: mean, p95, and where most of the time goes."""
+    """Median, p95, and where most of the time of the predictions goes."""
     models = [model for model in report.models if model.level == "top" and model.prediction is not None]
     if not models:
         return ""
     shown = models[:MODELS_SHOWN]
-    header = ["model", "predictions", "mean", "p95", "fps", "where the time goes"]
+    header = ["model", "predictions", *(MODEL[name].title for name in SHOWN), "fps", "where the time goes"]
     body = table(header, [_model(model) for model in shown])
+    notes = "\n".join(f"- {sentence(words)}" for words in each_first(shown))
     # The last column holds words.
-    return paragraphs("### Models", body.replace("--: |\n", ":-- |\n", 1), left_out(len(models) - len(shown)))
+    return paragraphs("### Models", body.replace("--: |\n", ":-- |\n", 1), left_out(len(models) - len(shown)), notes)
 
 
 def _model(model: ModelSummary) -> list[str]:
-    numbers, breakdown = model.prediction, model.breakdown
+    breakdown = model.breakdown
     return [
         code(model.name),
         formatting.count(model.predictions),
-        formatting.duration(numbers.mean_ns if numbers else None),
-        formatting.duration(numbers.p95_ns if numbers else None),
-        frames(model.fps.at_mean if model.fps else None),
+        *(formatting.duration(model.quantities.get(name)) for name in SHOWN),
+        formatting.frames(model.quantities.get("fps")),
         parts_row(model.name, breakdown).headline
         if breakdown is not None and breakdown.total_ns
         else formatting.ABSENT,

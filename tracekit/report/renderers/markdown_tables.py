@@ -16,7 +16,7 @@ from tracekit.report.columns import (
     model_rows,
 )
 from tracekit.report.renderers.markdown_text import code, escape, left_out, paragraphs, sentence, table
-from tracekit.report.time_breakdown import frames, parts_notes, parts_rows, shown_groups
+from tracekit.report.time_breakdown import parts_notes, parts_rows, shown_groups
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ def time_parts(models: Sequence[ModelSummary]) -> str:
     for row in shown:
         words = {part.group: part.words for part in row.slices}
         cells = [words.get(group, "") for group in groups]
-        lines.append([code(row.name), format_time(row.mean_ns), *cells, frames(row.at_mean), frames(row.at_p95)])
-    header = ["model", "mean", *(group.name for group in groups), "fps", "fps at p95"]
+        rates = (formatting.frames(row.quantities.get(name)) for name in ("fps", "fps_at_p95"))
+        lines.append([code(row.name), format_time(row.mean_ns), *cells, *rates])
+    header = ["model", "mean of all", *(group.name for group in groups), "fps", "fps at p95"]
     notes = "\n".join(f"- {note}" for note in parts_notes(shown))
     return paragraphs(table(header, lines), left_out(len(rows) - len(shown)), notes)
 

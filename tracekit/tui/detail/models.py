@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.report.formatting import ABSENT, count, duration
-from tracekit.report.time_breakdown import frames, legend, parts_rows
+from tracekit.analysis.quantities import MODEL
+from tracekit.report.formatting import ABSENT, count, duration, frames
+from tracekit.report.time_breakdown import legend, parts_rows
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, ModelSelected
@@ -39,8 +40,14 @@ def _time(title: str, of: Callable[[ModelSummary], Statistics | None], name: str
     return Field(title, value, lambda model: duration(value(model)), drop=drop)
 
 
-def _rate(model: ModelSummary) -> float | None:
-    return model.fps.at_mean if model.fps is not None else None
+def _shown(name: str, text: Callable[[float | None], str], drop: int = 0) -> Field[ModelSummary]:
+    """A number of the model, by its id."""
+    title = "fps" if MODEL[name].unit == "fps" else MODEL[name].title
+
+    def value(model: ModelSummary) -> float | None:
+        return model.quantities.get(name)
+
+    return Field(title, value, lambda model: text(value(model)), drop=drop)
 
 
 def _bar(model: ModelSummary) -> Callable[[int], str] | None:
@@ -58,10 +65,10 @@ FIELDS: tuple[Field[ModelSummary], ...] = (
     _time("load mean", lambda model: model.load, "mean_ns", 3),
     Field("predictions", lambda model: model.predictions, lambda model: count(model.predictions)),
     _time("sum", lambda model: model.prediction, "total_ns", 4),
-    _time("mean", lambda model: model.prediction, "mean_ns"),
-    _time("p95", lambda model: model.prediction, "p95_ns", 5),
+    _shown("p50_ns", duration),
+    _shown("p95_ns", duration, 5),
     _time("max", lambda model: model.prediction, "max_ns", 7),
-    Field("fps", _rate, lambda model: frames(_rate(model)), drop=2),
+    _shown("fps", frames, 2),
     Field("where time goes", None, _sentence, right=False, drop=1, flexible=True, bar=_bar),
 )
 

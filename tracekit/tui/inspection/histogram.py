@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
+from tracekit.analysis.quantities import quantiles
 from tracekit.report.formatting import duration
 from tracekit.tui.inspection.blocks import heading
 from tracekit.tui.timeline.glyphs import LEFT_BLOCKS
@@ -34,9 +35,9 @@ def histogram_blocks(durations: IntArray, of: str) -> Iterator[RenderableType]:
         return
     yield heading(f"Durations of {of}")
     yield Text("\n".join(_lines(durations)), no_wrap=True)
-    p50, p95 = np.percentile(durations, [50, 95])
-    numbers = (("min", durations.min()), ("p50", p50), ("p95", p95), ("max", durations.max()))
-    minimum, median, tail, maximum = (f"{name} {duration(float(value))}" for name, value in numbers)
+    p50, p95 = quantiles(durations, 0.5, 0.95)
+    numbers = (("min", float(durations.min())), ("median", p50), ("p95", p95), ("max", float(durations.max())))
+    minimum, median, tail, maximum = (f"{name} {duration(value)}" for name, value in numbers)
     # Four of them do not fit into one line of the inspector.
     yield Text(f"{minimum} · {median}\n{tail} · {maximum}", "dim")
     yield ""

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tracekit.report.formatting import count, duration, listed, visible
 from tracekit.report.model_file_words import file_rows
-from tracekit.report.time_breakdown import frames, parts_notes, parts_rows
+from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
 from tracekit.tui.inspection.histogram import histogram_blocks
@@ -36,11 +36,11 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
     yield ""
     if session.report is not None:
         yield from _file_blocks(session.report, name)
-    yield from histogram_blocks(durations_of_model(session, name), "predictions")
+    yield from histogram_blocks(durations_of_model(session, name), "all predictions")
     latency = model.latency
     for title, numbers in (
         ("Loads", model.load),
-        ("Predictions", model.prediction),
+        ("All predictions", model.prediction),
         ("Warm predictions", latency.warm if latency is not None else None),
         ("First predictions after a load", latency.cold if latency is not None else None),
     ):
@@ -77,12 +77,12 @@ def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "loads", count(model.loads)
     yield "cold loads", count(model.cold_loads)
     yield "predictions", count(model.predictions)
-    throughput, rate = model.throughput, model.fps
+    throughput, rate = model.throughput, fast_enough(model.quantities)
     if throughput is not None and throughput.per_second is not None:
         pace = f" (steady {throughput.steady_rate.fps} fps)" if throughput.steady_rate is not None else ""
-        yield "rate", f"{throughput.per_second:,.1f} calls/s{pace}"
-    if rate is not None:
-        yield "fast enough", f"up to {frames(rate.at_mean)} fps ({frames(rate.at_p95)} at p95)"
+        yield "rate", f"{throughput.per_second:,.1f} predictions/s{pace}"
+    if rate:
+        yield "latency", rate
 
 
 def numbers_of(numbers: Statistics) -> Iterator[tuple[str, str]]:
@@ -94,7 +94,7 @@ def numbers_of(numbers: Statistics) -> Iterator[tuple[str, str]]:
     for name, value in (
         ("mean", numbers.mean_ns),
         ("min", numbers.min_ns),
-        ("p50", numbers.p50_ns),
+        ("median", numbers.p50_ns),
         ("p90", numbers.p90_ns),
         ("p95", numbers.p95_ns),
         ("p99", numbers.p99_ns),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.quantities import MODEL
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
@@ -30,8 +31,16 @@ from tracekit.report.renderers.html.tables import (
     over_time_table,
     table,
 )
+from tracekit.report.time_breakdown import (
+    SHOWN,
+    Slice,
+    each_first,
+    parts_notes,
+    parts_row,
+    parts_rows,
+    shown_groups,
+)
 from tracekit.report.time_breakdown import TITLE as WHERE_TIME_GOES
-from tracekit.report.time_breakdown import Slice, frames, parts_notes, parts_row, parts_rows, shown_groups
 from tracekit.report.timeline import CALL, COLD
 from tracekit.units import format_count, format_time
 
@@ -49,16 +58,17 @@ LATENCIES_OPEN = 3
 
 
 def models_section(report: Report) -> Html | None:
-    """Per prediction of each model: mean, p95, and where the time goes; then all numbers, folded."""
+    """Median and p95 of each model, and where the time of its predictions goes; then all numbers, folded."""
     models = [model for model in report.models if model.level == "top" and model.prediction is not None]
     loads = loads_table(report.models)
     if not models and loads is None:
         return None
     broken_down = parts_rows(report.models)
-    titles = ["model", "predictions", "mean", "p95", "fps", "where the time goes"]
+    titles = ["model", "predictions", *(MODEL[name].title for name in SHOWN), "fps", "where the time goes"]
     rows = [_model(model) for model in models]
     grid = table(titles, rows, name="Models", filtered=len(models) > 10, stacked=True) if rows else None
     notes = listed((*parts_notes(broken_down),), class_="notes")
+    all_first = [tag("p", words, class_="dim") for words in each_first(models)]
     inferred = any(is_inferred(model) for model in models)
     bound = "Lower bounds, inferred from the hardware: Core ML's and the CPU's share is not visible."
     alone = tag("p", pace(models[0]), class_="dim") if len(models) == 1 else None
@@ -68,6 +78,7 @@ def models_section(report: Report) -> Html | None:
         grid,
         parts_legend(shown_groups(broken_down)) if broken_down else None,
         alone,
+        *all_first,
         tag("p", bound, class_="dim") if inferred else None,
         details(f"{WHERE_TIME_GOES}, in numbers", _parts_table(report), notes),
         details("Loads and predictions", loads),
@@ -94,19 +105,18 @@ def model_files_section(report: Report) -> Html | None:
 
 
 def _model(model: ModelSummary) -> list[Cell]:
-    numbers, breakdown = model.prediction, model.breakdown
+    breakdown = model.breakdown
     bar: str = formatting.ABSENT
     if breakdown is not None and breakdown.total_ns:
         row = parts_row(model.name, breakdown)
         bar = joined([parts_bar(row.slices, row.headline), tag("small", row.headline)])
-    mean, tail = (numbers.mean_ns, numbers.p95_ns) if numbers else (None, None)
-    rate = model.fps.at_mean if model.fps else None
+    times = {name: model.quantities.get(name) for name in SHOWN}
+    rate = model.quantities.get("fps")
     return [
         Cell(code(model.name)),
-        Cell(formatting.count(model.predictions), model.predictions),
-        Cell(formatting.duration(mean), mean),
-        Cell(formatting.duration(tail), tail),
-        Cell(frames(rate), rate),
+        Cell(formatting.count(model.predictions), model.predictions, "predictions"),
+        *(Cell(formatting.duration(value), value, name) for name, value in times.items()),
+        Cell(formatting.frames(rate), rate, "fps"),
         Cell(bar),
     ]
 
@@ -122,7 +132,7 @@ def _parts_table(report: Report) -> Html | None:
         took = {part.group: part for part in row.slices}
         cells = [_part(took.get(group)) for group in groups]
         lines.append([Cell(code(row.name)), Cell(format_time(row.mean_ns), row.mean_ns), *cells])
-    return table(["model", "mean", *(group.name for group in groups)], lines, name=WHERE_TIME_GOES)
+    return table(["model", "mean of all", *(group.name for group in groups)], lines, name=WHERE_TIME_GOES)
 
 
 def _part(part: Slice | None) -> Cell:
@@ -151,11 +161,10 @@ def latency_section(report: Report, timeline: Timeline | None) -> Html | None:
 
 
 def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Html:
-    warm = model.latency.warm if model is not None and model.latency is not None else None
     words = [format_count(len(calls.durations), "prediction")]
-    if warm is not None:
-        words.append(f"{'warm ' if calls.cold.any() else ''}median {format_time(warm.p50_ns)}")
-        words += [f"p95 {format_time(warm.p95_ns)}"] if warm.p95_ns is not None else []
+    for name in SHOWN:
+        value = model.quantities.get(name) if model is not None else None
+        words += [f"{MODEL[name].title} {format_time(value)}"] if value is not None else []
     words.append(f"longest {format_time(int(calls.durations.max()))}")
     charts = tag("div", distribution(calls), over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
     return joined([tag("h3", code(calls.model), " ", tag("small", " · ".join(words))), charts])

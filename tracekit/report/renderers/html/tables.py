@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.report import formatting
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.models import ModelSummary
-    from tracekit.analysis.statistics import Statistics
-    from tracekit.report.columns import Column, EventRow, ModelRow
     from tracekit.report.report import CoverageInfo
 
 EVENTS_SHOWN = 2_000
@@ -42,6 +40,8 @@ class Cell:
 
     content: str
     value: float | None = None
+    quantity: str = ""
+    """Id of what it shows (`tracekit.analysis.quantities`); empty for words."""
 
 
 def table(
@@ -68,7 +68,14 @@ def table(
         tag(
             "tr",
             *(
-                tag("td", cell.content, class_=kind, data_v=cell.value, data_title=title if stacked else None)
+                tag(
+                    "td",
+                    cell.content,
+                    class_=kind,
+                    data_v=cell.value,
+                    data_title=title if stacked else None,
+                    data_quantity=cell.quantity or None,
+                )
                 for cell, kind, title in zip(row, kinds, titles, strict=True)
             ),
         )
@@ -98,7 +105,7 @@ def events_table(rows: Sequence[AggregationRow]) -> Html | None:
         [
             Cell(code(row.model) if row.model else formatting.ABSENT),
             Cell(line.event),
-            *(Cell(column.cell(line), _value(line, column.title)) for column in columns),
+            *(Cell(column.cell(line), column.value(line)) for column in columns),
         ]
         for row, line in lines[:EVENTS_SHOWN]
     ]
@@ -112,20 +119,6 @@ def events_table(rows: Sequence[AggregationRow]) -> Html | None:
     return joined([grid, listed(notes, class_="notes")])
 
 
-_FIELDS = {"sum": "total_ns", "elapsed": "elapsed_ns"}
-"""Columns whose field of `Statistics` is not named after them."""
-
-
-def _value(line: EventRow, title: str) -> float | None:
-    """What a column of the events is sorted by."""
-    names = {field.name for field in fields(line.statistics)}
-    for name in (_FIELDS.get(title, title), f"{title}_ns"):
-        if name in names:
-            value: float | None = getattr(line.statistics, name)
-            return value
-    return None
-
-
 def loads_table(models: Sequence[ModelSummary]) -> Html | None:
     """Counts and durations of loads and predictions per model."""
     rows = model_rows(models)
@@ -133,19 +126,11 @@ def loads_table(models: Sequence[ModelSummary]) -> Html | None:
         return None
     columns = model_columns(rows)
     titles = ["model", *(column.title.replace("\n", " ") for column in columns)]
-    by_name = {model.name: model for model in models}
-    body = [[Cell(row.name), *(_model_cell(row, by_name.get(row.name), column) for column in columns)] for row in rows]
+    body = [
+        [Cell(row.name), *(Cell(column.cell(row), column.value(row), column.quantity) for column in columns)]
+        for row in rows
+    ]
     return table(titles, body, name="Loads and predictions", filtered=True)
-
-
-def _model_cell(row: ModelRow, model: ModelSummary | None, column: Column[ModelRow]) -> Cell:
-    """A number of a model, sorted by its value; without one in the line of all models."""
-    part, _, what = column.title.partition("\n")
-    if model is None or part == "cold":
-        return Cell(column.cell(row), row.cold_loads if model is not None else None)
-    numbers: Statistics | None = model.load if part == "load" else model.prediction
-    field = what if what == "count" else _FIELDS.get(what, f"{what}_ns")
-    return Cell(column.cell(row), getattr(numbers, field, None))
 
 
 def over_time_table(models: Sequence[ModelSummary]) -> Html | None:

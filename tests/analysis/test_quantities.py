@@ -1,0 +1,77 @@
+"""Numbers of a model: which predictions they are of, and how they are worked out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracekit.analysis.quantities import (
+    MODEL,
+    Population,
+    Sample,
+    fast_enough,
+    latencies,
+    least,
+    quantiles,
+    quantities_of,
+)
+
+MS = 1_000_000
+
+
+def sample(durations_ms, first=(), **more):
+    times = np.array([round(value * MS) for value in durations_ms], dtype=np.int64)
+    warm = ~np.isin(np.arange(len(times)), first)
+    nothing = np.zeros(0, dtype=np.int64)
+    return Sample(len(times), times, warm, nothing, nothing, **more)
+
+
+@pytest.mark.parametrize(
+    ("latency_ns", "rate"),
+    # 8.35 ms is 119.76 frames a second; 105 ms is 9.52.
+    [(8_350_000, 119), (10 * MS, 100), (8_333_300, 120), (105 * MS, 9.5), (2_000 * MS, 0.5), (None, None), (0, None)],
+)
+def test_a_rate_is_never_rounded_up(latency_ns, rate):
+    assert fast_enough(latency_ns) == rate
+
+
+@pytest.mark.parametrize(("level", "count"), [(0.5, 1), (0.9, 10), (0.95, 20), (0.99, 100)])
+def test_a_quantile_needs_values_beyond_it(level, count):
+    assert least(level) == count
+    assert quantiles(np.arange(count), level)[0] is not None
+    assert quantiles(np.arange(count - 1), level) == (None,)
+
+
+def test_latencies_are_of_warm_predictions_unless_the_label_says_more():
+    values = quantities_of(sample([100, *([10] * 29)], first=[0]))
+    assert (values["p50_ns"], values["p95_ns"], values["first_p50_ns"]) == (10 * MS, 10 * MS, 100 * MS)
+    # Of 30 values it lies between the 28th and the 29th, 29 * 0.95 = 27.55 from the first; only the 30th is long.
+    assert values["all_p95_ns"] == 10 * MS
+    assert MODEL["p95_ns"].label == "p95"
+    assert MODEL["all_p95_ns"].label == "p95, all predictions"
+    assert MODEL["first_p50_ns"].label == "median, first predictions after a load"
+
+
+def test_where_each_prediction_is_a_first_all_count_and_no_rate_follows():
+    values = quantities_of(sample([10] * 10 + [30] * 11, first=range(21)))
+    assert (values["p50_ns"], values["fps"], values["fps_at_p95"]) == (30 * MS, None, None)
+
+
+def test_predictions_in_flight_together_do_not_make_the_rate_of_one_alone():
+    values = quantities_of(sample([50, 50, 50, 20, 20], alone=np.array([False] * 3 + [True] * 2)))
+    assert (values["fps"], values["alone_fps"]) == (20, 50)
+
+
+def test_what_was_not_recorded_has_no_number():
+    values = quantities_of(sample([]))
+    assert {name for name, value in values.items() if value is not None} == {"predictions"}
+
+
+def test_latencies_count_in_tenths_of_a_microsecond(frame):
+    assert latencies(frame((0, 1_234_549), (10, 10 + 1_234_551))).tolist() == [1_234_500, 1_234_600]
+
+
+def test_the_default_population_is_named_by_none():
+    assert {each.population for each in MODEL.values()} == set(Population)
+    for each in MODEL.values():
+        assert (str(each.population) in each.label) == (each.population is not Population.WARM)

@@ -1,0 +1,175 @@
+"""The numbers of a model that are shown, each once: id, title, unit, population, least sample and formula.
+
+Reports, matrix, comparison, gate, rules and the lists of the terminal UI read them here; keys of JSON are the ids.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pandas as pd
+
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
+
+RESOLUTION_NS = 100
+"""Latencies count in tenths of a microsecond, far below what recordings differ by, so that a stored recording gives
+the digits of a read one."""
+
+
+class Population(StrEnum):
+    """Which predictions a number is of, as its label says it. That of `WARM` needs no words: it is the default."""
+
+    WARM = "warm predictions"
+    """All but the first after each load; all of them where each is such a first."""
+    ALL = "all predictions"
+    FIRST = "first predictions after a load"
+    ALONE = "predictions run one at a time"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """What the numbers of one model in one recording follow from. Durations in ns, None: not recorded."""
+
+    predictions: int | None
+    latencies_ns: IntArray
+    """Shape (n,): those with a known duration, in order of time."""
+    warm: BoolArray
+    """Same shape: not the first after a load."""
+    loads_ns: IntArray
+    """Loads not known to be cold."""
+    cold_loads_ns: IntArray
+    compute: Mapping[str, float] = field(default_factory=dict)
+    """Share of the time on all compute units that each had; empty where no execution was recorded."""
+    neural_engine_time: float | None = None
+    """Share of all prediction time."""
+    alone: BoolArray | None = None
+    """Shape (n,): no other prediction of the model was in flight."""
+    per_second: float | None = None
+
+    def of(self, population: Population) -> IntArray:
+        """Latencies of a population."""
+        if population is Population.ALL or (population is Population.WARM and not self.warm.any()):
+            return self.latencies_ns
+        if population is Population.ALONE:
+            return self.latencies_ns[:0] if self.alone is None else self.latencies_ns[self.warm & self.alone]
+        return self.latencies_ns[~self.warm if population is Population.FIRST else self.warm]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number."""
+
+    id: str
+    title: str
+    unit: str
+    """`ns`, `fps`, `share`, `count` or `/s`."""
+    formula: Callable[[Sample], float | None]
+    """None where it was not recorded, or where there are fewer values than it takes (`least`)."""
+    population: Population = Population.WARM
+    most_is_best: bool | None = False
+    """None where neither is better."""
+
+    @property
+    def label(self) -> str:
+        """Its title, with the population where it is not the default one."""
+        return self.title if self.population is Population.WARM else f"{self.title}, {self.population}"
+
+
+def least(level: float) -> int:
+    """Fewest values for a quantile, 1 / (1 - level) above the median: below it the quantile is just the largest value,
+    or lies between the largest two, and says nothing that the maximum does not."""
+    return 1 if level <= 0.5 else round(1 / (1 - level))
+
+
+def quantiles(values: IntArray, *levels: float) -> tuple[float | None, ...]:
+    """Quantiles by linear interpolation between neighboring values, shape (n,); None below `least`. O(n log n)."""
+    if not len(values):
+        return (None,) * len(levels)
+    found: FloatArray = np.quantile(values, levels)
+    return tuple(
+        value if len(values) >= least(level) else None for value, level in zip(found.tolist(), levels, strict=True)
+    )
+
+
+def median(values: IntArray) -> float | None:
+    """Median; None without values. O(n)."""
+    return float(np.median(values)) if len(values) else None
+
+
+def fast_enough(latency_ns: float | None) -> float | None:
+    """Frames per second that a latency is fast enough for, one prediction per frame: rounded down, below 10 to a tenth.
+    None without a latency."""
+    if not latency_ns:
+        return None
+    rate = 1e9 / latency_ns
+    return float(math.floor(rate)) if rate >= 10 else math.floor(rate * 10) / 10
+
+
+def latencies(predictions: pd.DataFrame) -> IntArray:
+    """Durations in ns, as latencies count them: shape (rows,). 0 where a prediction did not end. O(n)."""
+    rounded = np.rint(predictions["duration_ns"].to_numpy() / RESOLUTION_NS)
+    return np.asarray(rounded, dtype=np.int64) * RESOLUTION_NS
+
+
+def _latency(name: str, title: str, level: float, population: Population = Population.WARM) -> Quantity:
+    return Quantity(name, title, "ns", lambda sample: quantiles(sample.of(population), level)[0], population)
+
+
+def _rate(name: str, title: str, level: float, population: Population = Population.WARM) -> Quantity:
+    """Where each prediction is the first after a load, a frame needs the load too, so no rate follows."""
+
+    def formula(sample: Sample) -> float | None:
+        return fast_enough(quantiles(sample.of(population), level)[0]) if sample.warm.any() else None
+
+    return Quantity(name, title, "fps", formula, population, most_is_best=True)
+
+
+MODEL: Mapping[str, Quantity] = {
+    quantity.id: quantity
+    for quantity in (
+        Quantity("predictions", "predictions", "count", lambda sample: sample.predictions, most_is_best=None),
+        _latency("p50_ns", "median", 0.5),
+        _latency("p95_ns", "p95", 0.95),
+        _latency("p99_ns", "p99", 0.99),
+        _latency("all_p50_ns", "median", 0.5, Population.ALL),
+        _latency("all_p95_ns", "p95", 0.95, Population.ALL),
+        _latency("first_p50_ns", "median", 0.5, Population.FIRST),
+        Quantity("load_ns", "load", "ns", lambda sample: median(sample.loads_ns)),
+        Quantity("cold_load_ns", "cold load", "ns", lambda sample: median(sample.cold_loads_ns)),
+        _rate("fps", "fast enough for", 0.5),
+        _rate("fps_at_p95", "fast enough for, at p95", 0.95),
+        _rate("alone_fps", "fast enough for", 0.5, Population.ALONE),
+        Quantity("predictions_per_second", "predictions/s", "/s", lambda sample: sample.per_second, most_is_best=None),
+        Quantity(
+            "neural_engine_time",
+            "Neural Engine, share of time",
+            "share",
+            lambda sample: sample.neural_engine_time,
+            most_is_best=True,
+        ),
+        Quantity(
+            "neural_engine_compute",
+            "Neural Engine, share of compute",
+            "share",
+            lambda sample: sample.compute.get("ane"),
+            most_is_best=True,
+        ),
+    )
+}
+"""Numbers of one model in one recording, by id."""
+
+PLANNED = Quantity("planned_neural_engine", "on Neural Engine, plan", "share", lambda _: None, most_is_best=True)
+"""Share of the operations that a performance report places on the Neural Engine: never observed."""
+
+
+def quantities_of(sample: Sample) -> dict[str, float | None]:
+    """All numbers of a model, by id. O(n log n) in its predictions."""
+    return {name: quantity.formula(sample) for name, quantity in MODEL.items()}
