@@ -198,10 +198,10 @@ def model_columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
         _count("pred.\ncount", 0, lambda row: row.predictions.count),
         _time("pred.\nsum", 4, lambda row: row.predictions.total_ns if row.predictions.count else None),
         _time("pred.\nelapsed", 5, lambda row: _elapsed_ns(row.prediction), empty=""),
-        _time("all\nmean", 1, lambda row: row.predictions.mean_ns),
-        _of_one("all\nmax", 9, lambda row: row.prediction.max_ns if row.prediction else None),
-        _of_one("pred.\nmedian", 10, lambda row: row.quantities.get("p50_ns"), "p50_ns"),
+        _of_one("pred.\nmedian", 1, lambda row: row.quantities.get("p50_ns"), "p50_ns"),
         _of_one("pred.\np95", 8, lambda row: row.quantities.get("p95_ns"), "p95_ns"),
+        _time("all\nmean", 3, lambda row: row.predictions.mean_ns),
+        _of_one("all\nmax", 9, lambda row: row.prediction.max_ns if row.prediction else None),
     )
     return tuple(column for column in columns if column.title not in hidden)
 
