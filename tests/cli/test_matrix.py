@@ -96,4 +96,4 @@ def test_models_that_are_left_out_are_counted_everywhere(tracekit, samples, monk
     result = tracekit(*command.split(), *(several if command == "compare" else several[1:]), "--no-config")
     # The sample has five models: its scenario says so.
     assert "are left out of all counts" in " ".join((result.out + result.err).split())
-    assert "has 5 models" in " ".join((result.out + result.err).split())
+    assert "5 models: shown are the 3 with most time" in " ".join((result.out + result.err).split())
