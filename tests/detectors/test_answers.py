@@ -9,7 +9,7 @@ import pytest
 
 from support.handover import trace_of
 from tracekit import detectors
-from tracekit.detectors import Cost, Metric, above, cost_of, finding, reached, too_few_predictions, value_of
+from tracekit.detectors import Cost, Metric, above, cost_of, finding, reached, value_of
 from tracekit.detectors.answers import MAX_EVIDENCE
 from tracekit.detectors.views import model_views
 from tracekit.testing.rows import Model
@@ -87,6 +87,9 @@ def test_a_finding_without_a_cost_affects_no_time(scenario):
         (1, "1 prediction of this kind, 5 needed; others do not count."),
     ],
 )
-def test_too_few_predictions_are_counted(count, words):
-    answer = too_few_predictions("Net", count, 5, "of this kind", left_out="others do not count")
+def test_too_few_predictions_are_counted(scenario, count, words):
+    scenario.predict(Model("Net"), 0, MS)
+    (view,) = model_views(trace_of(scenario))
+    answer = view.too_few_predictions(count, 5, "of this kind", left_out="others do not count")
+    assert answer.model == "Net"
     assert answer.reason.startswith(words)

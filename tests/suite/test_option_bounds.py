@@ -11,6 +11,7 @@ from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.framework import RecordingDetector
 from tracekit.detectors.options import configure, option_infos
 from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.runner import answer_of
 from tracekit.detectors.views import model_views
 from tracekit.errors import UsageError
 from tracekit.testing import Draws
@@ -48,4 +49,4 @@ def test_whatever_an_option_may_be_set_to_is_judged_without_error(request, modul
                 continue
             options = configure([detector], settings)[detector.id]
             for model, about in seen:
-                check_outcome(detector.detect(about, options), model)
+                check_outcome(answer_of(detector, about, options), model)

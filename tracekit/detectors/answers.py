@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from tracekit.analysis.code import core_ml_time
 from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import ModelView
-from tracekit.detectors.outcomes import Cost, Evidence, EvidenceColumns, Finding, InsufficientData, NotApplicable
+from tracekit.detectors.outcomes import Cost, Evidence, EvidenceColumns, Finding
 from tracekit.intervals import Intervals
-from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.units import format_count
+from tracekit.trace.trace import Trace
 
 if TYPE_CHECKING:
+    from typing import Required, Unpack
+
     import pandas as pd
 
     from tracekit.analysis.code import CallSite
+    from tracekit.detectors.model_view import ModelView
     from tracekit.detectors.outcomes import Metric
-    from tracekit.trace.trace import Trace
 
 MAX_EVIDENCE = 50
 """Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""
@@ -31,23 +31,25 @@ RECORD_EARLIER = "Start recording before the app loads its models: Core ML emits
 """Advice where rows have no model name."""
 
 
-def finding(
-    model: str | None,
-    summary: str,
-    metrics: tuple[Metric, ...],
-    *,
-    rows: pd.DataFrame,
-    cost: Cost | None = None,
-    affected: Intervals | None = None,
-    call_sites: tuple[CallSite, ...] = (),
-    fix: str = "",
-    missed: float | None = None,
-) -> Finding:
-    """A finding that rows of an event frame show, and the code of the app behind it.
+class Shown(TypedDict, total=False):
+    """What a finding shows beside its summary and its metrics."""
 
-    `affected` says where the time of the cost lies; without it, that is the time that the rows cover. `fix` is
-    Markdown, where more can be said than the detector says in general; `missed` as in `Finding`. O(n log n).
-    """
+    rows: Required[pd.DataFrame]
+    """Rows of an event frame."""
+    cost: Cost | None
+    affected: Intervals
+    """Where the time of the cost lies; without it, that is the time that the rows cover."""
+    call_sites: tuple[CallSite, ...]
+    """Code of the app behind it."""
+    fix: str
+    """Markdown, where more can be said than the page says in general."""
+    missed: float
+    """As in `Finding`."""
+
+
+def finding(model: str | None, summary: str, metrics: tuple[Metric, ...], **shown: Unpack[Shown]) -> Finding:
+    """A finding that rows of an event frame show. O(n log n)."""
+    rows, cost, affected = shown["rows"], shown.get("cost"), shown.get("affected")
     if affected is None:
         affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
     return Finding(
@@ -58,9 +60,9 @@ def finding(
         evidence_of(rows),
         len(rows),
         affected,
-        call_sites,
-        fix=fix,
-        missed=missed,
+        shown.get("call_sites", ()),
+        fix=shown.get("fix", ""),
+        missed=shown.get("missed"),
         all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
     )
 
@@ -100,10 +102,10 @@ def cost_of(
     `words` begin the sentence that says how it was worked out, `note` are further sentences. `once` and
     `longest_wait_ns` as in `Cost`. O(n log n).
     """
-    if isinstance(seen, ModelView):
-        spent_ns, whose = covered_ns(seen.loads, seen.compiles, seen.predictions), "the model's"
-    else:
+    if isinstance(seen, Trace):
         spent_ns, whose = core_ml_time(seen), "all"
+    else:
+        spent_ns, whose = covered_ns(seen.loads, seen.compiles, seen.predictions), "the model's"
     # Work beside these calls, or of calls that samples do not show, belongs to them too.
     share = ns / max(spent_ns, ns, 1)
     basis = f"{words}, as a share of the time covered by {whose} loads, compilations and predictions."
@@ -129,41 +131,3 @@ def all_reached(metrics: tuple[Metric, ...]) -> bool:
 def value_of(metrics: tuple[Metric, ...], name: str) -> float:
     """The value of the metric of this name; 0 where it could not be measured. Raises KeyError for other names."""
     return metric_of(metrics, name).value or 0
-
-
-def no_prediction(model: str | None) -> NotApplicable:
-    """The answer where there is no prediction to evaluate."""
-    return NotApplicable(model, "No prediction was recorded.")
-
-
-def units_not_recorded(
-    model: str | None, trace: Trace, *, before: str = "", after: str = ""
-) -> InsufficientData | None:
-    """The answer where the work of the Neural Engine or the GPU was not recorded or cannot be read, as coverage words
-    it between `before` and `after`; None where both were recorded."""
-    entries = [entry for entry in map(trace.coverage_of, (NEURAL_ENGINE, GPU)) if not entry.recorded]
-    if not entries:
-        return None
-    reason = f"{before}{' '.join(entry.conclusion for entry in entries)}{after}"
-    return InsufficientData(model, reason, " ".join(dict.fromkeys(entry.advice for entry in entries)))
-
-
-def too_few_predictions(
-    model: str | None,
-    count: int,
-    needed: int,
-    which: str = "",
-    *,
-    adjective: str = "",
-    left_out: str = "",
-    record: str = RECORD_LONGER,
-) -> InsufficientData:
-    """`3 comparable predictions with GPU work, 10 needed.`
-
-    `adjective` and `which`, before and after the noun, set these predictions apart; the clause `left_out` says which
-    others do not count.
-    """
-    noun = f"{adjective and f'{adjective} '}prediction"
-    counted = format_count(count, noun) if count else f"No {noun}s"
-    reason = f"{counted}{which and f' {which}'}, {needed} needed{left_out and f'; {left_out}'}."
-    return InsufficientData(model, reason, record)

@@ -7,109 +7,22 @@ could look at all, so a detector never has to abstain for lack of a table that i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-import numpy as np
+from tracekit.detectors.outcomes import Answering, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
-
-    from tracekit.analysis.breakdown import Breakdown
-    from tracekit.analysis.loads import Uses
-    from tracekit.analysis.neural_engine_queue import EngineWaits
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.detectors.model_view import ModelView
     from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.pages import Page
     from tracekit.detectors.patterns import Pattern
     from tracekit.model_files import ModelFile, Target
-    from tracekit.model_files.performance import PerformanceReport
     from tracekit.trace.trace import Trace
 
 Options = TypeVar("Options")
-
-
-@dataclass(frozen=True)
-class ModelView:
-    """What a detector sees of one model that the app called. Every frame is sorted by start and keeps its index.
-
-    What several detectors ask for is worked out for the first and kept.
-
-    In `data`, `compute` and `hardware` the column `prediction` names a row of `predictions`: what happened in the
-    stages of a pipeline is linked to the pipeline's own prediction. Rows of the model that lie in no single one of its
-    predictions are there too, with `prediction` null.
-    """
-
-    name: str
-    trace: Trace
-    loads: pd.DataFrame
-    """Its load rows of the Activity lane."""
-    compiles: pd.DataFrame
-    """Its compilation rows of the Activity lane."""
-    predictions: pd.DataFrame
-    """Its prediction rows of the Activity lane, level `top`."""
-    data: pd.DataFrame
-    """Data rows of the model and, for a pipeline, of its stages."""
-    compute: pd.DataFrame
-    """Compute rows, chosen and linked in the same way."""
-    hardware: pd.DataFrame
-    """Neural Engine, GPU and MPS rows that belong to the model, by their label or by time; `attribution` says how
-    sure that is. Work of others is not among them."""
-    breakdowns: Breakdown
-    """Breakdown of the predictions of all models."""
-
-    @property
-    def model_file(self) -> ModelFile | None:
-        """Facts of the model's file; None without one. The outcome must not depend on it, only what is said."""
-        return self.trace.model_file(self.name)
-
-    @property
-    def performance_report(self) -> PerformanceReport | None:
-        """The model's performance report; None without one. The outcome must not depend on it, only what is said."""
-        return self.trace.performance_report(self.name)
-
-    @cached_property
-    def breakdown(self) -> Breakdown:
-        """Breakdown of this model's predictions, in their order. O(predictions)."""
-        return self.breakdowns.of(self.predictions.index)
-
-    @cached_property
-    def warm(self) -> BoolArray:
-        """Shape (predictions,): the prediction is not the first on a load of its model. O(n log n)."""
-        warm = np.ones(len(self.predictions), np.bool_)
-        warm[self.uses.first[self.uses.load >= 0]] = False
-        return warm
-
-    @cached_property
-    def processes(self) -> IntArray:
-        """Shape (predictions,): the process that hardware rows name for the prediction; -1 where none does."""
-        from tracekit.analysis.instances import processes_of
-
-        return processes_of(self.predictions, self.hardware)
-
-    @cached_property
-    def uses(self) -> Uses:
-        """Predictions by process, instance and load. O(n log n)."""
-        from tracekit.analysis.loads import uses_of_loads
-
-        return uses_of_loads(self.loads, self.predictions, self.processes)
-
-    @cached_property
-    def engine_rows(self) -> pd.DataFrame:
-        """Execution rows of the Neural Engine in `hardware`, with the columns that `engine_executions` leaves."""
-        from tracekit.analysis.neural_engine_queue import engine_executions
-
-        return engine_executions(self.hardware)
-
-    @cached_property
-    def engine_waits(self) -> EngineWaits:
-        """Times in which its predictions waited for the Neural Engine."""
-        from tracekit.analysis.neural_engine_queue import engine_waits
-
-        return engine_waits(self.trace, self.predictions, self.data, self.compute, self.hardware)
+Precondition = Callable[["ModelView", Any], "Outcome | None"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +69,9 @@ class Metadata(Generic[Options]):
 class Detector(Metadata[Options]):
     """One antipattern that a model can have."""
 
+    asks: tuple[Precondition, ...] = ()
+    """What is asked first, in this order (`tracekit.detectors.preconditions`): the first answer stands, and the rule
+    looks only at models that gave none."""
     detect: Callable[[ModelView, Options], Outcome]
 
 
@@ -170,12 +86,21 @@ class RecordingDetector(Metadata[Options]):
 
 
 @dataclass(frozen=True, slots=True)
-class InspectedModel:
+class InspectedModel(Answering):
     """What a detector sees of a model file."""
 
     model: ModelFile
     target: Target | None
     """The system that it shall load on, where the user named one."""
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.model.name
+
+    def finding(self, summary: str, *, fix: str = "") -> Finding:
+        """The antipattern is there; `fix` as in `Finding`."""
+        return Finding(self.name, summary, (), None, (), fix=fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import CallSite
@@ -185,6 +185,30 @@ class DetectorFailed:
 
 
 Outcome = Finding | Passed | NotApplicable | InsufficientData | DetectorFailed
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str:
+        """Base name of the model."""
+
+
+class Answering:
+    """What is asked about one model, by whose `name` it answers."""
+
+    __slots__ = ()
+
+    def passed(self: _Named, summary: str, metrics: tuple[Metric, ...] = ()) -> Passed:
+        """Looked, with enough data, and it is not there."""
+        return Passed(self.name, summary, metrics)
+
+    def not_applicable(self: _Named, reason: str) -> NotApplicable:
+        """It cannot occur here."""
+        return NotApplicable(self.name, reason)
+
+    def unknown(self: _Named, reason: str, record: str) -> InsufficientData:
+        """Not evaluated: what is missing, and what to record."""
+        return InsufficientData(self.name, reason, record)
 
 
 OUTCOME_NAMES: dict[type[Outcome], str] = {

@@ -125,6 +125,8 @@ def _settled(detector: AnyDetector, package: str) -> AnyDetector:
     )
     lists: dict[str, Any] = {name: tuple(map(_text, getattr(detector, name))) for name in _LISTS}
     kind: Any = RecordingDetector if isinstance(detector, RecordingDetector) else Detector
+    if isinstance(detector, Detector):
+        lists["asks"] = tuple(detector.asks)
     copied: AnyDetector = kind(
         id=str.__str__(detector.id),
         page=page,

@@ -158,12 +158,22 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData |
     return None
 
 
+def answer_of(detector: AnyDetector, seen: Any, options: Any) -> Outcome:
+    """What a detector says of what it sees, a `ModelView` or the `Trace`, or why its preconditions keep it from
+    looking."""
+    for asks in detector.asks if isinstance(detector, Detector) else ():
+        outcome = asks(seen, options)
+        if outcome is not None:
+            return outcome
+    # What a view or the trace is, is for the two classes of detectors to say.
+    return detector.detect(seen, options)
+
+
 def _detect(detector: AnyDetector, seen: Any, options: Any, model: str | None) -> Outcome:
     """The answer of one detector; whatever its function raises becomes an outcome, so that the others still run."""
 
     def answer() -> Outcome:
-        # What a view or the trace is, is for the two classes of detectors to say.
-        outcome: Outcome = detector.detect(seen, options)
+        outcome = answer_of(detector, seen, options)
         check_outcome(outcome, model)
         return outcome
 

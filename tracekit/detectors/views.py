@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
-from tracekit.detectors.framework import ModelView
+from tracekit.detectors.model_view import ModelView
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import categorical, fixed, is_any, or_minus_one, rows_at, rows_where, texts_in
 from tracekit.trace.pipelines import top_predictions

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tracekit.analysis.autoregression import opens_sequence
+from tracekit.detectors import ModelView
 from tracekit.detectors.shared.comparable_predictions import comparable_calls
 from tracekit.detectors.views import model_views
 from tracekit.recording import open_recording
@@ -16,6 +17,7 @@ from tracekit.trace.build import build_trace
 
 MS = 1_000_000
 MODEL, OTHER = Model("Segmenter"), Model("Other")
+VIEW = ModelView("Segmenter", *[None] * 8)
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def test_what_was_left_out_says_what_to_record(scenario, calls_of):
         scenario.load(MODEL, start, 10 * MS)
         scenario.predict(MODEL, start + 20 * MS, 9 * MS)
     scenario.predict(MODEL, 2_440 * MS, 9 * MS)
-    answer = calls_of(scenario).too_few("Segmenter", 20)
+    answer = calls_of(scenario).too_few(VIEW, 20)
     assert answer.reason.startswith("Most predictions are the first after a load")
     assert answer.record == "Keep the model loaded between predictions and record again."
 
@@ -56,7 +58,7 @@ def test_what_was_left_out_says_what_to_record(scenario, calls_of):
 def test_overlapping_calls_ask_for_one_at_a_time(scenario, calls_of):
     for index in range(21):
         scenario.predict(MODEL, 10 * index * MS, 15 * MS)
-    answer = calls_of(scenario).too_few("Segmenter", 20)
+    answer = calls_of(scenario).too_few(VIEW, 20)
     assert answer.reason.startswith("Most predictions overlap")
     assert answer.record == "Record a phase without overlapping predictions."
 
@@ -73,7 +75,7 @@ def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
     scenario.load(MODEL, 0, 10 * MS)
     for index in range(calls + 1):
         scenario.predict(MODEL, (20 + 20 * index) * MS, 5 * MS)
-    answer = calls_of(scenario).too_few("Segmenter", 20)
+    answer = calls_of(scenario).too_few(VIEW, 20)
     assert (answer.reason, answer.record) == (reason, "Record longer, with more predictions.")
 
 
@@ -81,7 +83,7 @@ def test_predictions_that_overlap_are_to_be_recorded_alone(scenario, calls_of):
     for index in range(3):
         scenario.predict(Model(MODEL.base, index), (20 + 4 * index) * MS, 5 * MS)
     scenario.predict(MODEL, 90 * MS, 5 * MS)
-    assert calls_of(scenario).too_few("Segmenter", 20).record == "Record longer, without overlapping predictions."
+    assert calls_of(scenario).too_few(VIEW, 20).record == "Record longer, without overlapping predictions."
 
 
 def gpu_calls(scenario, lengths):

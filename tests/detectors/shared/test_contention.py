@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
+from tracekit.detectors import ModelView
 from tracekit.detectors.outcomes import InsufficientData, Passed
-from tracekit.detectors.shared.contention import ContentionOptions, ContentionWords, Met, met_others, slowed_down
+from tracekit.detectors.shared.contention import ContentionWords, Met, met_others, slowed_down
+from tracekit.detectors.shared.options import ContentionOptions
 
-NET = SimpleNamespace(name="Net")
+NET = ModelView("Net", *[None] * 8)
 OPTIONS = ContentionOptions(overlap_share=0.2, calm_share=0.05)
 WORDS = ContentionWords("GPU", "the GPU drew", "the GPU draws", "Draw less.", "Games are not recorded.")
 

@@ -6,9 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.code import conversions
-from tracekit.detectors import Outcome, RecordingDetector, Trace, format_count, format_share
-from tracekit.detectors.pages import page_beside
-from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work, min_samples_option, share_option
+from tracekit.detectors import (
+    Outcome,
+    RecordingDetector,
+    Trace,
+    format_count,
+    format_share,
+    page_beside,
+)
+from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work
+from tracekit.detectors.shared.options import min_samples_option, share_option
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import AppWork

@@ -19,14 +19,15 @@ from tracekit.detectors import (
     RecordingDetector,
     Trace,
     above,
+    categorical,
     finding,
     format_count,
     is_any,
-    no_prediction,
     page_beside,
+    rows_at,
+    rows_where,
 )
 from tracekit.detectors.shared.wording import listed
-from tracekit.trace.frames import categorical, rows_at, rows_where
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
@@ -45,7 +46,7 @@ def detect(trace: Trace, _: Options) -> Outcome:
     activity = rows_where(trace.activity, is_any(trace.activity["level"], Level.TOP))
     calls = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION))
     if calls.empty:
-        return no_prediction(None)
+        return NotApplicable(None, "No prediction was recorded.")
     loads = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS))
     firsts, unnamed = _unseen(calls, loads), rows_where(calls, categorical(calls["model"]).codes < 0)
     names = [str(name) for name in firsts["model"]]

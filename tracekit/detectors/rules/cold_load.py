@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,37 +10,28 @@ from tracekit.analysis.code import sites_of
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
 from tracekit.detectors import (
+    BoolArray,
     Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelFile,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_load,
     cost_of,
     covered_ns,
-    finding,
+    format_bytes,
     format_count,
     format_time,
     option,
     page_beside,
+    rows_where,
 )
-from tracekit.detectors.shared.load_options import (
-    called,
-    hang_share_option,
-    max_delay_option,
-    perhaps_warmed_up,
-    warm_up_pause_option,
-    without_load,
-)
+from tracekit.detectors.shared.load_options import called, perhaps_warmed_up
+from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.planned import of_load
-from tracekit.trace.frames import rows_where
-from tracekit.units import format_bytes
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
-    from tracekit.model_files import ModelFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +54,6 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for loads that prepared the model for the device while a call or the main thread waited."""
     loads = view.loads
-    if loads.empty:
-        return without_load(view, "whether it came from the cache")
     rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     known = cold_loads(loads, view.trace, rule)
     long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
@@ -82,7 +70,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if ((known.cold | known.unknown) & perhaps).any():
         longest = format_time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
         return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
-    return Passed(view.name, _nobody_waits(view, known), metrics)
+    return view.passed(_nobody_waits(view, known), metrics)
 
 
 def _metrics(view: ModelView, known: ColdLoads, felt: BoolArray, options: Options) -> tuple[Metric, ...]:
@@ -119,8 +107,7 @@ def _finding(
             f"longest {format_time(longest)})"
         )
     summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen) + _size(view.model_file) + of_load(view)
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=summary,
         metrics=metrics,
         cost=cost_of(
@@ -167,8 +154,7 @@ def _size(model: ModelFile | None) -> str:
 
 def _undecided(view: ModelView, chosen: BoolArray) -> InsufficientData:
     longest = int(view.loads["duration_ns"].to_numpy()[chosen].max())
-    return InsufficientData(
-        view.name,
+    return view.unknown(
         f"The app waited for a load of {format_time(longest)}, but the recording does not show whether the model was "
         "specialized or loaded from the cache.",
         "Record two launches in a row: if the second load is much shorter, the first one specialized the model. On "
@@ -196,5 +182,6 @@ DETECTOR = Detector(
     uses=("Neural Engine", "Hangs", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,
+    asks=(any_load("whether it came from the cache"),),
     detect=detect,
 )

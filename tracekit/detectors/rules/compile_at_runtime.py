@@ -12,23 +12,20 @@ from tracekit.detectors import (
     Attribution,
     Detector,
     Finding,
-    InsufficientData,
     Kind,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
     cost_of,
     covered_ns,
-    finding,
     format_count,
     format_time,
     is_any,
     option,
     page_beside,
+    rows_where,
 )
-from tracekit.trace.frames import rows_where
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +67,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
         if len(again) and _several_models(view):
-            return InsufficientData(
-                view.name,
+            return view.unknown(
                 f"Compiled {len(compiles)} times, but several models share this name: their predictions copy "
                 "different numbers of inputs or run in different processes. Which model each compilation belongs to "
                 "is not recorded.",
@@ -79,13 +75,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
             )
         return _finding(view, again, programs_again, repeated_ns, metrics)
     if len(compiles) == 1 and covered_ns(compiles) >= options.min_lost_ms * 1e6:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Compiled once, in {format_time(covered_ns(compiles))}; one launch does not show whether this happens at "
             "every launch. A downloaded model needs one compilation, a model shipped with the app none.",
             "Record a second launch: if the app compiles again, it does not keep the result.",
         )
-    return Passed(view.name, _passed(view, programs), metrics)
+    return view.passed(_passed(view, programs), metrics)
 
 
 def _several_models(view: ModelView) -> bool:
@@ -129,8 +124,7 @@ def _finding(
         count = int(programs["label"].value_counts().max()) + 1
         parts.append(f"{'the' if parts else 'The'} same part was compiled for the Neural Engine {count:,} times")
     rows = pd.concat([again, programs])
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=f"{', and '.join(parts)}; all but the first took {format_time(repeated_ns)} in total.",
         metrics=metrics,
         cost=cost_of(view, repeated_ns, "Time covered by the compilations after the first one", once=True),

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.analysis.device_switches import SHORT_CPU_NS, device_runs_of
 from tracekit.detectors import (
+    DEVICE_NAMES,
     Detector,
     Finding,
     InsufficientData,
@@ -16,26 +17,21 @@ from tracekit.detectors import (
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     cost_of,
-    finding,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
     reached,
-    too_few_predictions,
+    rows_where,
     value_of,
 )
-from tracekit.detectors.answers import units_not_recorded
 from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import order_words, record_alone
-from tracekit.trace.events import DEVICE_NAMES
-from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,8 +64,6 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions whose main unit is interrupted by others again and again."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     frame = view.breakdown.frame
     has_handoffs = frame["handoffs"].notna().to_numpy() & (frame["duration_ns"].to_numpy() > 0)
     rows = rows_where(view.predictions, has_handoffs)
@@ -87,15 +81,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
         metric = above("hand-offs per prediction (median)", usual, "count", options.changes)
         words = f"Half of the predictions have {format_count(round(usual), 'hand-off')} or fewer"
         words = words if usual else "The work stays on one compute unit"
-        return Passed(view.name, f"{words}.{of_hand_offs(view)}", (metric,))
+        return view.passed(f"{words}.{of_hand_offs(view)}", (metric,))
     share = int(_interruptions(runs).durations.sum()) / int(rows["duration_ns"].sum())
     metrics = (
         above("hand-offs per prediction (median)", usual, "count", options.changes),
         above("main unit interrupted", share, "share", options.interrupted_share),
     )
     if not reached(metrics, "main unit interrupted") or not share:
-        return Passed(
-            view.name,
+        return view.passed(
             f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
             f"{DEVICE_NAMES[runs.main_unit]} for only {format_share(share)} of the time.{of_hand_offs(view)}",
             metrics,
@@ -106,11 +99,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
     """What to say where too few predictions show which units worked in them."""
     after = f"{of_rows(view)}{of_hand_offs(view)}"
-    not_recorded = units_not_recorded(view.name, view.trace, after=after)
+    not_recorded = view.units_not_recorded(after=after)
     if known < len(view.predictions) and not_recorded is not None:
         return not_recorded
-    return too_few_predictions(
-        view.name,
+    return view.too_few_predictions(
         known,
         options.min_predictions,
         "with known compute units",
@@ -132,8 +124,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
     mean = int(interruptions.durations.sum()) / len(view.predictions)
     changes = value_of(metrics, "hand-offs per prediction (median)")
     share = format_share(value_of(metrics, "main unit interrupted"))
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"Half of the predictions have {changes:.0f} or more hand-offs (mostly "
             f"{order_words(runs.usual_order())}). They interrupt the {main}, which does most of the work, for "
@@ -158,5 +149,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -10,18 +10,14 @@ from tracekit.detectors import (
     Cost,
     Detector,
     Finding,
-    InsufficientData,
     Metric,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
     above,
-    finding,
+    any_prediction,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
 )
@@ -57,22 +53,18 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that pile up and slow each other down."""
     count = len(view.predictions)
-    if count == 0:
-        return no_prediction(view.name)
     if count <= options.limit:
-        return NotApplicable(
-            view.name, f"Only {format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
+        return view.not_applicable(
+            f"Only {format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
         )
     concurrency = summarize_concurrency(view.predictions, options.limit)
     if not concurrency.busy_ns:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"None of {format_count(count, 'prediction')} has a duration, so it is unknown how many overlap.",
             "Record again, and stop only after the predictions have ended.",
         )
     if concurrency.max_depth > options.limit and count < options.min_predictions:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Up to {concurrency.max_depth} in flight, but only {format_count(count, 'prediction')}; "
             f"{options.min_predictions} needed.",
             RECORD_LONGER,
@@ -80,19 +72,18 @@ def detect(view: ModelView, options: Options) -> Outcome:
     slowdown = _slowdown(concurrency, options)
     metrics = _metrics(concurrency, slowdown, options)
     if concurrency.share_above < options.busy_share or concurrency.max_depth <= options.limit:
-        return Passed(view.name, _rarely_above(concurrency), metrics)
+        return view.passed(_rarely_above(concurrency), metrics)
     if slowdown is not None:
         if slowdown >= options.slowdown:
             return _finding(view, concurrency, slowdown, metrics)
-        return Passed(
-            view.name, f"Up to {concurrency.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
+        return view.passed(
+            f"Up to {concurrency.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
     deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
     # Several instances may well run on different devices, where depth alone shows nothing.
     if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
         return _finding(view, concurrency, slowdown, metrics)
-    return InsufficientData(
-        view.name,
+    return view.unknown(
         f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow each "
         "other down.",
         "For comparison, record a phase without overlapping predictions.",
@@ -142,8 +133,7 @@ def _finding(
     else:
         summary += "Too few ran alone to tell how much that slows them down."
     rows = view.predictions[concurrency.is_above]
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=summary,
         metrics=metrics,
         cost=Cost(
@@ -170,5 +160,6 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

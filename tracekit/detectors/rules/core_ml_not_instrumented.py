@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.code import Api, all_sites
 from tracekit.detectors import (
+    CORE_ML,
+    GPU,
+    NEURAL_ENGINE,
     Attribution,
     Finding,
     InsufficientData,
@@ -16,6 +19,7 @@ from tracekit.detectors import (
     Outcome,
     Passed,
     RecordingDetector,
+    TableState,
     Trace,
     above,
     covered_ns,
@@ -25,11 +29,9 @@ from tracekit.detectors import (
     option,
     page_beside,
     reached,
+    texts_in,
 )
 from tracekit.detectors.shared.wording import listed
-from tracekit.recording.table import TableState
-from tracekit.trace.frames import texts_in
-from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

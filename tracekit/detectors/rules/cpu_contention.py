@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.detectors import (
+    BoolArray,
     Detector,
+    FloatArray,
+    IntArray,
     Intervals,
     Kind,
     ModelView,
-    NotApplicable,
     Outcome,
     Passed,
     Trace,
+    any_prediction,
+    cached_by_trace,
     format_share,
     is_any,
-    no_prediction,
     option,
     page_beside,
+    rows_where,
+    union_length_by_group,
 )
 from tracekit.detectors.shared.comparable_latency import judged_apart
 from tracekit.detectors.shared.competing_work import certainty_of_longer, time_by_model
-from tracekit.detectors.shared.contention import (
-    ContentionOptions,
-    ContentionWords,
-    Met,
-    contention_finding,
-    met_others,
-    slowed_down,
-)
-from tracekit.intervals import union_length_by_group
-from tracekit.trace.cache import cached_by_trace
-from tracekit.trace.frames import rows_where
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.detectors.shared.contention import ContentionWords, Met, contention_finding, met_others, slowed_down
+from tracekit.detectors.shared.options import ContentionOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +81,16 @@ class Calls:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     computed = view.compute
     cpu_rows = rows_where(
         computed, is_any(computed["kind"], Kind.CPU_COMPUTE) & computed["prediction"].notna().to_numpy()
     )
     if cpu_rows.empty:
-        return NotApplicable(view.name, "None of the recorded work ran on the CPU.")
+        return view.not_applicable("None of the recorded work ran on the CPU.")
     every = _cpu_work(view.trace)
     mine = every.index.isin(view.compute.index)
     if mine.all():
-        return NotApplicable(view.name, f"No other model of the app used the CPU. {_UNKNOWN}")
+        return view.not_applicable(f"No other model of the app used the CPU. {_UNKNOWN}")
     others = every[~mine]
     return judged_apart(view, lambda chosen: _judged(view, cpu_rows, others, chosen, options))
 
@@ -113,7 +103,7 @@ def _judged(
     part = float(np.median(calls.cpu_ns / calls.durations)) if len(calls.rows) else 1.0
     if part < options.cpu_share:
         words = f"CPU work is {format_share(part)} of prediction time, too little to slow predictions down much."
-        return NotApplicable(view.name, words)
+        return view.not_applicable(words)
     met = met_others(view, calls.rows, calls.overlap, options, _WORDS)
     return _compared(view, calls, met, (cpu_rows, others), options) if isinstance(met, Met) else met
 
@@ -204,5 +194,6 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,30 +13,25 @@ from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
     Finding,
-    InsufficientData,
+    IntArray,
     Intervals,
     Kind,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     below,
     cost_of,
     covered_ns,
-    finding,
     format_count,
     format_time,
     is_any,
-    no_prediction,
     option,
+    or_minus_one,
     page_beside,
 )
 from tracekit.detectors.shared.reloads import beside_cold
-from tracekit.trace.frames import or_minus_one
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +71,19 @@ def _doubled(instances: Instances, options: Options) -> bool:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for instances that take turns, and for loads that only another load's instance was used after."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     rows = (view.loads, view.predictions)
     numbers = np.concatenate([or_minus_one(frame["instance"]) for frame in rows])
     numbers = np.unique(numbers[numbers >= 0])
     if not len(numbers) and len(view.loads) > 1:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"{len(view.loads):,} loads, but the model names have no instance numbers.",
             "Record with Xcode 16 or later, which numbers instances, or count in the code how often the model is "
             "created.",
         )
     if len(view.loads) <= 1 and len(numbers) <= 1:
-        return Passed(view.name, "Only one instance was recorded.")
+        return view.passed("Only one instance was recorded.")
     if len(view.predictions) < options.min_predictions:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Loaded several times, but only {format_count(len(view.predictions), 'prediction')}; "
             f"{options.min_predictions} needed.",
             RECORD_LONGER,
@@ -118,19 +108,17 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
     # Loads name no process: where several may have been recorded, each has loads of its own.
     elsewhere = view.trace.run.target.kind == "all-processes"
     if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             "All processes were recorded, and the rows do not show which process each instance belongs to.",
             "Record only the app (--attach or --launch).",
         )
     if _pointless(instances, options) and instances.spread is None:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             "Several instances alternate, but each has too few predictions to tell whether they do the same work.",
             "Record longer, with more predictions of each instance.",
         )
     if not doubled and not len(unused):
-        return Passed(view.name, _purpose(instances, known, options), metrics)
+        return view.passed(_purpose(instances, known, options), metrics)
     return _finding(view, instances, unused[: 0 if elsewhere else None], metrics, options)
 
 
@@ -189,8 +177,7 @@ def _finding(
     words = "; ".join(parts)
     time = f"the unnecessary loads took {format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory, which is not recorded.",
         metrics=metrics,
         cost=cost_of(view, cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
@@ -205,5 +192,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

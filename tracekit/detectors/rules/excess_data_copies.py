@@ -14,18 +14,19 @@ from tracekit.detectors import (
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     cost_of,
-    finding,
     format_count,
     format_share,
     format_time,
+    least_mean,
+    least_predictions,
     option,
     page_beside,
 )
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
-from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
+from tracekit.detectors.shared.options import min_calls_option, min_mean_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,6 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that spend much of their time in the Data lane."""
-    reason = not_evaluated(view, options.min_predictions, options.min_mean_ms)
-    if reason is not None:
-        return reason
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarize_copies(
         view.predictions,
@@ -79,7 +77,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         if summary.covered_ns + summary.outside_ns >= options.copy_share * summary.predicted_ns and summary.outside_ns:
             return _unplaced(view, summary)
         text = f"Copies take {format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
-        return Passed(view.name, text, metrics)
+        return view.passed(text, metrics)
     return _finding(view, summary, metrics)
 
 
@@ -87,8 +85,7 @@ def _unplaced(view: ModelView, summary: CopySummary) -> InsufficientData:
     """The answer where copies that might matter cannot be set against a prediction."""
     rows = format_count(summary.outside_count, "copy row is", "copy rows are")
     inside = f", plus {format_time(summary.covered_ns)} inside" if summary.covered_ns else ""
-    return InsufficientData(
-        view.name,
+    return view.unknown(
         f"{rows} outside all predictions ({format_time(summary.outside_ns)}{inside}), so their share is unknown.",
         "Start recording before the model loads, and stop after its predictions have ended.",
     )
@@ -119,8 +116,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
     interface = interface_of(view)
     rows = view.data.loc[summary.rows]
     copied = Intervals.from_rows(rows).union()
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=f"{text}{of_finding(interface)}",
         metrics=metrics,
         cost=cost_of(
@@ -177,5 +173,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     caused_by=("float-conversion", "state-copies"),
     options=Options,
+    asks=(any_prediction, least_predictions, least_mean),
     detect=detect,
 )

@@ -14,18 +14,19 @@ from tracekit.detectors import (
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     cost_of,
-    finding,
     format_share,
     format_time,
+    least_mean,
+    least_predictions,
     option,
     page_beside,
     reached,
 )
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed, of_unclear
-from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
+from tracekit.detectors.shared.options import min_calls_option, min_mean_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,6 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that convert their inputs and outputs."""
-    reason = not_evaluated(view, options.min_predictions, options.min_mean_ms)
-    if reason is not None:
-        return reason
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarize_conversions(view.predictions, view.data, min_ns=round(options.min_cast_us * 1e3))
     metrics = (
@@ -69,13 +67,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
     ):
         return _unclear(view, summary)
     text = f"Conversions take {format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
-    return Passed(view.name, text, metrics)
+    return view.passed(text, metrics)
 
 
 def _unclear(view: ModelView, summary: ConversionSummary) -> InsufficientData:
     """The answer where rows that might convert could decide."""
-    return InsufficientData(
-        view.name,
+    return view.unknown(
         f"Output transformations and Neural Engine data copies take {format_time(summary.unclear_ns)} "
         f"({format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without data casts, it is "
         f"unknown whether they convert types or only move data.{of_unclear(interface_of(view))}",
@@ -90,8 +87,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     converted = Intervals.from_rows(rows).union()
     interface = interface_of(view)
     often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"Type conversion takes {format_time(summary.covered_ns / count)} of each "
             f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction{often}: "
@@ -118,5 +114,6 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
+    asks=(any_prediction, least_predictions, least_mean),
     detect=detect,
 )

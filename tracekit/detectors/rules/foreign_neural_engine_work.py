@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.detectors import (
+    MAX_OUTSIDE_SHARE,
+    NEURAL_ENGINE,
     Attribution,
     Finding,
     InsufficientData,
@@ -15,6 +17,8 @@ from tracekit.detectors import (
     Outcome,
     Passed,
     RecordingDetector,
+    SharingState,
+    TableState,
     Trace,
     above,
     covered_ns,
@@ -25,12 +29,9 @@ from tracekit.detectors import (
     option,
     page_beside,
     reached,
+    rows_where,
     value_of,
 )
-from tracekit.recording.table import TableState
-from tracekit.trace.frames import rows_where
-from tracekit.trace.instruments.catalogue import NEURAL_ENGINE
-from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,33 +11,27 @@ import pandas as pd
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.detectors import (
     Attribution,
+    BoolArray,
     Detector,
+    FloatArray,
+    IndexArray,
+    IntArray,
     Intervals,
     Kind,
     ModelView,
-    NotApplicable,
     Outcome,
     Passed,
+    any_prediction,
     format_share,
     is_any,
-    no_prediction,
     option,
+    or_minus_one,
     page_beside,
 )
 from tracekit.detectors.shared.comparable_latency import judged_apart
 from tracekit.detectors.shared.competing_work import certainty_of_longer
-from tracekit.detectors.shared.contention import (
-    ContentionOptions,
-    ContentionWords,
-    Met,
-    contention_finding,
-    met_others,
-    slowed_down,
-)
-from tracekit.trace.frames import or_minus_one
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
+from tracekit.detectors.shared.contention import ContentionWords, Met, contention_finding, met_others, slowed_down
+from tracekit.detectors.shared.options import ContentionOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +68,9 @@ class Phases:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions during which the GPU worked for others with those that had it for themselves."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     gpu_work = _own_work(view)
     if not len(gpu_work.prediction_index):
-        return NotApplicable(view.name, "None of the recorded work ran on the GPU.")
+        return view.not_applicable("None of the recorded work ran on the GPU.")
     others = _of_others(view)
     return judged_apart(view, lambda chosen: _judged(view, _phases(view, gpu_work, others, chosen), others, options))
 
@@ -199,5 +191,6 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML", "GPU"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

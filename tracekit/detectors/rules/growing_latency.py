@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,24 +10,19 @@ from tracekit.analysis.latency import Growth, GrowthRule
 from tracekit.detectors import (
     Detector,
     Finding,
-    InsufficientData,
+    FloatArray,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
-    finding,
+    any_prediction,
     format_count,
     format_time,
-    no_prediction,
     option,
     page_beside,
 )
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time, judged
 from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
-
-if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +45,6 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
-    if len(view.predictions) == 0:
-        return no_prediction(view.name)
     rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
     return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
 
@@ -61,10 +53,9 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
     reading = read_growth(view, calls, rule)
     growth = reading.growth
     if len(calls.rows) < rule.min_calls:
-        return calls.too_few(view.name, rule.min_calls)
+        return calls.too_few(view, rule.min_calls)
     if not len(growth.count):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Needs {rule.min_calls} comparable predictions in a row; found {len(calls.rows):,} separated by gaps.",
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
@@ -75,12 +66,11 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
         above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
-        return Passed(view.name, _passed(growth, rule), metrics)
+        return view.passed(_passed(growth, rule), metrics)
     if reading.cause is Cause.HEAT:
-        return Passed(view.name, "Latency rises with the device's thermal state: see thermal-throttling.", metrics)
+        return view.passed("Latency rises with the device's thermal state: see thermal-throttling.", metrics)
     if reading.cause is Cause.UNCLEAR:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Latency rises to {float(growth.ratio[growth.grows].max()):.1f}x, so slowly that heat could be the cause.",
             "Start on a cool device, record at least two such sequences, and add the Thermal State instrument.",
         )
@@ -128,8 +118,7 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     if reading.across:
         where = f"from sequence to sequence, over {longest:,} predictions"
     afresh = "; each sequence starts fast again" if growth.starts_afresh else ""
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"Latency grows from {format_time(start)} to {format_time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
         ),
@@ -147,5 +136,6 @@ DETECTOR = Detector(
     uses=("Thermal State",),
     on_inferred=True,
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

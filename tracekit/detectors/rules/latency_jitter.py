@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,19 +12,17 @@ from tracekit.analysis.load_waits import gaps_after
 from tracekit.analysis.quantities import quantiles
 from tracekit.detectors import (
     RECORD_LONGER,
+    BoolArray,
     Detector,
     Finding,
-    InsufficientData,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
-    finding,
+    any_prediction,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
     reached,
@@ -45,9 +42,6 @@ from tracekit.detectors.shared.latency_causes import (
     thermal_states,
 )
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +74,6 @@ MEDIAN, P95 = "median, comparable predictions", "p95, comparable predictions"
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
-    if len(view.predictions) == 0:
-        return no_prediction(view.name)
     return judged_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
@@ -99,19 +91,17 @@ def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Optio
     tail = reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
     drift = reached(metrics, "last third to first third") and last - first >= min_difference_ns
     if not tail and not drift:
-        return Passed(
-            view.name,
+        return view.passed(
             f"p95 of {format_count(len(durations), 'comparable prediction')} is {format_time(slow)}, "
             f"{slow / typical:.2f}x the median{_beside(calls)}.",
             metrics,
         )
     reason = _other_reading(view, calls, requested_ratio)
     if reason:
-        return Passed(view.name, reason, metrics)
+        return view.passed(reason, metrics)
     count = int((durations >= (options.drift_ratio * first if drift else options.tail_ratio * typical)).sum())
     if count < options.min_slow:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"{count:,} of {format_count(len(durations), 'prediction')} took much longer than the others, which can "
             f"be chance; {options.min_slow} needed.",
             RECORD_LONGER,
@@ -181,8 +171,7 @@ def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_n
         f"Time beyond the median of {words}, in predictions that take {_LONG}x that median or longer",
     )
     rows = calls.rows[long]
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=" ".join([what, *_coincidences(view, calls, long)]),
         metrics=metrics,
         cost=cost,
@@ -241,5 +230,6 @@ DETECTOR = Detector(
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     on_inferred=True,
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

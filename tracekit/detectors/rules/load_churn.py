@@ -10,30 +10,21 @@ from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
     Finding,
-    InsufficientData,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     cost_of,
     covered_ns,
-    finding,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
 )
-from tracekit.detectors.shared.reloads import (
-    IN_TURNS_SHARE,
-    MIN_LOADS,
-    RELOAD_SHARE,
-    for_each_prediction,
-    max_idle_option,
-    reloads,
-)
+from tracekit.detectors.shared.options import IN_TURNS_SHARE, RELOAD_SHARE, max_idle_option, min_loads_option
+from tracekit.detectors.shared.reloads import for_each_prediction, reloads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +34,7 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    min_loads: int = option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
+    min_loads: int = min_loads_option()
     idle_s: float = max_idle_option()
     load_share: float = option(
         RELOAD_SHARE,
@@ -62,10 +53,8 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for a model that is let go and loaded again, with several calls in between."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     if len(view.loads) < 2:
-        return Passed(view.name, f"{format_count(len(view.loads), 'load')} during the recording.")
+        return view.passed(f"{format_count(len(view.loads), 'load')} during the recording.")
     reloaded = reloads(view, round(options.idle_s * 1e9))
     rows, share = reloaded.rows, reloaded.share
     needed = max(options.min_loads - 1, 1)
@@ -77,19 +66,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
     if not len(rows) or share < options.load_share:
-        return Passed(view.name, _passed(view, rows, share), metrics)
+        return view.passed(_passed(view, rows, share), metrics)
     if for_each_prediction(view):
-        return Passed(view.name, "Reloaded before every prediction: see reload-before-predict.", metrics)
+        return view.passed("Reloaded before every prediction: see reload-before-predict.", metrics)
     if len(rows) < needed:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Reloaded {'once' if len(rows) == 1 else f'{len(rows)} times'} after use, not often enough to be a "
             "pattern.",
             RECORD_LONGER,
         )
     if reloaded.in_turns_share >= options.in_turns_share:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Reloaded {len(rows):,} times after use, alternating with other models; the recording does not show "
             "whether that is intended or memory is short.",
             "Add the Allocations or VM Tracker instrument and check whether memory is short when a model is released.",
@@ -107,8 +94,7 @@ def _passed(view: ModelView, rows: pd.DataFrame, share: float) -> str:
 def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the reloads."""
     cost_ns = covered_ns(rows)
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=f"Released and reloaded {len(rows):,} times after use: {format_time(cost_ns)} loading, "
         f"{format_share(share)} of the model's time.",
         metrics=metrics,
@@ -129,5 +115,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Call Stacks",),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

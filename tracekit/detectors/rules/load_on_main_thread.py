@@ -14,6 +14,7 @@ from tracekit.analysis.code import (
     sites_of,
 )
 from tracekit.detectors import (
+    SETUP_KINDS,
     InsufficientData,
     Metric,
     NotApplicable,
@@ -32,7 +33,6 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.call_stacks import nothing_to_ask
 from tracekit.detectors.shared.wording import of_models
-from tracekit.trace.events import SETUP_KINDS
 
 
 @dataclass(frozen=True, slots=True)

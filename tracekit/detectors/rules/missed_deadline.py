@@ -13,24 +13,19 @@ from tracekit.analysis.quantities import fast_enough, latencies, quantiles
 from tracekit.detectors import (
     Detector,
     Finding,
-    InsufficientData,
     Metric,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
     above,
-    finding,
+    all_reached,
+    any_prediction,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
     reached,
-    too_few_predictions,
 )
-from tracekit.detectors.answers import all_reached
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
 
@@ -53,15 +48,13 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares every prediction but the first after each load with the budget."""
-    if len(view.predictions) == 0:
-        return no_prediction(view.name)
     if not options.budget_ms:
         return _by_frames(view, options)
     timed = view.predictions["duration_ns"].to_numpy() > 0
     warm = warm_mask(pd.concat([view.loads, view.predictions]), view.predictions)
     judged = view.predictions[warm & timed]
     if len(judged) < options.min_predictions:
-        return too_few_predictions(view.name, len(judged), options.min_predictions, adjective="warm")
+        return view.too_few_predictions(len(judged), options.min_predictions, adjective="warm")
     budget = round(options.budget_ms * 1e6)
     late = judged[judged["duration_ns"].to_numpy() > budget]
     share = len(late) / len(judged)
@@ -80,7 +73,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     left_out = _left_out(cold=int((~warm & timed).sum()), unfinished=int((~timed).sum()))
     if not reached(metrics, "predictions over budget") or late.empty:
         said = words if len(late) else f"None of {format_count(len(judged), 'prediction')} exceeded the budget"
-        return Passed(view.name, f"{said}{left_out}.", metrics)
+        return view.passed(f"{said}{left_out}.", metrics)
     return _finding(view, judged, late, budget, f"{words}{left_out}; median {format_time(typical or 0)}", metrics)
 
 
@@ -112,7 +105,7 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
     steps = frame_steps(view.predictions)
     if steps is None:
-        return NotApplicable(view.name, _NO_BUDGET)
+        return view.not_applicable(_NO_BUDGET)
     frame_ns = round(1e9 / steps.frames_per_second)
     rows = view.predictions.iloc[steps.index]
     long = rows["duration_ns"].to_numpy() > frame_ns
@@ -131,20 +124,19 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
         last=int(view.warm.sum()) - int(steady.sum()),
     )
     if int(steady.sum()) < options.min_predictions:
-        return NotApplicable(view.name, _NO_BUDGET)
+        return view.not_applicable(_NO_BUDGET)
     if not all_reached(metrics):
         idle = read_gaps(view, _PAIR).idle
         together = int(((idle.busy_ns > frame_ns) & (idle.distance_ns > _NEXT_FRAME_MISSED * frame_ns)).sum())
         if together >= max(options.min_dropped, options.missed_share * len(idle.distance_ns)):
-            return InsufficientData(
-                view.name,
+            return view.unknown(
                 f"{rate}; {format_count(together, 'time')}, this model and others that alternate with it together "
                 "took longer than a frame and dropped the next one. None does so alone.",
                 "Give each model its part of the frame with --budget, for example --budget Segmenter=10ms.",
             )
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         words = f"{few} took longer than a frame and dropped the next one"
-        return Passed(view.name, f"{rate}; {words}{left_out}.", metrics)
+        return view.passed(f"{rate}; {words}{left_out}.", metrics)
     words = (
         f"{rate}, but {int(dropped.sum()):,} of {format_count(int(steady.sum()), 'prediction')} "
         f"({format_share(share)}) took longer than a frame ({format_time(frame_ns)}) and dropped the next one"
@@ -160,8 +152,7 @@ def _finding(
     typical_ns, slow_ns = quantiles(latencies(judged), 0.5, 0.95)
     rate = fast_enough(slow_ns)
     tail = f" p95 is {format_time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(f"{words}.{tail}{of_time(view, budget_ns, typical_ns or 0)}"),
         metrics=metrics,
         rows=late,
@@ -186,5 +177,6 @@ DETECTOR = Detector(
         "cpu-contention",
     ),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

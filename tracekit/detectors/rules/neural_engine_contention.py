@@ -11,36 +11,32 @@ from tracekit.analysis.breakdown import REASONS, Part, Unknown
 from tracekit.analysis.neural_engine_queue import NAMED
 from tracekit.detectors import (
     Attribution,
+    BoolArray,
     Detector,
     Finding,
-    InsufficientData,
+    IntArray,
     Intervals,
     Kind,
     Metric,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     cost_of,
-    finding,
     format_count,
     format_share,
     format_time,
     is_any,
-    no_prediction,
     option,
+    or_minus_one,
     page_beside,
     reached,
-    too_few_predictions,
 )
 from tracekit.detectors.shared.competing_work import time_by_model
 from tracekit.detectors.shared.wording import listed
-from tracekit.trace.frames import or_minus_one
 
 if TYPE_CHECKING:
     from tracekit.analysis.neural_engine_queue import EngineWaits
-    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +57,22 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     engine_rows = view.engine_rows
     called = or_minus_one(engine_rows["prediction"])
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
     named = is_any(engine_rows["attribution"], *NAMED).any()
     unclear = 0.0 if named else _unclear_share(view)
     if not on_engine.any() and not unclear:
-        return NotApplicable(view.name, "None of the recorded work ran on the Neural Engine.")
+        return view.not_applicable("None of the recorded work ran on the Neural Engine.")
     if not named and (view.trace.sharing.is_shared or unclear >= options.affected_share):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             "Neural Engine rows do not name a model here, and other work ran at the same time, so the model's own "
             "work cannot be distinguished.",
             "Record with a newer Xcode and OS, whose rows name the model, or record this model alone.",
         )
     count = int(on_engine.sum())
     if count < options.min_predictions:
-        return too_few_predictions(view.name, count, options.min_predictions, "with known Neural Engine work")
+        return view.too_few_predictions(count, options.min_predictions, "with known Neural Engine work")
     waits = view.engine_waits
     waited = waits.by_prediction(view.predictions.index, waits.others_ns)
     delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
@@ -90,7 +83,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     if not reached(metrics, "predictions queued behind other work") or not delayed.any():
         words = f"{int(delayed.sum()):,} of {format_count(count, 'prediction')} queued behind other work"
-        return Passed(view.name, f"{words if delayed.any() else 'No prediction queued behind other work'}.", metrics)
+        return view.passed(f"{words if delayed.any() else 'No prediction queued behind other work'}.", metrics)
     return _finding(view, waits, waited, delayed, metrics)
 
 
@@ -109,8 +102,7 @@ def _finding(
     cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)
     median = float(np.median(waited[delayed]))
     typical = float(rows["duration_ns"].median())
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"{len(rows):,} of {format_count(len(view.predictions), 'prediction')} queued behind other work on the "
             f"Neural Engine for {format_time(median)} of {format_time(typical)} each (medians). "
@@ -153,5 +145,6 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML", "Neural Engine"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

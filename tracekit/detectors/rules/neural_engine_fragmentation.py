@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,32 +13,25 @@ from tracekit.detectors import (
     Detector,
     Device,
     Finding,
-    InsufficientData,
+    IntArray,
     Intervals,
     Kind,
     Metric,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     cost_of,
-    finding,
     format_count,
     format_share,
     format_time,
     is_any,
-    no_prediction,
     option,
     page_beside,
-    too_few_predictions,
+    rows_where,
     value_of,
 )
 from tracekit.detectors.shared.competing_work import waits_for_others
-from tracekit.trace.frames import rows_where
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +47,13 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     engine_rows = view.engine_rows
     engine_rows = rows_where(engine_rows, engine_rows["prediction"].notna().to_numpy())
     if engine_rows.empty:
-        return NotApplicable(view.name, "None of the recorded work ran on the Neural Engine.")
+        return view.not_applicable("None of the recorded work ran on the Neural Engine.")
     named = is_any(engine_rows["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     if not named and view.trace.sharing.is_shared:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             "Neural Engine rows do not name a model here, and other work ran too, so the model's own segments cannot "
             "be counted.",
             "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
@@ -72,7 +61,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     with_rows = view.predictions.index.isin(engine_rows["prediction"].to_numpy(dtype=np.int64))
     rows = rows_where(view.predictions, with_rows)
     if len(rows) < options.min_predictions:
-        return too_few_predictions(view.name, len(rows), options.min_predictions, "with Neural Engine work")
+        return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     gaps = gaps_between(engine_rows)
     idle = _idle(view, gaps)
     owner = rows.index.get_indexer(pd.Index(gaps.prediction))
@@ -85,8 +74,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         above("gaps between segments", share, "share", options.gap_share),
     )
     if not all(metric.reached for metric in metrics) or not idle.any():
-        return Passed(
-            view.name,
+        return view.passed(
             "Half of the predictions run on the Neural Engine in "
             f"{format_count(int(np.median(pieces)), 'segment')}{'' if np.median(pieces) <= 1 else ' or fewer'}; "
             f"{format_share(share)} of their time{_besides(queued_ns)} is idle gaps between segments.",
@@ -117,8 +105,7 @@ def _finding(
     cost_ns = min(int(idle.sum()), affected.covered_ns)
     mean, share = int(idle.sum()) / len(rows), format_share(value_of(metrics, "gaps between segments"))
     pieces = value_of(metrics, "segments per prediction (median)")
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"Half of {format_count(len(rows), 'prediction')} run on the Neural Engine in {pieces:.0f} or more "
             f"segments. Between them, all compute units idle for {format_time(mean)} per prediction on average "
@@ -140,5 +127,6 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML", "Neural Engine"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.detectors import (
+    BoolArray,
     Detector,
     Finding,
     InsufficientData,
+    IntArray,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     below,
-    finding,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
     reached,
@@ -32,8 +32,6 @@ from tracekit.detectors.shared.latency_causes import judged_when_cool
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +62,13 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for the first prediction of each amount of work."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     latency = latencies(view)
     calls = calls_with_openings(view)
     answer = judged_when_cool(view, calls, lambda some, _: _judge(view, some, latency.without_waits_ns, options))
     if isinstance(answer, Finding) and (latency.shortest_ns < latency.without_waits_ns).any():
         other = judged_when_cool(view, calls, lambda some, _: _judge(view, some, latency.shortest_ns, options))
         if not isinstance(other, Finding):
-            return InsufficientData(
-                view.name,
+            return view.unknown(
                 "The first prediction of a new amount of work took longer, but its compute unit also did other work, "
                 "and the recording does not show whether the prediction queued behind it.",
                 "Record the feature while no other model and no drawing uses that compute unit.",
@@ -89,8 +84,7 @@ def _judge(view: ModelView, calls: Calls, without_waits_ns: IntArray, options: O
         index = view.predictions.index.get_indexer(calls.rows.index)
         usual = groups.usual_ns[groups.group]
         worst = float(((without_waits_ns[index] - groups.expected_ns + usual) / usual).max())
-        return Passed(
-            view.name,
+        return view.passed(
             f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median).",
         )
     firsts = first_of_work(view, calls, without_waits_ns, groups, rule)
@@ -103,16 +97,16 @@ def _judge(view: ModelView, calls: Calls, without_waits_ns: IntArray, options: O
     )
     if not reached(metrics, _OTHERS):
         elsewhere = format_share(value_of(metrics, _OTHERS))
-        return Passed(view.name, f"{elsewhere} of the other predictions stand out as well.", metrics)
+        return view.passed(f"{elsewhere} of the other predictions stand out as well.", metrics)
     if slow.any():
         if reached(metrics, _FIRSTS):
             return _finding(view, calls, groups, slow, metrics)
         share = format_share(value_of(metrics, _FIRSTS))
-        return Passed(view.name, f"{share} of the first predictions of an amount of work are slow.", metrics)
+        return view.passed(f"{share} of the first predictions of an amount of work are slow.", metrics)
     unexplained = groups.stands_out & ~groups.beside_load
     if (len(groups.work_ns) < 2 and unexplained.any()) or (firsts.unsure & groups.stands_out).any():
         return _untold(view, calls.rows[groups.stands_out], len(groups.work_ns))
-    return Passed(view.name, "The slow predictions are not the first of a new amount of work.", metrics)
+    return view.passed("The slow predictions are not the first of a new amount of work.", metrics)
 
 
 _FIRSTS, _OTHERS = "slow first predictions of new work", "other slow predictions"
@@ -131,8 +125,7 @@ def _untold(view: ModelView, slow: pd.DataFrame, groups: int) -> InsufficientDat
         if groups < 2
         else "it follows a gap or a slow first prediction, runs beside a load, or its kind of work comes once and stays"
     )
-    return InsufficientData(
-        view.name,
+    return view.unknown(
         f"A prediction took {longest}, far longer than others with about the same work. It may be the first of a new "
         f"input shape, but {reason}.",
         "Use one input shape for a while, then the other, and both again, without gaps and loads.",
@@ -153,8 +146,7 @@ def _finding(view: ModelView, calls: Calls, groups: Groups, slow: BoolArray, met
     durations = rows["duration_ns"].to_numpy()
     worst = int((durations - usual).argmax())
     more = f" ({format_count(len(rows), 'first prediction')} affected)" if len(rows) > 1 else ""
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"Predictions do {len(groups.work_ns)} amounts of work, as with inputs of several shapes, and the first "
             f"one of another amount took {format_time(int(durations[worst]))} instead of the usual "
@@ -174,5 +166,6 @@ DETECTOR = Detector(
     uses=("Neural Engine", "GPU", "Thermal State"),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -12,8 +12,8 @@ from tracekit.detectors import (
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -21,15 +21,8 @@ from tracekit.detectors import (
     page_beside,
     reached,
 )
-from tracekit.detectors.shared.idle_gaps import (
-    GAP_SHARE,
-    Activity,
-    SequenceGaps,
-    find_gaps,
-    gap_finding,
-    paced_words,
-    unclear,
-)
+from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, paced_words, unclear
+from tracekit.detectors.shared.options import GAP_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +50,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("median interval", float(np.median(gaps.idle.distance_ns)), "ns"),
     )
     if not reached(metrics, "time without Core ML work") or not share:
-        return Passed(
-            view.name,
+        return view.passed(
             f"Core ML is idle {format_share(share)} of the time between successive predictions.",
             metrics,
         )
     if gaps.activity is Activity.PACED:
-        return Passed(view.name, paced_words(gaps), metrics)
+        return view.passed(paced_words(gaps), metrics)
     if gaps.culprit != view.name:
-        return Passed(view.name, f"Most of the gaps precede predictions of {gaps.culprit}.", metrics)
+        return view.passed(f"Most of the gaps precede predictions of {gaps.culprit}.", metrics)
     if gaps.activity is Activity.UNCLEAR:
         return unclear(view, f"Core ML is idle {format_share(share)}")
     return _finding(view, gaps, metrics)
@@ -105,5 +97,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Signposts", "Call Stacks"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

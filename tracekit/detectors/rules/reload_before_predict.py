@@ -9,39 +9,28 @@ from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
     Finding,
-    InsufficientData,
     Metric,
     ModelView,
     Outcome,
-    Passed,
+    all_reached,
+    any_prediction,
     cost_of,
     covered_ns,
-    finding,
     format_count,
     format_time,
-    no_prediction,
     option,
     page_beside,
+    rows_where,
 )
-from tracekit.detectors.answers import all_reached
-from tracekit.detectors.shared.reloads import (
-    LOADS_PER_PREDICTION,
-    MIN_LOADS,
-    SINGLE_USE_SHARE,
-    EachTimeRule,
-    LoadPattern,
-    load_metrics,
-    load_pattern,
-    max_idle_option,
-)
-from tracekit.trace.frames import rows_where
+from tracekit.detectors.shared.options import LOADS_PER_PREDICTION, SINGLE_USE_SHARE, max_idle_option, min_loads_option
+from tracekit.detectors.shared.reloads import EachTimeRule, LoadPattern, load_metrics, load_pattern
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Thresholds."""
 
-    min_loads: int = option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
+    min_loads: int = min_loads_option()
     loads_per_prediction: float = option(
         LOADS_PER_PREDICTION,
         "loads per prediction",
@@ -59,13 +48,10 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for a model that is loaded, used at most once, and loaded again."""
     loads, predictions = len(view.loads), len(view.predictions)
-    if predictions == 0:
-        return no_prediction(view.name)
     if loads == 0:
-        return Passed(view.name, f"Not loaded during the recording; {format_count(predictions, 'prediction')}.")
+        return view.passed(f"Not loaded during the recording; {format_count(predictions, 'prediction')}.")
     if loads < options.min_loads and predictions <= loads:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Only {format_count(loads, 'load')} and {format_count(predictions, 'prediction')}, too few for a pattern.",
             RECORD_LONGER,
         )
@@ -73,9 +59,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     rule = EachTimeRule(options.min_loads, options.loads_per_prediction, options.single_use_share)
     metrics = load_metrics(view, pattern, rule)
     if not all_reached(metrics):
-        return Passed(
-            view.name, f"{format_count(loads, 'load')} for {format_count(predictions, 'prediction')}.", metrics
-        )
+        return view.passed(f"{format_count(loads, 'load')} for {format_count(predictions, 'prediction')}.", metrics)
     return _finding(view, pattern, metrics)
 
 
@@ -89,8 +73,7 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         f"{format_time(int(prediction_time.sum()))} predicting "
         f"({format_time(float(prediction_time.mean()))} each)."
     )
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=summary,
         metrics=metrics,
         cost=cost_of(
@@ -110,5 +93,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Call Stacks",),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -14,9 +14,9 @@ from tracekit.detectors import (
     Trace,
     above,
     format_count,
+    issues_about_data,
     page_beside,
 )
-from tracekit.trace.data_quality import issues_about_data
 
 MEANINGS = (
     ("log archive is corrupt", "tables made from signposts, including the Core ML table, may lack rows or be empty"),

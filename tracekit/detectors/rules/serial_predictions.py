@@ -9,13 +9,12 @@ import numpy as np
 from tracekit.detectors import (
     Detector,
     Finding,
-    InsufficientData,
     Intervals,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -24,7 +23,6 @@ from tracekit.detectors import (
     reached,
 )
 from tracekit.detectors.shared.idle_gaps import (
-    GAP_SHARE,
     Activity,
     SequenceGaps,
     device_idle,
@@ -35,6 +33,7 @@ from tracekit.detectors.shared.idle_gaps import (
     paced_words,
     unclear,
 )
+from tracekit.detectors.shared.options import GAP_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return gaps
     reason = _other_reason(view, gaps, options)
     if reason:
-        return Passed(view.name, reason, (_idle_metric(gaps, options),))
+        return view.passed(reason, (_idle_metric(gaps, options),))
     resting = int(device_idle(view, gaps.idle).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
     metrics = (
         above("compute unit idle", resting, "share", options.gap_share),
@@ -65,19 +64,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
     )
     if not reached(metrics, "compute unit idle") or not resting:
-        return Passed(
-            view.name,
+        return view.passed(
             f"The compute unit idles {format_share(resting)} of the time between successive predictions.",
             metrics,
         )
     if is_autoregressive(view):
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
-        return Passed(view.name, words, metrics)
+        return view.passed(words, metrics)
     if gaps.activity is Activity.UNCLEAR:
         return unclear(view, f"The compute unit idles {format_share(resting)}")
     if may_be_one_answer(view):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If "
             "each needs the previous result, none can overlap.",
             "Use the feature twice in one recording, with a gap in between.",
@@ -130,5 +127,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Signposts", "Call Stacks"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -30,10 +30,11 @@ from tracekit.detectors import (
     is_any,
     option,
     page_beside,
+    rows_where,
 )
-from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, no_load, warm_up_pause_option
+from tracekit.detectors.shared.load_options import no_load
+from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.wording import listed
-from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,17 +9,14 @@ import numpy as np
 from tracekit.detectors import (
     Detector,
     Finding,
-    InsufficientData,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
-    finding,
+    any_prediction,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
 )
@@ -59,8 +56,6 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
-    if len(view.predictions) == 0:
-        return no_prediction(view.name)
     return judged_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
@@ -69,8 +64,8 @@ def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Optio
     rule = rule.of_all(requested_ratio)
     switching = read_switching(view, calls, rule)
     if switching is None:
-        return Passed(
-            view.name, f"The latencies of {format_count(len(calls.rows), 'prediction')} form no separate slow group."
+        return view.passed(
+            f"The latencies of {format_count(len(calls.rows), 'prediction')} form no separate slow group."
         )
     metrics = (
         above("slow group to fast group", switching.ratio, "ratio", options.ratio),
@@ -86,10 +81,9 @@ def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Optio
     )
     reason = no_switching(view, calls, switching)
     if reason:
-        return Passed(view.name, reason, metrics)
+        return view.passed(reason, metrics)
     if switching.work is Work.UNKNOWN:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Predictions take either {format_time(switching.fast_median_ns)} or "
             f"{format_time(switching.slow_median_ns)}, but the recording does not show whether the slow ones work or "
             "wait.",
@@ -111,8 +105,7 @@ def _finding(view: ModelView, calls: Calls, switching: Switching, metrics: tuple
         what = f"the slow ones run mainly on the {switching.slow_unit}, the fast ones on the {switching.fast_unit}"
     else:
         what = f"the slow ones work longer on the {switching.slow_unit}"
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
             f"({format_share(float(switching.slow.mean()))}) take {format_time(switching.slow_median_ns)} instead of "
@@ -159,5 +152,6 @@ DETECTOR = Detector(
     uses=("Neural Engine", "GPU", "Thermal State"),
     on_inferred=True,
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

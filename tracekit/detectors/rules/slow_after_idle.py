@@ -9,21 +9,19 @@ import numpy as np
 
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
+    BoolArray,
     Detector,
     Finding,
-    InsufficientData,
+    FloatArray,
     Intervals,
     Metric,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
     above,
-    finding,
+    any_prediction,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
     reached,
@@ -36,8 +34,6 @@ from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tracekit.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +56,9 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares the first predictions after long pauses with all others."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     after = _after_pauses(view.predictions, options.pause_s)
     if not after.any():
-        return NotApplicable(view.name, f"There is no gap of {options.pause_s:g} s or more between predictions.")
+        return view.not_applicable(f"There is no gap of {options.pause_s:g} s or more between predictions.")
     return judged(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
 
 
@@ -72,8 +66,7 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
     after = after_pause[view.predictions.index.get_indexer(calls.rows.index)]
     pauses, others = int(after.sum()), int((~after).sum())
     if pauses < options.min_pauses or others < options.min_calls:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"{format_count(pauses, 'prediction')} after a gap of {options.pause_s:g} s or more and {others:,} others "
             f"to compare; {options.min_pauses} and {options.min_calls} needed.",
             "Record several uses of the feature, with gaps between them.",
@@ -92,19 +85,17 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
         Metric("median of the other predictions", usual, "ns"),
     )
     if not reached(metrics, "slow predictions after gaps") or not slow.any():
-        return Passed(
-            view.name,
+        return view.passed(
             f"{format_share(share)} of {format_count(pauses, 'prediction')} after a gap are slow (median "
             f"{format_time(median_after)}, others {format_time(usual)}).",
             metrics,
         )
     if elsewhere > _RARE * share:
-        return Passed(view.name, f"{format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
+        return view.passed(f"{format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
     larger = _due_to_work(view, calls, ~after, usual) if not keeps_pace(view) else np.zeros(len(durations))
     slow &= durations - larger >= limit
     if float(slow.sum()) / pauses < options.slow_share:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"The first prediction after a gap takes {format_time(median_after)} instead of {format_time(usual)} "
             "(medians), but it may have more work: a prompt or a larger input would look the same.",
             "Record the feature with the same input each time, at a steady rate, with the Core ML template.",
@@ -148,8 +139,7 @@ def _finding(
         "Time slow predictions after gaps took beyond the median of the other predictions",
     )
     rows = calls.rows[slow]
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"After a gap of {options.pause_s:g} s or more, {format_count(count, 'prediction')} took "
             f"{format_time(float(np.median(rows['duration_ns'])))} (median) instead of "
@@ -170,5 +160,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -9,30 +9,23 @@ from tracekit.analysis.cold_loads import ColdRule, cold_loads
 from tracekit.detectors import (
     Detector,
     Finding,
-    InsufficientData,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_load,
+    any_prediction,
     cost_of,
     covered_ns,
-    finding,
     format_count,
     format_time,
-    no_prediction,
     option,
     page_beside,
+    rows_where,
 )
-from tracekit.detectors.shared.load_options import (
-    called,
-    max_delay_option,
-    perhaps_warmed_up,
-    warm_up_pause_option,
-    without_load,
-)
+from tracekit.detectors.shared.load_options import called, perhaps_warmed_up
+from tracekit.detectors.shared.options import max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.reloads import again_and_again
-from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,10 +46,6 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
-    if view.loads.empty:
-        return without_load(view, "how long it took and whether a prediction waited for it")
-    if view.predictions.empty:
-        return no_prediction(view.name)
     known, durations = cold_loads(view.loads, view.trace, ColdRule()), view.loads["duration_ns"].to_numpy()
     felt = ~known.cold & (durations >= options.min_wait_ms * 1e6)
     calls = called(view, rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
@@ -68,13 +57,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
         longest = format_time(int(durations[perhaps].max()))
         return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
     if not felt.any():
-        return Passed(view.name, _nobody_waits(view), metrics)
+        return view.passed(_nobody_waits(view), metrics)
     if again_and_again(view):
-        return Passed(view.name, "Its long loads are reloads, which another check reports.", metrics)
+        return view.passed("Its long loads are reloads, which another check reports.", metrics)
     if sure.empty:
         longest = format_time(int(durations[felt].max()))
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"A prediction waited for a load of {longest}, but the recording does not show whether the "
             "model was specialized or loaded from the cache.",
             "Record two launches in a row: if the second load is much shorter, the first one specialized the model.",
@@ -112,8 +100,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -
             f"Predictions waited for {format_count(len(rows), 'load')} from the cache ({format_time(cost_ns)} in "
             f"total, longest {longest})."
         )
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=summary,
         metrics=metrics,
         cost=cost_of(
@@ -133,5 +120,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine",),
     options=Options,
+    asks=(any_load("how long it took and whether a prediction waited for it"), any_prediction),
     detect=detect,
 )

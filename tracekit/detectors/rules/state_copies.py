@@ -21,16 +21,13 @@ from tracekit.detectors import (
     Intervals,
     Metric,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
     above,
+    any_prediction,
     cost_of,
-    finding,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
     reached,
@@ -62,11 +59,9 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that continue each other and copy something large in and out."""
     rows = view.predictions
-    if rows.empty:
-        return no_prediction(view.name)
     times = Intervals.from_rows(rows)
     if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
-        return NotApplicable(view.name, "Predictions overlap, so none continues the previous one.")
+        return view.not_applicable("Predictions overlap, so none continues the previous one.")
     copies = state_copies(rows, view.data)
     large = copies.both >= options.copy_share * np.maximum(times.durations, 1)
     balanced = np.minimum(copies.into, copies.out) >= options.balance * np.maximum(copies.into, copies.out)
@@ -80,14 +75,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("predictions", len(rows), "count"),
     )
     if not reached(metrics, "predictions with large copies in and out"):
-        return Passed(
-            view.name,
+        return view.passed(
             f"{format_share(share) if share else 'None'} of the predictions have large copies both in and out.",
             metrics,
         )
     if len(rows) < options.min_predictions:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"{format_count(len(rows), 'prediction')} with large copies in and out, {options.min_predictions} needed "
             "to tell a cache from other data.",
             "Record a longer answer, or several.",
@@ -112,8 +105,7 @@ def _sign(view: ModelView, copies: StateCopies) -> str:
 
 
 def _unclear(view: ModelView, copies: StateCopies) -> InsufficientData:
-    return InsufficientData(
-        view.name,
+    return view.unknown(
         "Cannot tell model state (such as a KV cache) from ordinary inputs and outputs; all copies together take "
         f"a median of {format_time(float(np.median(copies.both)))} per prediction.",
         "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
@@ -133,8 +125,7 @@ def _finding(
     rows = view.data.loc[copies.rows]
     rows = rows[rows["prediction"].isin(view.predictions.index[passed_on]).to_numpy(dtype=bool)]
     copied = Intervals.from_rows(rows).union()
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"Each prediction spends {format_time(float(np.median(copies.into)))} on copies in and "
             f"{format_time(float(np.median(copies.out)))} on copies out (medians; "
@@ -160,5 +151,6 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML",),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

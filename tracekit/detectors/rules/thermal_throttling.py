@@ -10,16 +10,13 @@ from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, ThermalComp
 from tracekit.detectors import (
     Detector,
     Finding,
-    InsufficientData,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
-    finding,
+    any_prediction,
     format_count,
     format_time,
-    no_prediction,
     option,
     page_beside,
     reached,
@@ -31,7 +28,8 @@ from tracekit.detectors.shared.comparable_predictions import (
     extra_time,
     judged,
 )
-from tracekit.detectors.shared.latency_causes import HEAT_RATIO, MIN_IN_STATE, Cause, read_growth, read_heat
+from tracekit.detectors.shared.latency_causes import MIN_IN_STATE, Cause, read_growth, read_heat
+from tracekit.detectors.shared.options import HEAT_RATIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +45,22 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions in the hottest thermal state with those in the coolest."""
-    if len(view.predictions) == 0:
-        return no_prediction(view.name)
     if view.trace.context["thermal"]["state"].astype("object").eq(THERMAL_STATES[0]).all():
-        return Passed(view.name, "The device stayed cool: the thermal state was always Nominal.")
+        return view.passed("The device stayed cool: the thermal state was always Nominal.")
     return judged(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
 
 
 def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     if len(calls.rows) < MIN_CALLS:
-        return calls.too_few(view.name, MIN_CALLS)
+        return calls.too_few(view, MIN_CALLS)
     comparison = read_heat(view, calls)
     if comparison is None or comparison.coolest is None:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"The thermal state is known for fewer than {MIN_IN_STATE} comparable predictions.",
             "Record with the Thermal State instrument from start to end.",
         )
     if comparison.ratio is None:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"Nearly all comparable predictions ran in thermal state {_name(comparison.coolest)}, so there is nothing "
             "to compare them with.",
             "Start recording on a cool device and continue until it is warm.",
@@ -77,10 +71,10 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
         Metric(f"median in state {_name(comparison.hottest)}", comparison.hot_median_ns, "ns"),
     )
     if read_growth(view, calls.where(comparison.is_cool)).cause is Cause.SEQUENCE:
-        return Passed(view.name, "Latency grows within each sequence, in the coolest state too.", metrics)
+        return view.passed("Latency grows within each sequence, in the coolest state too.", metrics)
     if not reached(metrics, "hottest to coolest state"):
         words = f"Predictions take {comparison.ratio:.2f}x as long in thermal state {_name(comparison.hottest)}"
-        return Passed(view.name, f"{words} as in {_name(comparison.coolest)}.", metrics)
+        return view.passed(f"{words} as in {_name(comparison.coolest)}.", metrics)
     return _finding(view, calls, comparison, metrics)
 
 
@@ -100,8 +94,7 @@ def _finding(view: ModelView, calls: Calls, comparison: ThermalComparison, metri
     )
     rows = calls.rows[hot]
     count = int((comparison.state == comparison.hottest).sum())
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"In thermal state {_name(comparison.hottest)}, {format_count(count, 'prediction')} took "
             f"{format_time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
@@ -120,5 +113,6 @@ DETECTOR = Detector(
     needs=("Core ML", "Thermal State"),
     on_inferred=True,
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.detectors import (
     Attribution,
+    BoolArray,
     InsufficientData,
     Intervals,
     Kind,
@@ -29,13 +29,11 @@ from tracekit.detectors import (
     option,
     page_beside,
     reached,
+    rows_where,
+    texts_in,
     value_of,
 )
 from tracekit.detectors.shared.wording import what_ran
-from tracekit.trace.frames import rows_where, texts_in
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
 
 REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
 """How recordings end that are complete, as seen in tables of contents. A time limit is what its user asked for."""

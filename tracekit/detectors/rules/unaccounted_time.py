@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.detectors import (
+    GPU,
+    NEURAL_ENGINE,
+    BoolArray,
     Detector,
     Finding,
     InsufficientData,
+    IntArray,
     Intervals,
     Metric,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
+    TableState,
     above,
-    finding,
+    any_prediction,
     format_count,
     format_share,
     format_time,
-    no_prediction,
     option,
     page_beside,
     reached,
-    too_few_predictions,
+    too_short,
     value_of,
 )
-from tracekit.detectors.answers import units_not_recorded
-from tracekit.detectors.shared.preconditions import too_short
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
-from tracekit.recording.table import TableState
-from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +49,30 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions most of whose time lies in no recorded row."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
     durations = view.predictions["duration_ns"].to_numpy()
     count, total = int((durations > 0).sum()), int(durations.sum())
     if count < options.min_predictions:
-        return too_few_predictions(view.name, count, options.min_predictions, "with a duration")
+        return view.too_few_predictions(count, options.min_predictions, "with a duration")
     if total < count * options.min_mean_ms * 1e6:
-        return NotApplicable(
-            view.name,
-            too_short(total / count),
-        )
+        return too_short(view, total / count)
     frame = view.breakdown.frame
     unknown = frame["unaccounted_ns"].to_numpy(dtype=np.int64)
     share = int(unknown.sum()) / total
     if share < options.unaccounted_share:
-        return Passed(view.name, _explained(share), _metrics(share, options))
+        return view.passed(_explained(share), _metrics(share, options))
     blind = _blind(view, share)
     if blind is not None:
         return blind
     alone = Intervals.from_rows(view.predictions).alone() & (durations > 0)
     if int(alone.sum()) < options.min_predictions:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"{format_share(share)} of prediction time is unaccounted for, but predictions overlap, and queueing "
             "behind each other leaves no event.",
             RECORD_PHASE_ALONE,
         )
     metrics = _metrics(int(unknown[alone].sum()) / int(durations[alone].sum()), options)
     if not reached(metrics, _UNACCOUNTED):
-        return Passed(view.name, _explained(share, overlapping=True), metrics)
+        return view.passed(_explained(share, overlapping=True), metrics)
     return _finding(view, alone & (unknown >= options.unaccounted_share * durations), unknown, metrics)
 
 
@@ -108,14 +96,13 @@ def _explained(share: float, overlapping: bool = False) -> str:
 def _blind(view: ModelView, share: float) -> InsufficientData | None:
     """What to say where rows are not there that would explain time."""
     if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             "Core ML recorded no data or compute events in any prediction, although each prediction has some, so the "
             "recording does not show what happens in a prediction.",
             "Record with the Core ML template of a current Xcode.",
         )
     unaccounted = f"{format_share(share)} of prediction time is unaccounted for. "
-    return units_not_recorded(view.name, view.trace, before=unaccounted)
+    return view.units_not_recorded(before=unaccounted)
 
 
 def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[Metric, ...]) -> Finding:
@@ -125,8 +112,7 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
     empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.coverage_of(name).state is TableState.EMPTY]
     also = f" No {' or '.join(empty)} activity was recorded." if empty else ""
     share = value_of(metrics, _UNACCOUNTED)
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"{format_share(share)} of prediction time is unaccounted for: {format_time(unknown)} of "
             f"{format_time(mean)} on average, in {format_count(len(rows), 'prediction')}.{also} This is a blind spot "
@@ -147,5 +133,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

@@ -9,6 +9,8 @@ import pandas as pd
 from tracekit.analysis.code import sites_of
 from tracekit.analysis.device_switches import SHORT_CPU_NS, device_runs_of
 from tracekit.detectors import (
+    DEVICE_NAMES,
+    UNIT_NUMBERS,
     Attribution,
     Detector,
     Device,
@@ -18,26 +20,19 @@ from tracekit.detectors import (
     Kind,
     Metric,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
     above,
-    finding,
+    any_prediction,
     format_count,
     format_share,
-    no_prediction,
     option,
     page_beside,
-    too_few_predictions,
     value_of,
 )
-from tracekit.detectors.answers import units_not_recorded
-from tracekit.detectors.expectations import UNIT_NUMBERS
 from tracekit.detectors.shared.known_work import Work, known_work
 from tracekit.detectors.shared.planned import of_units
 from tracekit.detectors.shared.suggested import of_rows
 from tracekit.detectors.shared.wording import order_words
-from tracekit.trace.events import DEVICE_NAMES
 
 _NO_WORK = "No compute unit work was recorded."
 _MISSED = "predictions mostly elsewhere"
@@ -73,19 +68,16 @@ _DEVICES = {UNIT_NUMBERS["ane"]: Device.ANE, UNIT_NUMBERS["gpu"]: Device.GPU, UN
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares the units that worked for the model with the one that is expected to."""
     judged = (view.predictions["duration_ns"] > 0).to_numpy(dtype=bool)
-    if view.predictions.empty:
-        return no_prediction(view.name)
     work = known_work(view)
     if not options.expected_unit:
         recorded = f"Recorded work: {work.words}." if work.words else _NO_WORK
-        return NotApplicable(
-            view.name,
+        return view.not_applicable(
             f"No expected compute unit given; set one with --expect, for example --expect ane. "
             f"{recorded}{of_rows(view)}{of_units(view)}",
         )
     expected = _DEVICES[options.expected_unit]
     if int(judged.sum()) < options.min_predictions:
-        return too_few_predictions(view.name, int(judged.sum()), options.min_predictions, "with a duration")
+        return view.too_few_predictions(int(judged.sum()), options.min_predictions, "with a duration")
     on_ns, max_on_ns = work.known_ns[expected], work.known_ns[expected] + work.open_ns[expected]
     elsewhere_ns = work.shown_ns - on_ns
     max_elsewhere_ns = elsewhere_ns + max(work.open_ns[device] for device in work.known_ns if device != expected)
@@ -98,8 +90,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if shown and elsewhere_ns and elsewhere_ns >= options.elsewhere_share * (max_on_ns + elsewhere_ns):
         return _finding(view, expected, work, metrics)
     if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
-        return Passed(
-            view.name,
+        return view.passed(
             f"{format_share(work.share(expected))} of the work ran on the {DEVICE_NAMES[expected]}.{of_units(view)}",
             metrics,
         )
@@ -112,11 +103,8 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
     if work.words:
         share = format_share(work.shown_ns / work.predicted_ns)
         reason = f"Recorded work: {work.words}, in {share} of prediction time."
-    not_recorded = units_not_recorded(
-        view.name, view.trace, before=f"{reason} ", after=f"{of_rows(view)}{of_units(view)}"
-    )
-    return not_recorded or InsufficientData(
-        view.name,
+    not_recorded = view.units_not_recorded(before=f"{reason} ", after=f"{of_rows(view)}{of_units(view)}")
+    return not_recorded or view.unknown(
         f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went."
         f"{of_units(view)}",
         f"Record this model alone{_apart(view)}, and check the performance report in Xcode.",
@@ -136,8 +124,7 @@ def _finding(view: ModelView, expected: Device, work: Work, metrics: tuple[Metri
     order = f" The usual order is {order_words(usual_order)}." if len(usual_order) > 1 else ""
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
             f"elsewhere: {work.words}.{order}{doubt}{of_rows(view)}{of_units(view, unit)}"
@@ -167,5 +154,6 @@ DETECTOR = Detector(
     uses=("Neural Engine", "GPU", "Call Stacks"),
     on_inferred=True,
     options=Options,
+    asks=(any_prediction,),
     detect=detect,
 )

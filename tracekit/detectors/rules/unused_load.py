@@ -22,6 +22,7 @@ from tracekit.detectors import (
     RecordingDetector,
     Trace,
     above,
+    categorical,
     cost_of,
     covered_ns,
     finding,
@@ -30,11 +31,12 @@ from tracekit.detectors import (
     is_any,
     option,
     page_beside,
+    rows_where,
+    texts_in,
+    unnamed_predictions,
 )
 from tracekit.detectors.shared.load_options import no_load
 from tracekit.detectors.shared.wording import listed
-from tracekit.detectors.views import unnamed_predictions
-from tracekit.trace.frames import categorical, rows_where, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,33 +10,33 @@ import pandas as pd
 
 from tracekit.analysis.load_waits import gaps_after, stand_alone
 from tracekit.detectors import (
+    BoolArray,
     Detector,
     Finding,
-    InsufficientData,
+    FloatArray,
+    IntArray,
     Metric,
     ModelView,
     Outcome,
-    Passed,
     above,
+    any_load,
+    any_prediction,
     below,
     cost_of,
     covered_ns,
-    finding,
     format_count,
     format_time,
-    no_prediction,
     option,
     page_beside,
 )
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
 from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
-from tracekit.detectors.shared.load_options import perhaps_warmed_up, without_load
+from tracekit.detectors.shared.load_options import perhaps_warmed_up
 from tracekit.detectors.shared.wording import KEEP_LOADED
 
 if TYPE_CHECKING:
     from tracekit.analysis.loads import Uses
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +109,10 @@ class Resumed:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
-    if view.predictions.empty:
-        return no_prediction(view.name)
-    if view.loads.empty:
-        return without_load(view, "which prediction was the first")
     latency = latencies(view)
     answer = _judged(view, latency.without_waits_ns, options)
     if isinstance(answer, Finding) and not isinstance(_judged(view, latency.shortest_ns, options), Finding):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             "The first prediction after a load took longer than those that follow, but its compute unit also did "
             "other work, and the recording does not show whether the prediction queued behind it.",
             "Record the feature while no other model and no drawing uses that compute unit.",
@@ -129,8 +124,7 @@ def _judged(view: ModelView, latency_ns: IntArray, options: Options) -> Outcome:
     """The answer for predictions that take so long, shape (predictions,)."""
     whole = first_calls(view.uses, latency_ns, options)
     if not len(whole.index):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"No load is followed by {options.min_following + 1} or more predictions, so the first one has nothing to "
             "be compared with.",
             KEEP_LOADED,
@@ -154,13 +148,12 @@ def _judged(view: ModelView, latency_ns: IntArray, options: Options) -> Outcome:
         return perhaps_warmed_up(view, f"the first prediction after a load, which took {format_time(int(slow_ns))}")
     unclear = spike & ~chosen & special & ~alone.surely & ~(resumed.more_work & latencies(view).work_ns.any())
     if unclear.any():
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"The first prediction after a load took {format_time(int(whole.duration_ns[unclear].max()))}, but it also "
             "had more work: it warms up the model, or it has a larger input, such as the prompt of a language model.",
             f"Use the feature twice in one recording, {options.pause_s:g} s or more apart, and keep the model loaded.",
         )
-    return Passed(view.name, _why_not(whole, firsts, alone.surely, options), metrics)
+    return view.passed(_why_not(whole, firsts, alone.surely, options), metrics)
 
 
 def _same_input(view: ModelView, firsts: FirstCalls, spike: BoolArray, resumed: Resumed) -> BoolArray:
@@ -277,8 +270,7 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
     if len(rows) > 1:
         summary += f" ({format_count(len(rows), 'load')} affected)"
     cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=f"{summary}.",
         metrics=metrics,
         cost=cost_of(
@@ -298,5 +290,6 @@ DETECTOR = Detector(
     needs=("Core ML",),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
+    asks=(any_prediction, any_load("which prediction was the first")),
     detect=detect,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tracekit.analysis.code import sampled_calls
 from tracekit.detectors import (
@@ -16,7 +16,6 @@ from tracekit.detectors import (
     finding,
     format_count,
     format_share,
-    option,
     reached,
 )
 
@@ -26,25 +25,12 @@ if TYPE_CHECKING:
     from tracekit.analysis.code import AppWork
     from tracekit.detectors import Trace
 
-MIN_SAMPLES = 20
-"""Fewer samples, of 1 ms each, are too few to state a share, or to matter (heuristic)."""
-
 NO_STACKS = InsufficientData(None, "No call stack could be read.", "Record with --instrument 'Time Profiler'.")
 NO_TIMED_STACKS = InsufficientData(
     None,
     "Call stacks were sampled by what a CPU counted, as cycles, and not by time.",
     "Record with --instrument 'Time Profiler'.",
 )
-
-
-def min_samples_option() -> Any:
-    """Option: fewest samples, of 1 ms each, that are judged."""
-    return option(MIN_SAMPLES, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters.")
-
-
-def share_option(seen: str = "") -> Any:
-    """Option: lowest share of the samples that is a finding. `seen` is a sentence on what recordings have."""
-    return option(0.1, "share of samples", f"Heuristic: below a tenth, other work comes first.{seen}", maximum=1)
 
 
 class AppWorkOptions(Protocol):

@@ -13,17 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors import Finding, InsufficientData, ModelView, Outcome
+from tracekit.detectors import (
+    DEVICE_NAMES,
+    BoolArray,
+    Finding,
+    FloatArray,
+    IntArray,
+    ModelView,
+    Outcome,
+    or_minus_one,
+)
 from tracekit.detectors.shared.competing_work import waits_for_others
-from tracekit.trace.events import DEVICE_NAMES
-from tracekit.trace.frames import or_minus_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.detectors.framework import ModelView
-    from tracekit.detectors.outcomes import Outcome
 
 ALIKE = 1.2
 """Loads whose usual latencies differ by less are compared together: no check reports a smaller difference."""
@@ -126,8 +130,7 @@ def worst_of(view: ModelView, outcomes: Sequence[Outcome]) -> Outcome:
     if not found:
         return outcomes[0]
     if _several_processes(view):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             "All processes were recorded, and the rows do not show which process each prediction belongs to, so they "
             "cannot be compared.",
             "Record the process that you want to examine.",

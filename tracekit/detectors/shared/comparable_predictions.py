@@ -17,30 +17,28 @@ from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     RECORD_LONGER,
+    BoolArray,
     Cost,
     Finding,
+    FloatArray,
     InsufficientData,
+    IntArray,
     Intervals,
     ModelView,
     Outcome,
     cost_of,
     format_count,
-    too_few_predictions,
+    rows_where,
 )
 from tracekit.detectors.shared.comparable_latency import latencies, worst_of
 from tracekit.detectors.shared.competing_work import held_up
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
 from tracekit.intervals import depth_profile, integrate
-from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
-
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.detectors.framework import ModelView
-    from tracekit.detectors.outcomes import Outcome
 
 
 MIN_CALLS = 20
@@ -113,23 +111,20 @@ class Calls:
         )
         return ", ".join(f"{count:,} {why}" for count, why in counts if count)
 
-    def too_few(self, model: str, needed: int) -> InsufficientData:
+    def too_few(self, view: ModelView, needed: int) -> InsufficientData:
         """The answer where fewer than `needed` calls can be compared: the same for all detectors that ask."""
         total = int(self.chosen_from.sum())
         if self.cold >= max(needed, total / 2):
-            return InsufficientData(
-                model,
+            return view.unknown(
                 "Most predictions are the first after a load, so too few can be compared.",
                 KEEP_LOADED,
             )
         if self.overlapping >= max(needed, total / 2):
-            return InsufficientData(
-                model,
+            return view.unknown(
                 "Most predictions overlap, so too few can be compared.",
                 RECORD_PHASE_ALONE,
             )
-        return too_few_predictions(
-            model,
+        return view.too_few_predictions(
             len(self.rows),
             needed,
             adjective="comparable",
@@ -177,8 +172,7 @@ def _judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) ->
         return outcome
     other = judge(calls.with_unclear)
     if isinstance(other, Finding):
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"{format_count(calls.unclear, 'prediction')} took longer while other work ran, and the recording does not "
             "show whether it ran on the same compute unit.",
             "Record with the Core ML template, which includes the Neural Engine and the GPU, and without other models.",

@@ -9,17 +9,28 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
-from tracekit.detectors import Attribution, Intervals, Kind, Lane, Level, ModelView, Trace, is_any
-from tracekit.trace.cache import cached_by_trace
-from tracekit.trace.events import SETUP_KINDS
-from tracekit.trace.frames import rows_where
-from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+from tracekit.detectors import (
+    GPU,
+    NEURAL_ENGINE,
+    SETUP_KINDS,
+    Attribution,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Intervals,
+    Kind,
+    Lane,
+    Level,
+    ModelView,
+    Trace,
+    cached_by_trace,
+    is_any,
+    rows_where,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.detectors.framework import ModelView
 
 LONGER = 0.2
 """How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""

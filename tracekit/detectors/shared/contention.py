@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.detectors import (
+    BoolArray,
     Finding,
+    FloatArray,
     InsufficientData,
+    IntArray,
     Intervals,
     Metric,
     ModelView,
     Passed,
     above,
     cost_of,
-    finding,
     format_count,
     format_share,
     format_time,
-    option,
     reached,
-    too_few_predictions,
     value_of,
 )
 from tracekit.detectors.shared.wording import NOT_COMPARED, record_alone
@@ -32,30 +32,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-
-
-@dataclass(frozen=True, slots=True)
-class ContentionOptions:
-    """Thresholds. `overlap_share` and `calm_share` mean something else on each unit."""
-
-    overlap_share: float
-    calm_share: float
-    slowdown: float = option(
-        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
-    )
-    explained_share: float = option(
-        0.5,
-        "share of the extra time",
-        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
-        maximum=1,
-    )
-    affected_share: float = option(
-        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
-    )
-    min_compared: int = option(
-        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
-    )
+    from tracekit.detectors.shared.options import ContentionOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +77,7 @@ def met_others(
 ) -> Met | Passed | InsufficientData:
     """The predictions `rows` by their share of other work, or the answer where too few met any or none."""
     if len(rows) < 2 * options.min_compared:
-        return too_few_predictions(
-            view.name,
+        return view.too_few_predictions(
             len(rows),
             2 * options.min_compared,
             f"with {words.unit} work",
@@ -115,10 +91,9 @@ def met_others(
     others = words.did[0].upper() + words.did[1:]
     if not affected.reached or not disturbed.any():
         passed = f"{others} during {format_share(share)} of the predictions. {words.unknown}".rstrip()
-        return Passed(view.name, passed, (affected,))
+        return view.passed(passed, (affected,))
     if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
-        return InsufficientData(
-            view.name,
+        return view.unknown(
             f"{others} during {disturbed.sum():,} of {format_count(len(rows), 'prediction')}, and "
             f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed to "
             "compare.",
@@ -148,13 +123,11 @@ def slowed_down(
     )
     passed = f"Predictions take {slow / usual:.2f}x as long while {words.does}"
     if not reached(metrics, slowdown):
-        return Passed(view.name, f"{passed}.", metrics)
+        return view.passed(f"{passed}.", metrics)
     if not reached(metrics, explains):
-        return Passed(
-            view.name, f"{passed}, but that explains only {format_share(explained)} of the extra time.", metrics
-        )
+        return view.passed(f"{passed}, but that explains only {format_share(explained)} of the extra time.", metrics)
     reason = chance()
-    return Passed(view.name, f"{passed}, but {reason}.", metrics) if reason else metrics
+    return view.passed(f"{passed}, but {reason}.", metrics) if reason else metrics
 
 
 def contention_finding(
@@ -175,8 +148,7 @@ def contention_finding(
     usual, slow = (value_of(metrics, f"median {which} other {words.unit} work") for which in ("without", "with"))
     others, sentence = whose
     cost_ns = min(int(filled_ns[met.disturbed].sum()), affected.covered_ns)
-    return finding(
-        model=view.name,
+    return view.finding(
         summary=(
             f"{len(rows):,} of {format_count(len(met.rows), 'prediction')} ran while {others} and took "
             f"{slow / usual:.1f}x as long (median {format_time(slow)} vs. {format_time(usual)}). {sentence}"

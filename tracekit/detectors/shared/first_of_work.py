@@ -14,20 +14,26 @@ import numpy as np
 from tracekit.analysis.latency import modes
 from tracekit.analysis.load_waits import gaps_after, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.detectors import Intervals, Level, ModelView, is_any
+from tracekit.detectors import (
+    SETUP_KINDS,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Intervals,
+    Level,
+    ModelView,
+    Trace,
+    cached_by_trace,
+    is_any,
+    rows_where,
+)
 from tracekit.detectors.shared.comparable_latency import due_to_work, latencies
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, is_narrow
-from tracekit.trace.cache import cached_by_trace
-from tracekit.trace.events import SETUP_KINDS
-from tracekit.trace.frames import rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.detectors.framework import ModelView
     from tracekit.detectors.shared.comparable_predictions import Calls
-    from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

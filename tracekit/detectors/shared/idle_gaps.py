@@ -28,29 +28,23 @@ from tracekit.detectors import (
     Cost,
     Evidence,
     Finding,
+    IndexArray,
     InsufficientData,
+    IntArray,
     Intervals,
     Kind,
     Lane,
     Level,
     Metric,
     ModelView,
-    NotApplicable,
     is_any,
-    no_prediction,
 )
 from tracekit.detectors.answers import MAX_EVIDENCE, evidence_columns
 from tracekit.detectors.shared.prompts import works_longer
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import Between, CallSite
-    from tracekit.arrays import IndexArray, IntArray
-    from tracekit.detectors.framework import ModelView
 
-
-GAP_SHARE = 0.5
-"""Share of the time from which on the gaps outweigh the predictions: `pipeline-gaps` reports them from there on, and
-`serial-predictions` up to there."""
 
 WORK_SPREAD = 0.3
 """Gaps whose half distance between quartiles is at most this share of their median are taken for work of the app.
@@ -121,15 +115,12 @@ class SequenceGaps:
         return () if self.between is None else self.between.sites[:MAX_SITES]
 
 
-def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | NotApplicable | InsufficientData:
+def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | InsufficientData:
     """`read_gaps`, or why there is none to judge."""
-    if len(view.predictions) == 0:
-        return no_prediction(view.name)
     gaps = read_gaps(view, min_calls)
     if len(gaps.idle.distance_ns):
         return gaps
-    return InsufficientData(
-        view.name,
+    return view.unknown(
         f"Needs {min_calls} predictions in a row without long gaps; found {len(view.predictions):,} in total.",
         "Record the feature while it processes many inputs in a row.",
     )
@@ -137,8 +128,7 @@ def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | NotApplicable |
 
 def unclear(view: ModelView, rests: str) -> InsufficientData:
     """The answer where the gaps may be work or waiting; `rests` says what is idle and for how much of the time."""
-    return InsufficientData(
-        view.name,
+    return view.unknown(
         f"{rests} of the time between successive predictions, but the recording does not show whether the app works "
         "or waits for input in the gaps.",
         "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",

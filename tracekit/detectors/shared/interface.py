@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import ModelView
+from tracekit.detectors import Finding, ModelView, Passed
 
 
 class Interface(NamedTuple):
@@ -27,7 +26,6 @@ def interface_of(view: ModelView) -> Interface | None:
     from tracekit.detectors.framework import InspectedModel
     from tracekit.detectors.model_rules import interface_conversion
     from tracekit.detectors.model_rules.shared import NoOptions
-    from tracekit.detectors.outcomes import Finding, Passed
 
     answer = interface_conversion.detect(InspectedModel(view.model_file, None), NoOptions())
     if isinstance(answer, Finding):
@@ -81,7 +79,6 @@ def shapes_of(view: ModelView) -> Shapes | None:
     from tracekit.detectors.framework import InspectedModel
     from tracekit.detectors.model_rules import flexible_shapes
     from tracekit.detectors.model_rules.shared import NoOptions, code, inputs_of, listed
-    from tracekit.detectors.outcomes import Finding
     from tracekit.model_files import FeatureKind
 
     inputs = [entry for entry in inputs_of(view.model_file) if entry.kind in (FeatureKind.ARRAY, FeatureKind.IMAGE)]

@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.breakdown import Part
-from tracekit.intervals import Intervals
-from tracekit.trace.cache import cached_by_trace
-from tracekit.trace.events import DEVICE_NAMES, Attribution, Device, Kind, Lane
-from tracekit.trace.frames import is_any
-from tracekit.units import format_share
+from tracekit.detectors import (
+    DEVICE_NAMES,
+    Attribution,
+    BoolArray,
+    Device,
+    IntArray,
+    Intervals,
+    Kind,
+    Lane,
+    ModelView,
+    Trace,
+    cached_by_trace,
+    format_share,
+    is_any,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.detectors.framework import ModelView
     from tracekit.intervals import CoveredTime
-    from tracekit.trace.trace import Trace
 
 _PARTS = {
     Device.ANE: (Part.ANE, Part.ANE_REQUESTED, Lane.NEURAL_ENGINE),

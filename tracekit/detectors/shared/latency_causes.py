@@ -17,19 +17,24 @@ import pandas as pd
 from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
 from tracekit.analysis.latency import Growth, growth, modes
 from tracekit.analysis.latency.modes import MIN_RATIO
-from tracekit.detectors import ModelView
+from tracekit.detectors import (
+    DEVICE_NAMES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    ModelView,
+    Outcome,
+)
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judged
+from tracekit.detectors.shared.options import HEAT_RATIO
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
-from tracekit.trace.events import COPY_KINDS, DEVICE_NAMES
+from tracekit.trace.events import COPY_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.analysis.latency import GrowthRule
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.detectors.framework import ModelView
-    from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.shared.comparable_predictions import Calls
 
 
@@ -127,10 +132,6 @@ def read_heat(view: ModelView, calls: Calls) -> ThermalComparison | None:
     return None if states is None else compare_thermal_states(calls.durations, states, MIN_IN_STATE)
 
 
-HEAT_RATIO = 1.2
-"""Least ratio of medians for heat to slow calls down (heuristic)."""
-
-
 def cool_calls(view: ModelView, calls: Calls) -> Calls:
     """The calls in the coolest thermal state where heat slows the others down; else all of them."""
     comparison = read_heat(view, calls)
@@ -146,7 +147,7 @@ def judged_when_cool(view: ModelView, every: tuple[Calls, ...], judge: Callable[
     def judge_cool(some: Calls) -> Outcome:
         cool = cool_calls(view, some) if len(some.rows) >= MIN_CALLS else some
         enough = len(cool.rows) >= MIN_CALLS
-        return judge(cool, some.requested_ratio) if enough else cool.too_few(view.name, MIN_CALLS)
+        return judge(cool, some.requested_ratio) if enough else cool.too_few(view, MIN_CALLS)
 
     return judged(view, every, judge_cool)
 

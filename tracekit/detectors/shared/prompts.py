@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors import ModelView
 from tracekit.detectors.shared.comparable_latency import latencies
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.detectors.framework import ModelView
-
+    from tracekit.detectors import BoolArray, IntArray, ModelView
 
 WORKED_SHARE = 0.5
 """Part of the extra time of a call in which its compute unit works for it beyond the usual; with less, waiting and

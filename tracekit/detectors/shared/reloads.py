@@ -11,27 +11,33 @@ import numpy as np
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (
     LOAD_KINDS,
+    BoolArray,
+    IntArray,
     Intervals,
     Kind,
     Level,
     Metric,
     ModelView,
     above,
+    all_reached,
     covered_ns,
     is_any,
-    option,
+    rows_where,
 )
-from tracekit.detectors.answers import all_reached
-from tracekit.detectors.shared.load_options import SOON_MS, WARM_UP_PAUSE_S, called
-from tracekit.trace.frames import rows_where
+from tracekit.detectors.shared.load_options import called
+from tracekit.detectors.shared.options import (
+    IN_TURNS_SHARE,
+    LOADS_PER_PREDICTION,
+    MAX_IDLE_S,
+    MIN_LOADS,
+    RELOAD_SHARE,
+    SINGLE_USE_SHARE,
+    SOON_MS,
+    WARM_UP_PAUSE_S,
+)
 
 if TYPE_CHECKING:
-    from typing import Any
-
     import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.detectors.framework import ModelView
 
 
 TIMES_USE = 3.0
@@ -41,34 +47,6 @@ memory its release saves (heuristic)."""
 FELT_MS = 250
 """The delay from which Instruments' Hangs instrument notes a hang. A published speech app that loads its stages for
 each sentence, on purpose, stays below."""
-
-
-MIN_LOADS = 3
-"""Two loads can be chance; a third makes a pattern (heuristic)."""
-
-LOADS_PER_PREDICTION = 0.5
-"""With so many, the model is loaded again for each prediction or nearly so."""
-
-SINGLE_USE_SHARE = 0.8
-"""Part of the loads that serve one prediction at most, for the same."""
-
-RELOAD_SHARE = 0.10
-"""Part of the model's time that reloads take if they are worth a finding."""
-
-IN_TURNS_SHARE = 0.5
-"""Part of the reloads before which other models were loaded, as where an app alternates on purpose."""
-
-MAX_IDLE_S = 5.0
-"""A model that is unused for longer may have been released on purpose."""
-
-
-def max_idle_option() -> Any:
-    """Option: how long in s a model may have been unused for every reload to count."""
-    return option(
-        MAX_IDLE_S,
-        "s",
-        "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
-    )
 
 
 def outweigh_use(view: ModelView) -> BoolArray:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
-from tracekit.trace.events import DEVICE_NAMES, Kind, Level
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count
+from tracekit.detectors import (
+    DEVICE_NAMES,
+    Kind,
+    Level,
+    ModelView,
+    Trace,
+    format_count,
+    is_any,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from tracekit.detectors.framework import ModelView
-    from tracekit.trace.trace import Trace
 
 
 def of_rows(view: ModelView) -> str:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import LOAD_KINDS, RECORD_LONGER, Device, Intervals, Kind, format_count
-from tracekit.trace.events import DEVICE_NAMES
+from tracekit.detectors import (
+    DEVICE_NAMES,
+    LOAD_KINDS,
+    RECORD_LONGER,
+    Device,
+    Intervals,
+    Kind,
+    format_count,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

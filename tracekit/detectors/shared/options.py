@@ -1,0 +1,125 @@
+"""Options that several rules have, and their defaults where other rules go by them too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tracekit.detectors import option
+
+SOON_MS = 100.0
+
+WARM_UP_PAUSE_S = 1.0
+
+MIN_LOADS = 3
+"""Two loads can be chance; a third makes a pattern (heuristic)."""
+
+LOADS_PER_PREDICTION = 0.5
+"""With so many, the model is loaded again for each prediction or nearly so."""
+
+SINGLE_USE_SHARE = 0.8
+"""Part of the loads that serve one prediction at most, for the same."""
+
+RELOAD_SHARE = 0.10
+"""Part of the model's time that reloads take if they are worth a finding."""
+
+IN_TURNS_SHARE = 0.5
+"""Part of the reloads before which other models were loaded, as where an app alternates on purpose."""
+
+MAX_IDLE_S = 5.0
+"""A model that is unused for longer may have been released on purpose."""
+
+MIN_SAMPLES = 20
+"""Fewer samples, of 1 ms each, are too few to state a share, or to matter (heuristic)."""
+
+GAP_SHARE = 0.5
+"""Share of the time from which on the gaps outweigh the predictions: `pipeline-gaps` reports them from there on, and
+`serial-predictions` up to there."""
+
+HEAT_RATIO = 1.2
+"""Least ratio of medians for heat to slow calls down (heuristic)."""
+
+
+def max_delay_option() -> Any:
+    """Option: how soon after a load, in ms, a call starts that waited for it."""
+    return option(
+        SOON_MS, "ms", "Heuristic: a caller that waits continues at once; something else causes later predictions."
+    )
+
+
+def hang_share_option() -> Any:
+    """Option: the share of its time for which a load must hang the main thread to block it."""
+    return option(
+        0.5,
+        "share of the time",
+        "Heuristic: a load on the main thread blocks it from start to end; a hang with another cause only "
+        "overlaps it by chance.",
+        maximum=1,
+    )
+
+
+def warm_up_pause_option() -> Any:
+    """Option: the pause in s after a call by which it shows that nobody waited for it."""
+    return option(
+        WARM_UP_PAUSE_S,
+        "s",
+        "Heuristic: where predictions otherwise follow closely, a single one before such a gap looks like a warm-up, "
+        "which no one waits for.",
+    )
+
+
+def max_idle_option() -> Any:
+    """Option: how long in s a model may have been unused for every reload to count."""
+    return option(
+        MAX_IDLE_S,
+        "s",
+        "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
+    )
+
+
+def min_samples_option() -> Any:
+    """Option: fewest samples, of 1 ms each, that are judged."""
+    return option(MIN_SAMPLES, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters.")
+
+
+def share_option(seen: str = "") -> Any:
+    """Option: lowest share of the samples that is a finding. `seen` is a sentence on what recordings have."""
+    return option(0.1, "share of samples", f"Heuristic: below a tenth, other work comes first.{seen}", maximum=1)
+
+
+def min_loads_option() -> Any:
+    """Option: from how many loads on they can be a pattern."""
+    return option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
+
+
+def min_mean_option() -> Any:
+    """Option: shortest mean prediction in ms that is judged."""
+    return option(1.0, "ms", "Heuristic: below this, per-call overhead dominates, whatever the app does.")
+
+
+def min_calls_option() -> Any:
+    """Option: fewest predictions that are judged."""
+    return option(3, "predictions", "Heuristic: the first prediction after a load differs; three show what is usual.")
+
+
+@dataclass(frozen=True, slots=True)
+class ContentionOptions:
+    """Thresholds. `overlap_share` and `calm_share` mean something else on each unit."""
+
+    overlap_share: float
+    calm_share: float
+    slowdown: float = option(
+        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
+    )
+    explained_share: float = option(
+        0.5,
+        "share of the extra time",
+        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
+        maximum=1,
+    )
+    affected_share: float = option(
+        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
+    )
+    min_compared: int = option(
+        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
+    )
