@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,19 @@ from tracekit.testing.rows import Model
 MS = 1_000_000
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "plugin-example" / "tracekit_first_call" / "__init__.py"
 METRICS = (above("share", 0.4, "share", 0.5), Metric("unknown", None, "ns"), above("calls", 7, "count", 7))
+
+
+def test_rules_import_the_facade_what_they_share_and_numbers():
+    allowed = re.compile(r"tracekit\.(detectors|detectors\.shared\..*|analysis\..*)")
+    rules = Path(detectors.__file__).with_name("rules")
+    imported = {
+        (path.stem, node.module)
+        for path in rules.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("tracekit")
+    }
+    assert len({stem for stem, _ in imported}) > 30
+    assert {(stem, module) for stem, module in imported if not allowed.fullmatch(module)} == set()
 
 
 def test_the_example_of_a_plug_in_imports_from_one_place():

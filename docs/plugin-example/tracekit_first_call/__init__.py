@@ -13,9 +13,7 @@ from tracekit.detectors import (
     Finding,
     Intervals,
     ModelView,
-    NotApplicable,
     Outcome,
-    Passed,
     above,
     format_duration,
     option,
@@ -33,17 +31,17 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks at the time between the end of the first load and the first prediction after it."""
     if view.loads.empty:
-        return NotApplicable(view.name, "Its load was not recorded.")
+        return view.not_applicable("Its load was not recorded.")
     load = view.loads.iloc[0]
     loaded = int(load["start_ns"] + load["duration_ns"])
     starts = view.predictions["start_ns"].to_numpy()
     later = starts[starts >= loaded]
     if not len(later):
-        return NotApplicable(view.name, "No prediction after its first load was recorded.")
+        return view.not_applicable("No prediction after its first load was recorded.")
     used = int(later[0])
     wait = above("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9))
     if not wait.reached or used == loaded:
-        return Passed(view.name, f"Used {format_duration(used - loaded)} after it was loaded.", (wait,))
+        return view.passed(f"Used {format_duration(used - loaded)} after it was loaded.", (wait,))
     # Shown by a time between rows; a finding that rows show is made by `finding`.
     return Finding(
         model=view.name,
