@@ -96,6 +96,13 @@ def test_a_report_loads_only_what_it_needs() -> None:
     assert not loaded & NOT_FOR_REPORTS
 
 
+def test_a_page_loads_no_other_rule() -> None:
+    loaded = modules_after(["explain", "warm-up-spike"])
+    rules = {name for name in loaded if name.startswith("tracekit.detectors.rules.")}
+    assert rules == {"tracekit.detectors.rules.warm_up_spike"}
+    assert sum(name.split(".")[0] == "tracekit" for name in loaded) <= 150
+
+
 def test_pyarrow_is_kept_from_pandas_alone() -> None:
     pytest.importorskip("pyarrow")
     script = (

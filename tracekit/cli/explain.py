@@ -9,6 +9,8 @@ from tracekit.cli.command import Command, ExitStatus
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from tracekit.detectors.framework import ListedDetector
+
 
 WIDEST = 100
 """Longer lines of prose are hard to read, however wide the terminal."""
@@ -23,18 +25,25 @@ def run(arguments: Namespace) -> ExitStatus:
     """Print the page: laid out on a terminal, as Markdown in a pipe."""
     from tracekit.characters import printable
     from tracekit.cli.output import emit, standard_output
+    from tracekit.detectors.own import own_detector
     from tracekit.detectors.page import page_markdown
-    from tracekit.detectors.plugins import listed_detectors
-    from tracekit.errors import unknown_check
 
-    by_id = {detector.id: detector for detector in listed_detectors()}
-    if arguments.id not in by_id:
-        raise unknown_check(arguments.id, by_id)
-    page = printable(page_markdown(by_id[arguments.id]))
+    page = printable(page_markdown(own_detector(arguments.id) or _of_plug_in(arguments.id)))
     stream = standard_output()
     on_terminal = stream is not None and stream.isatty()
     emit(_laid_out(page) if on_terminal else page, styled=on_terminal)
     return ExitStatus.DONE
+
+
+def _of_plug_in(name: str) -> ListedDetector:
+    """The check of a plug-in. Raises `UsageError` where there is none."""
+    from tracekit.detectors.plugins import listed_detectors
+    from tracekit.errors import unknown_check
+
+    by_id = {detector.id: detector for detector in listed_detectors()}
+    if name not in by_id:
+        raise unknown_check(name, by_id)
+    return by_id[name]
 
 
 def _laid_out(page: str) -> str:
