@@ -14,7 +14,7 @@ from suite.frame import (
     cases,
     each,
 )
-from tracekit.testing import Draws
+from tracekit.testing import Draws, Model
 from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.simulation import Simulation, Thread
@@ -37,6 +37,23 @@ def too_slow_for_30(draws: Draws) -> App:
     for _ in range(60):
         app.predict(model, gpu(draws.integer(40, 60) * MS))
         app.pause(300_000)
+    return app
+
+
+def by_turns(draws: Draws, theirs_ms: int) -> App:
+    """Two instances of a model at the same pace, each of which keeps its own: all starts together look like 50 frames
+    a second of which every third is dropped, after the longer calls."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    first, second = Model(model.base, 1), Model(model.base, 2)
+    app.load(first)
+    app.load(second)
+    begin = app.now_ns + 100 * MS
+    for index in range(90):
+        for caller, phase_ms, took_ms in ((first, 0, 10), (second, 20, theirs_ms)):
+            start = begin + (60 * index + phase_ms) * MS
+            app.scenario.predict(caller, start, took_ms * MS).event("CPU", 0, took_ms * MS - 200_000)
+    app.now_ns = begin + 90 * 60 * MS
     return app
 
 
@@ -190,6 +207,14 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, two_in_one_frame, settings=BUDGET_60, page="Several models run in one frame"),
     *cases(ID, LOOKALIKE, 2, skipped_on_purpose, page="The app skips frames on purpose"),
     *cases(ID, LOOKALIKE, 2, two_lengths, also=FREE),
+    *each(
+        ID,
+        LOOKALIKE,
+        (22, 24, 26, 28),
+        by_turns,
+        also=(*FREE, "shape-switching", "duplicate-instances"),
+        page="Several processes or instances",
+    ),
     *cases(ID, LOOKALIKE, 2, overlapping, also=(*FREE, "concurrent-predictions"), page="Long predictions overlap"),
     *cases(ID, POSITIVE, 6, too_slow_for_60, settings=BUDGET_60),
     *cases(ID, POSITIVE, 5, too_slow_for_30, settings=BUDGET_30),

@@ -23,6 +23,7 @@ from tracekit.detectors import (
     format_share,
     format_time,
     option,
+    or_minus_one,
     page_beside,
     reached,
 )
@@ -98,6 +99,7 @@ _NEXT_FRAME_MISSED = 1.5
 """Intervals of more frames than that are two frames or more; starts vary by less than half a frame (heuristic)."""
 
 
+_GIVE_BUDGET = "Give each model its part of the frame with --budget, for example --budget Segmenter=10ms."
 _NO_BUDGET = "No time budget given; set one with --budget, for example --budget 30fps."
 
 
@@ -132,17 +134,33 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
             return view.unknown(
                 f"{rate}; {format_count(together, 'time')}, this model and others that alternate with it together "
                 "took longer than a frame and dropped the next one. None does so alone.",
-                "Give each model its part of the frame with --budget, for example --budget Segmenter=10ms.",
+                _GIVE_BUDGET,
             )
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         words = f"{few} took longer than a frame and dropped the next one"
         return view.passed(f"{rate}; {words}{left_out}.", metrics)
+    if _interleaved(view):
+        return view.unknown(
+            f"{rate}, but several instances or processes run the model by turns, and the recording does not show which "
+            "frames each of them has to keep.",
+            _GIVE_BUDGET,
+        )
     words = (
         f"{rate}, but {int(dropped.sum()):,} of {format_count(int(steady.sum()), 'prediction')} "
         f"({format_share(share)}) took longer than a frame ({format_time(frame_ns)}) and dropped the next one"
         f"{left_out}"
     )
     return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
+
+
+def _interleaved(view: ModelView) -> bool:
+    """Whether predictions of instances or processes alternate: one that follows another, as after a reload, changes
+    once."""
+    instances = or_minus_one(view.predictions["instance"])
+    return any(
+        np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1
+        for known in (instances, view.processes[view.processes >= 0])
+    )
 
 
 def _finding(
