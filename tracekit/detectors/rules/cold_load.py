@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from tracekit.detectors import (
     Finding,
     InsufficientData,
     Metric,
-    ModelFile,
     ModelView,
     Outcome,
     above,
@@ -32,6 +32,9 @@ from tracekit.detectors import (
 from tracekit.detectors.shared.load_options import called, perhaps_warmed_up
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.planned import of_load
+
+if TYPE_CHECKING:
+    from tracekit.detectors import ModelFile
 
 
 @dataclass(frozen=True, slots=True)
