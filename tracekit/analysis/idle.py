@@ -196,7 +196,12 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     """
     if len(distance_ns) >= 3 and np.median(distance_ns) and any(_keeps(distance_ns, beats) for beats in _BEATS):
         return Pacing.PERIODIC
-    return _pacing_by_gaps(distance_ns, busy_ns)
+    usual = float(np.median(distance_ns)) if len(distance_ns) else 0.0
+    if not usual:
+        return Pacing.UNCLEAR
+    # A call that is beats long passes these whatever sets the pace.
+    passed = np.minimum(_passed(distance_ns, usual), busy_ns // usual)
+    return _pacing_by_gaps(distance_ns, busy_ns - passed * usual)
 
 
 MIN_STRETCH = 20
@@ -247,14 +252,13 @@ def _quartile_distance(values: IntArray) -> float:
     return float(np.subtract(*np.quantile(values, [0.75, 0.25])))
 
 
-def _pacing_by_gaps(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
+def _pacing_by_gaps(distance_ns: IntArray, busy_ns: IntArray | FloatArray) -> Pacing:
     count = len(distance_ns)
     usual = float(np.median(distance_ns)) if count else 0.0
     if count < 3 or not usual:
         return Pacing.UNCLEAR
     distance = _of_one_beat(distance_ns, usual)
-    # A call that is beats long passes these whatever sets the pace.
-    busy = _clipped(busy_ns - np.minimum(_passed(distance_ns, usual), busy_ns // usual) * usual)
+    busy = _clipped(busy_ns)
     gap = distance - busy
     power = float(((busy - busy.mean()) ** 2).sum())
     if not power:
@@ -303,6 +307,6 @@ def spread(values: FloatArray | IntArray) -> float:
     return (high - low) / 2 / middle if middle > 0 else float("inf")
 
 
-def _clipped(values: FloatArray) -> FloatArray:
+def _clipped(values: FloatArray | IntArray) -> FloatArray:
     """Values with the outermost twentieth on each side drawn in."""
     return np.clip(values, *np.quantile(values, [0.05, 0.95]))

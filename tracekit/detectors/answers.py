@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 import numpy as np
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.analysis.code import CallSite
-    from tracekit.detectors.model_view import ModelView
     from tracekit.detectors.outcomes import Metric
 
 MAX_EVIDENCE = 50
@@ -93,8 +92,19 @@ def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
     )
 
 
+class _Calls(Protocol):
+    """What the app called of one model, as a `ModelView` has it."""
+
+    @property
+    def loads(self) -> pd.DataFrame: ...
+    @property
+    def compiles(self) -> pd.DataFrame: ...
+    @property
+    def predictions(self) -> pd.DataFrame: ...
+
+
 def cost_of(
-    seen: ModelView | Trace, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0
+    seen: _Calls | Trace, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0
 ) -> Cost:
     """What a fix saves at most: `ns` of the time that loads, compilations and predictions of the model cover, or for a
     trace those of the app.

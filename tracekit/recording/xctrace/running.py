@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 TERMINATE_S: Final = 5.0
 """How long a command may take to end when it is asked to, before it is killed."""
+KILLED_S: Final = 30.0
+"""How long the end of a killed command is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,8 @@ class Job:
             # It may have ended by now; macOS then refuses with another error than Linux.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
-            self.wait(TERMINATE_S)
+            # Whatever is killed ends, at the latest once the system has time for it.
+            self.wait(TERMINATE_S if number == signal.SIGTERM else KILLED_S)
 
     def close(self) -> None:
         """Let go of it. If it still runs, its guard ends it."""
