@@ -60,8 +60,9 @@ samples: environment-dev ## write sample_traces/ again
 accuracy: environment-dev ## judge the detectors on labeled recordings and write docs/detectors/accuracy.md
 	@PYTHONPATH=tests $(BIN)/python -m suite.accuracy
 
-docs: environment-dev ## write the list of checks in docs/detectors/ again
+docs: environment-dev ## write the list of checks in docs/detectors/ and the JSON Schemas again
 	@$(BIN)/python scripts/detector_pages.py
+	@$(BIN)/python scripts/json_schemas.py
 
 pictures: environment-dev ## write the pictures and the table of keys of docs/view.md again
 	@$(BIN)/python scripts/view_page.py

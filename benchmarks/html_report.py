@@ -82,7 +82,7 @@ def main() -> None:
     data = lanes.lanes[1]
     none = np.empty(0, np.int64)
     marks = Marked(data.starts, data.ends, np.ones(len(data.starts), np.int64), np.arange(len(data.starts)))
-    lanes = replace(lanes, evidence=(marks, *(Marked(none, none, none, none),) * (len(report.checks) - 1)))
+    lanes = replace(lanes, evidence=(marks, *(Marked(none, none, none, none),) * (len(report.results) - 1)))
     begin = time.perf_counter()
     page = render_html(report, lanes)
     spent = time.perf_counter() - begin

@@ -82,7 +82,7 @@ def test_every_argument_reaches_the_analysis(samples: Path) -> None:
         sort="mean",
         redact=False,
     )
-    assert [(check.id, check.model, check.outcome) for check in report.checks] == [
+    assert [(check.id, check.model, check.outcome) for check in report.results] == [
         ("reload-before-predict", "Mosaic", "passed")
     ]
     means = [row.statistics.mean_ns for row in report.aggregation]
@@ -130,7 +130,7 @@ def test_of_too_many_models_the_busiest_are_reported_and_the_rest_is_counted(
     assert sorted(model.name for model in report.models) == ["C", "D", "E"]
     (note,) = (note for note in report.recording.notes if "5 models" in note)
     assert "shown are the 3 with most time; 2 with 2 predictions and 2 loads (17.00 ms)" in note
-    assert {check.model for check in report.checks} <= {None, "C", "D", "E"}
+    assert {check.model for check in report.results} <= {None, "C", "D", "E"}
     # What names no model, and what the recording holds, stay whole.
     lanes = [[row for row in each.aggregation if row.lane == "gpu"] for each in (whole, report)]
     assert lanes[0] == lanes[1] != []

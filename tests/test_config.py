@@ -41,7 +41,7 @@ def recording(tmp_path):
 
 
 def reloads(report):
-    return {check.model: check.outcome for check in report.checks if check.id == "reload-before-predict"}
+    return {check.model: check.outcome for check in report.results if check.id == "reload-before-predict"}
 
 
 def test_everything_that_can_be_set_is_read(tmp_path):
@@ -139,7 +139,7 @@ def test_what_is_given_for_all_models_goes_before_what_is_set_for_some(tmp_path)
     def budgets(**given):
         report = tracekit.analyze(tmp_path / "calls", config=path, only=["missed-deadline"], **given)
         return {
-            check.model: metric.value for check in report.checks for metric in check.metrics if metric.name == "budget"
+            check.model: metric.value for check in report.results for metric in check.metrics if metric.name == "budget"
         }
 
     assert budgets() == {"CaptionA": 5 * MS}
@@ -170,7 +170,7 @@ def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, 
     assert main(["analyze", str(recording), "--format", "json", "-q"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["tool"]["config"] == "tracekit.toml"
-    assert "reload-before-predict" not in {check["id"] for check in report["checks"]}
+    assert "reload-before-predict" not in {check["id"] for check in report["results"]}
     # Without the settings there are findings, and no gate.
     assert main(["analyze", str(recording), "--no-config", "--format", "json", "-q"]) == 0
     assert json.loads(capsys.readouterr().out)["summary"]["findings"] > 0

@@ -106,10 +106,10 @@ def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples: Path)
 def test_one_text_is_one_name(trace, samples: Path) -> None:
     path = samples / "style_transfer_reload.trace"
     for analyze in (trace.analyze, lambda **options: tracekit.analyze(path, **options)):
-        assert {check.id for check in analyze(only="cold-load").checks} == {"cold-load"}
+        assert {check.id for check in analyze(only="cold-load").results} == {"cold-load"}
         report = analyze(skip="cold-load", models="Mosaic", budget="30fps")
-        assert report.checks
-        assert "cold-load" not in {check.id for check in report.checks}
+        assert report.results
+        assert "cold-load" not in {check.id for check in report.results}
         assert [model.name for model in report.models] == ["Mosaic"]
         with pytest.raises(tracekit.UsageError, match="unknown check 'e'; list them with `tracekit detectors`"):
             analyze(only="e")

@@ -19,9 +19,9 @@ from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of, unknown_model
 from tracekit.report.limits import check_limits, within_limits
+from tracekit.report.results import results_from
 from tracekit.report.shown import shown_judgments
 from tracekit.trace.filter import model_names
 from tracekit.trace.joined import check_given, joined
@@ -74,7 +74,7 @@ class Analysis:
 
         return timeline_of(
             self.trace,
-            self.report.checks,
+            self.report.results,
             shown=self.shown,
             redact=self.report.recording.redacted,
             functions=self.functions,
@@ -204,7 +204,7 @@ def judge_with_answers(
     answers = shown_judgments(judgments, trace, shown)
     report = build_report(
         trace,
-        checks_from(answers),
+        results_from(answers),
         shown=shown,
         sort=sort,
         redact=redact,

@@ -74,7 +74,7 @@ class NotebookReport(Report):
                 check.evidence_total,
                 check.summary,
             )
-            for check in self.checks
+            for check in self.results
         ]
         names = ["check", "outcome", "severity", "model", "savings_ns", "savings_share", "intervals", "summary"]
         return pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64", "savings_share": "float64"})
@@ -205,7 +205,7 @@ def read(
 
 def as_notebook_report(report: Report) -> NotebookReport:
     """The same report with its methods."""
-    return NotebookReport(**{field.name: getattr(report, field.name) for field in fields(report)})
+    return NotebookReport(**{field.name: getattr(report, field.name) for field in fields(report) if field.init})
 
 
 P = ParamSpec("P")

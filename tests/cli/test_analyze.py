@@ -107,7 +107,7 @@ def test_the_gate_fails_at_and_above_its_level(tracekit, reload: Path, level: st
 @pytest.mark.parametrize(("level", "status"), [("critical", 0), ("high", 1), ("medium", 1)])
 def test_the_gate_lets_lesser_findings_pass(tracekit, samples: Path, level: str, status: int) -> None:
     report = report_of(tracekit("analyze", samples / "sharpen_8bit.trace", "--format", "json"))
-    assert {check["severity"] for check in report["checks"]} == {"high", "medium", None}
+    assert {check["severity"] for check in report["results"]} == {"high", "medium", None}
     assert tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", level).status == status
 
 
@@ -140,7 +140,7 @@ def test_a_failed_detector_outweighs_the_gate(reload: Path, capsys: pytest.Captu
     assert status_of(report, "low") is ExitStatus.GATE_FAILED
     spoilt = replace(report, summary=replace(report.summary, errors=1))
     assert status_of(spoilt, "low") is ExitStatus.UNUSABLE
-    assert f"a check failed (1 of {len(report.checks)} answers)" in capsys.readouterr().err
+    assert f"a check failed (1 of {len(report.results)} answers)" in capsys.readouterr().err
 
 
 def test_levels_and_formats_are_those_of_the_product() -> None:
@@ -156,7 +156,7 @@ def test_format_chooses_what_is_printed(tracekit, reload: Path, name: str) -> No
         "text": "style_transfer_reload.trace · StyleCam (pid 2147) · ",
         "markdown": "## 1 finding (critical) in 5 models",
         "html": '<!doctype html>\n<html lang="en">',
-        "json": '{\n  "$schema": "urn:tracekit:report:2",',
+        "json": '{\n  "$schema": "urn:tracekit:report:3",',
     }[name]
     assert (result.status, result.err) == (0, "")
     assert result.out.startswith(beginning)

@@ -21,7 +21,7 @@ def report_of(result: Any) -> dict[str, Any]:
 def test_only_and_skip_choose_detectors_in_lists_and_repetitions(tracekit, reload: Path) -> None:
     def judged(*arguments: str) -> set[str]:
         report = report_of(tracekit("analyze", reload, "--format", "json", *arguments))
-        return {check["id"] for check in report["checks"]}
+        return {check["id"] for check in report["results"]}
 
     assert judged("--only", "excess-data-copies") == {"excess-data-copies"}
     both = {"excess-data-copies", "concurrent-predictions"}
@@ -38,7 +38,7 @@ def test_set_changes_a_threshold(tracekit, reload: Path) -> None:
     assert report_of(tracekit("analyze", reload, *arguments))["summary"]["models"] == 5
     changed = tracekit("analyze", reload, *arguments, "--set", "reload-before-predict.min_loads=80")
     # Of the five models, two are loaded at least 80 times (81 and 84).
-    models = {check["model"] for check in report_of(changed)["checks"] if check["outcome"] == "finding"}
+    models = {check["model"] for check in report_of(changed)["results"] if check["outcome"] == "finding"}
     assert models == {"Pointillism", "InkWash"}
 
 
@@ -127,7 +127,7 @@ def test_a_budget_can_be_given_for_all_models_or_for_one(tracekit, clean: Path) 
 
     def late(*budgets: str) -> set[str]:
         report = report_of(tracekit("analyze", clean, *options, *budgets))
-        return {check["model"] for check in report["checks"] if check["outcome"] == "finding"}
+        return {check["model"] for check in report["results"] if check["outcome"] == "finding"}
 
     assert late() == set()
     assert late("--budget", "30fps") == set()
@@ -152,7 +152,7 @@ def test_a_compute_unit_can_be_expected_of_all_models_or_of_one(tracekit, clean:
 
     def elsewhere(*expectations: str) -> set[str]:
         report = report_of(tracekit("analyze", clean, *options, *expectations))
-        return {check["model"] for check in report["checks"] if check["outcome"] == "finding"}
+        return {check["model"] for check in report["results"] if check["outcome"] == "finding"}
 
     assert elsewhere() == set()
     assert elsewhere("--expect", "ane") == set()

@@ -44,7 +44,7 @@ def test_the_evidence_is_that_of_the_report(written: Path) -> None:
     with zipfile.ZipFile(written) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("evidence.csv").decode())))
         report = json.loads(archive.read("report.json"))
-    findings = [check for check in report["checks"] if check["outcome"] == "finding"]
+    findings = [check for check in report["results"] if check["outcome"] == "finding"]
     numbers = ("start_ns", "end_ns", "row")
     assert [(row["check"], row["model"], *(int(row[key]) for key in numbers)) for row in rows] == [
         (check["id"], check["model"] or "", *(entry[key] for key in numbers))

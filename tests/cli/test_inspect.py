@@ -63,7 +63,7 @@ def test_json_holds_every_fact(tracekit, built_models) -> None:
             "bytes": 4736,
         }
     ]
-    assert {check["outcome"] for check in report["checks"]} <= {"passed", "not_applicable", "insufficient_data"}
+    assert {check["outcome"] for check in report["results"]} <= {"passed", "not_applicable", "not_evaluated"}
 
 
 def test_files_get_the_format_of_their_ending(tracekit, built_models, tmp_path) -> None:
@@ -95,7 +95,7 @@ def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch
     )
 
     def ids(*arguments: object) -> dict[str, str]:
-        checks = json.loads(tracekit("inspect", *arguments, "--json").out)["checks"]
+        checks = json.loads(tracekit("inspect", *arguments, "--json").out)["results"]
         return {check["id"]: check["outcome"] for check in checks}
 
     ranged, weights = built_models / "ranged.mlpackage", built_models / "float16_interface.mlpackage"

@@ -304,7 +304,7 @@ def page_of(predictions):
     app = apps.neural_engine_app(Draws(24), compute_ns=4_000_000, predictions=predictions, runs=1)
     trace = trace_of(app.finish())
     report = judge(trace)
-    side, drawing = measure(trace, report), Drawing(report, timeline_of(trace, report.checks))
+    side, drawing = measure(trace, report), Drawing(report, timeline_of(trace, report.results))
     comparison = compare([side], [side])
     return page_of_document(comparison_document(comparison, lanes_of_both(comparison, (drawing, drawing))))
 

@@ -106,7 +106,7 @@ def test_settings_name_model_files_as_seen_from_their_folder(tracekit, project, 
 
 def checks_of(tracekit, recording, *arguments) -> dict:
     report = json.loads(tracekit("analyze", recording, "--json", *arguments).out)
-    return {check["id"]: check for check in report["checks"]}
+    return {check["id"]: check for check in report["results"]}
 
 
 @pytest.mark.parametrize("check", ["excess-data-copies", "float-conversion"])
@@ -162,7 +162,7 @@ def test_a_project_switches_checks_of_its_model_files_off(tracekit, samples, sha
     sharpen("ranged")
     run = ("analyze", samples / "sharpen_float16.trace", "--config", config)
     (entry,) = json.loads(tracekit(*run, "--json").out)["model_files"]
-    ids = {check["id"] for check in entry["checks"]}
+    ids = {check["id"] for check in entry["results"]}
     assert entry["interface"] == ""
     assert "interface-conversion" not in ids
     assert "flexible-shapes" in ids
@@ -172,7 +172,7 @@ def test_a_project_switches_checks_of_its_model_files_off(tracekit, samples, sha
         "utf-8",
     )
     (entry,) = json.loads(tracekit(*run, "--json").out)["model_files"]
-    assert (entry["summary"][:10], entry["checks"]) == ("ML program", [])
+    assert (entry["summary"][:10], entry["results"]) == ("ML program", [])
 
 
 @pytest.fixture

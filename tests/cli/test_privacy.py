@@ -363,7 +363,7 @@ def test_no_comparison_tells_a_secret(tracekit, recordings: dict[str, Path], tmp
 def test_nothing_that_leaves_the_screen_holds_a_secret(recordings: dict[str, Path], tmp_path: Path) -> None:
     session = judged(read(Request((str(recordings["bundle"]),)), str(recordings["bundle"])))
     report = session.report
-    texts = [copied.finding_markdown(session, number) for number in range(len(report.checks))]
+    texts = [copied.finding_markdown(session, number) for number in range(len(report.results))]
     everything = EventFilter()
     texts.append(copied.statistics_markdown(session, None, everything, named=True))
     labels = [str(label) for label in session.trace.hardware["label"].unique()]

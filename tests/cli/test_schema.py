@@ -26,9 +26,9 @@ def test_what_inspect_prints_obeys_the_schema_of_its_kind(tracekit, built_models
     report = tmp_path / "report.json"
     report.write_text(json.dumps(article_2026()), "utf-8")
     inputs = {"model": built_models / "multifunction.mlpackage", "performance": report}
-    for kind, path in inputs.items():
+    for (kind, path), version in zip(inputs.items(), (2, 1), strict=True):
         schema = json.loads(tracekit("schema", kind).out)
         document = json.loads(tracekit("inspect", path, "--json").out)
-        assert document["$schema"] == schema["$id"] == f"urn:tracekit:{kind}:1"
+        assert document["$schema"] == schema["$id"] == f"urn:tracekit:{kind}:{version}"
         jsonschema.Draft202012Validator(schema).validate(document)
     assert tracekit("schema", "other").status == 2

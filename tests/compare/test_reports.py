@@ -53,9 +53,9 @@ def test_measurements_are_small(report):
 
 
 def changed(report, **keys):
-    """A report whose first check has other values."""
-    first, *others = report["checks"]
-    return report | {"checks": [first | keys, *others]}
+    """A report whose first result has other values."""
+    first, *others = report["results"]
+    return report | {"results": [first | keys, *others]}
 
 
 def twice(report):
@@ -68,13 +68,16 @@ def twice(report):
     ("change", "words"),
     [
         (lambda report: report | {"measurements": None}, "holds no measurements"),
-        (lambda report: report | {"schema_version": 1}, "not a tracekit report of version 2"),
+        (
+            lambda report: report | {"schema_version": 2},
+            "another version of tracekit .schema 2, not 3.; write it again",
+        ),
         (lambda report: [report], "several reports"),
-        (lambda _: {"schema_version": 2}, "not a tracekit report"),
+        (lambda _: {"schema_version": 3}, "not a tracekit report"),
         (lambda report: report | {"measurements": {}}, "is missing or wrong"),
         (lambda report: report | {"recording": None}, "is damaged"),
-        (lambda report: report | {"checks": [None]}, "is damaged"),
-        (lambda report: report | {"checks": 5}, "is damaged"),
+        (lambda report: report | {"results": [None]}, "is damaged"),
+        (lambda report: report | {"results": 5}, "is damaged"),
         (lambda report: changed(report, severity="worst"), "'severity' is missing or wrong"),
         (lambda report: changed(report, outcome="finding", severity=None), "'severity' is missing or wrong"),
         (lambda report: changed(report, outcome="maybe"), "'outcome' is missing or wrong"),

@@ -120,7 +120,7 @@ def test_packages_are_found_wherever_python_finds_them(kind, tmp_path, monkeypat
 
 def test_the_example_package_judges_a_recording(install, recording):
     install("tracekit-first-call", "first-call", "tracekit_first_call:DETECTOR")
-    checks = {check.model: check for check in tracekit.analyze(recording, only=["first-call"]).checks}
+    checks = {check.model: check for check in tracekit.analyze(recording, only=["first-call"]).results}
     assert (checks["Late"].outcome, checks["Soon"].outcome) == ("finding", "passed")
     assert checks["Late"].cost.ns == 1_500 * MS
     assert checks["Late"].summary == "Loaded, and first used 1.50 s later."
@@ -135,7 +135,7 @@ def test_the_example_leaves_out_predictions_before_the_load(install, scenario, t
     scenario.load(Model("Before"), 10 * MS, 20 * MS)
     write_export(scenario, tmp_path / "again")
     report = tracekit.analyze(tmp_path / "again", only=["first-call"], settings={"first-call.wait_s": 0})
-    assert {check.model: check.outcome for check in report.checks} == {"Again": "passed", "Before": "not_applicable"}
+    assert {check.model: check.outcome for check in report.results} == {"Again": "passed", "Before": "not_applicable"}
 
 
 def test_the_example_is_configured_listed_and_explained_like_our_own(install, recording, capsys):
@@ -180,7 +180,7 @@ def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, record
     install("broken-package", "mine", value, code)
     assert main(["analyze", str(recording), "--format", "json"]) == 2
     report = json.loads(capsys.readouterr().out)
-    failed = [check for check in report["checks"] if check["outcome"] == "error"]
+    failed = [check for check in report["results"] if check["outcome"] == "error"]
     assert [check["id"] for check in failed] == ["broken-package:mine"]
     assert reason in failed[0]["summary"]
     assert "uninstall the package 'broken-package'" in failed[0]["summary"]
@@ -203,7 +203,7 @@ DETECTOR = replace(DETECTOR, id="exiting", detect=lambda view, options: sys.exit
 def test_a_package_that_exits_does_not_end_the_analysis(install, recording, code, id_, count):
     install("exiting-package", "mine", "exiting_one:DETECTOR", {"exiting_one.py": code})
     report = tracekit.analyze(recording)
-    failed = [check for check in report.checks if check.outcome == "error"]
+    failed = [check for check in report.results if check.outcome == "error"]
     assert [check.id for check in failed] == [id_] * count
     assert all("SystemExit: enough" in check.summary for check in failed)
     assert report.summary.evaluated
@@ -233,7 +233,7 @@ CHANGES = {
 def judged(trace):
     """The report but for the checks of the plug-in."""
     report = judge(trace, redact=False)
-    return report.models, report.aggregation, [check for check in report.checks if check.id not in ("mine", "whole")]
+    return report.models, report.aggregation, [check for check in report.results if check.id not in ("mine", "whole")]
 
 
 @cache
@@ -298,7 +298,7 @@ def test_whatever_a_plug_in_raises_is_its_own_failure_and_status_2(install, reco
     install("raising", "mine", "raising:DETECTOR", {"raising.py": HEAD + bodies[where]})
     assert main(["analyze", str(recording), "--format", "json"]) == 2
     captured = capsys.readouterr()
-    checks = json.loads(captured.out)["checks"]
+    checks = json.loads(captured.out)["results"]
     assert {check["id"] for check in checks if check["outcome"] == "error"} <= {"mine", "raising:mine"}
     assert sum(check["outcome"] == "error" for check in checks) >= 1
     assert sum(check["outcome"] != "error" for check in checks) > len(OURS)
@@ -367,7 +367,7 @@ def printing(install):
 def test_what_a_plug_in_prints_goes_to_standard_error(printing, recording, capsys):
     assert main(["analyze", str(recording), "--format", "json"]) == 0
     captured = capsys.readouterr()
-    assert {check["id"] for check in json.loads(captured.out)["checks"]} >= {"mine"}
+    assert {check["id"] for check in json.loads(captured.out)["results"]} >= {"mine"}
     assert "at import" in captured.err
     assert "while it runs" in captured.err
 
@@ -377,7 +377,7 @@ def test_nor_does_anything_else_that_it_writes_break_the_report(printing, record
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), *sys.path])}
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert result.returncode == 0
-    assert {check["id"] for check in json.loads(result.stdout)["checks"]} >= {"mine"}
+    assert {check["id"] for check in json.loads(result.stdout)["results"]} >= {"mine"}
     for line in ("raw at import", "raw while it runs", "from a shell"):
         assert f"{line}\n" in result.stderr
 

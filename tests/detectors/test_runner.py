@@ -27,7 +27,7 @@ from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.recording import open_recording
-from tracekit.report.checks import checks_from
+from tracekit.report.results import results_from
 from tracekit.testing.export_xml import write_export
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import CORE_ML
@@ -102,7 +102,7 @@ def test_an_answer_that_cannot_be_fails_alone(trace, answer, message):
     assert isinstance(first, DetectorFailed)
     assert message in first.error
     assert isinstance(last, Passed)
-    assert {check.outcome for check in checks_from(judgments)} == {"error", "passed"}
+    assert {check.outcome for check in results_from(judgments)} == {"error", "passed"}
 
 
 def test_predictions_without_a_name_are_reported_as_not_judged(scenario, tmp_path):

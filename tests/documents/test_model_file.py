@@ -104,4 +104,4 @@ def test_markdown_holds_the_fix_and_all_checks(inspected) -> None:
     assert "### Speed: State is passed in and out of every prediction" in text
     assert "ct.StateType(" in text
     assert "| input | `cache_in` | Float32 | 2 × 64 × 32 |" in text
-    assert all(check.id in text for check in report_on(inspected, "passed_state").checks)
+    assert all(check.id in text for check in report_on(inspected, "passed_state").results)

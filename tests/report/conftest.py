@@ -15,10 +15,11 @@ from tracekit.report.build import finding_info
 from tracekit.report.groups import findings
 from tracekit.report.report import (
     SCHEMA_VERSION,
-    Check,
     CoverageInfo,
     RecordingInfo,
     Report,
+    Result,
+    Rule,
     TableInfo,
     ToolInfo,
 )
@@ -78,17 +79,25 @@ def model(name: str, loads: int, predictions: int) -> ModelSummary:
     )
 
 
-def check(outcome: str, name: str = "reload-before-predict", model: str | None = "Watercolor", **more: object) -> Check:
-    """A check with the texts that its outcome has."""
+def check(
+    outcome: str, name: str = "reload-before-predict", model: str | None = "Watercolor", **more: object
+) -> Result:
+    """A result with the texts that its outcome has, and a rule of its own with those of `more` that are a rule's."""
     is_finding = outcome == "finding"
-    values = {
-        "title": "The model is reloaded before every prediction" if is_finding else "Models stay loaded",
-        "severity": "critical" if is_finding else None,
+    rule = {
+        "title": "Models stay loaded",
+        "finding_title": "The model is reloaded before every prediction",
         "pattern": "2a cache miss or slow first load",
-        "summary": "75 loads for 75 predictions." if is_finding else f"The sentence of {outcome}.",
         "why": "Loading costs more than predicting and holds up every call.",
-        "fix": FIX if is_finding else "",
-        "record": "Record longer." if outcome == "insufficient_data" else "",
+        "fix": FIX,
+        "references": (Reference("WWDC22 10027", "https://developer.apple.com/videos/play/wwdc2022/10027/"),),
+    }
+    rule |= {key: more.pop(key) for key in rule if key in more}
+    values = {
+        "severity": "critical" if is_finding else None,
+        "summary": "75 loads for 75 predictions." if is_finding else f"The sentence of {outcome}.",
+        "own_fix": "",
+        "record": "Record longer." if outcome == "not_evaluated" else "",
         "metrics": (
             Metric("loads per prediction", 1.0, "ratio", 0.5, "above"),
             Metric("mean load", 17_170_000.0, "ns", None, None),
@@ -107,10 +116,9 @@ def check(outcome: str, name: str = "reload-before-predict", model: str | None =
         else (),
         "evidence_total": 74 if is_finding else 0,
         "call_sites": (),
-        "references": (Reference("WWDC22 10027", "https://developer.apple.com/videos/play/wwdc2022/10027/"),),
     } | more
     values["own_savings_ns"] = values["extra_savings_ns"] = values["cost"].ns if values["cost"] else None
-    return Check(id=name, outcome=outcome, model=model, **values)
+    return Result(id=name, outcome=outcome, model=model, rule=Rule(id=name, **rule), **values)
 
 
 RECORDING = RecordingInfo(
@@ -169,9 +177,11 @@ TABLES = (
 )
 
 
-def report_of(checks: list[Check], models: tuple[ModelSummary, ...], aggregation: tuple[AggregationRow, ...]) -> Report:
+def report_of(
+    checks: list[Result], models: tuple[ModelSummary, ...], aggregation: tuple[AggregationRow, ...]
+) -> Report:
     """A whole report."""
-    order = ("finding", "error", "insufficient_data", "passed", "not_applicable")
+    order = ("finding", "error", "not_evaluated", "passed", "not_applicable")
     ordered = tuple(sorted(checks, key=lambda entry: (order.index(entry.outcome), -(entry.extra_savings_ns or 0))))
     return Report(
         SCHEMA_VERSION,
@@ -233,13 +243,13 @@ def full() -> Report:
             "finding",
             "excess-data-copies",
             "Candy",
-            title="Inputs are copied and cast around each request",
+            finding_title="Inputs are copied and cast around each request",
             severity="low",
             summary="Copies take 8.2% of each prediction.",
             cost=Cost(43_000_000, 0.082, "Copy time."),
         ),
         *(check("passed", "excess-data-copies", name) for name in STYLES[:2]),
-        check("insufficient_data", "concurrent-predictions", "Mosaic"),
+        check("not_evaluated", "concurrent-predictions", "Mosaic"),
         check("error", "concurrent-predictions", "Udnie", summary="ZeroDivisionError: division by zero"),
         check("not_applicable", "concurrent-predictions", "Candy"),
     ]
@@ -266,7 +276,7 @@ def not_judged() -> Report:
     advice = "Sign the app for development, then record again."
     core_ml = CoverageInfo("Core ML", "empty", ("coreml-os-signpost",), 0, reason, advice, {})
     checks = [
-        check("insufficient_data", name, None, summary=reason, record=advice)
+        check("not_evaluated", name, None, summary=reason, record=advice)
         for name in ("reload-before-predict", "excess-data-copies", "concurrent-predictions")
     ]
     report = report_of(
@@ -292,7 +302,7 @@ def hostile() -> Report:
             check("finding", model=name, summary=f"About {name}."),
             check("passed", model=name),
             check("error", "x", name, summary=name),
-            check("insufficient_data", "y", name, summary=name, record=name),
+            check("not_evaluated", "y", name, summary=name, record=name),
         ],
         (model(name, 3, 30),),
         events(name, 3, 30),

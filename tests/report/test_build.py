@@ -17,10 +17,10 @@ from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import Device, Target
 from tracekit.recording.table import Process, TableState
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.checks import checks_from
 from tracekit.report.renderers.concise import render_concise
 from tracekit.report.renderers.formats import RENDERERS
 from tracekit.report.renderers.text import render_text
+from tracekit.report.results import results_from
 from tracekit.trace.trace import Trace
 
 
@@ -129,9 +129,9 @@ def test_every_outcome_of_the_detectors_becomes_a_check(trace: Trace) -> None:
     from tracekit.detectors.runner import run_detectors
 
     judgments = run_detectors(trace)
-    report = build_report(trace, checks_from(judgments))
-    assert len(report.checks) == len(judgments)
-    assert {check.id for check in report.checks} == {detector.id for detector in DETECTORS}
+    report = build_report(trace, results_from(judgments))
+    assert len(report.results) == len(judgments)
+    assert {check.id for check in report.results} == {detector.id for detector in DETECTORS}
 
 
 @pytest.mark.corpus

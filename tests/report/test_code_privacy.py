@@ -64,7 +64,7 @@ def test_names_of_functions_and_files_are_hidden_on_request(bundle: Path) -> Non
         assert not re.search(r"App\.(apply|run|decode|main)|Style\.swift|Secret\.swift", text)
     assert sum("function A" in text for text in outputs(hidden)) >= 5
     # One name stands for one function throughout.
-    names = {site.function for check in hidden.checks for site in check.call_sites}
+    names = {site.function for check in hidden.results for site in check.call_sites}
     assert names <= {site.function for site in hidden.code.call_sites}
 
 

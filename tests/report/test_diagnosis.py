@@ -65,7 +65,7 @@ def test_a_check_that_does_not_apply_says_why(samples):
     report = tracekit.analyze(samples / "sharpen_8bit.trace", only=["missed-deadline"])
     answer = answers(diagnose(report))[Pattern.SLOW_PREDICTIONS]
     assert answer.answer is Answer.UNKNOWN
-    assert set(answer.evidence) == {f"{check.model}: {check.summary}" for check in report.checks}
+    assert set(answer.evidence) == {f"{check.model}: {check.summary}" for check in report.results}
     assert answer.checks == ("missed-deadline",)
 
 

@@ -10,15 +10,15 @@ import pytest
 from tracekit.report.groups import Group, names, skip_reasons, would_help
 
 if TYPE_CHECKING:
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
 
 
 @pytest.fixture
 def blind(full: Report):
     """Makes checks that could not look, of a detector for a model, with a reason and an advice."""
-    template = next(check for check in full.checks if check.outcome == "insufficient_data")
+    template = next(check for check in full.results if check.outcome == "not_evaluated")
 
-    def make(name: str, model: str | None, reason: str, record: str) -> Check:
+    def make(name: str, model: str | None, reason: str, record: str) -> Result:
         return replace(template, id=name, model=model, summary=reason, record=record)
 
     return make
@@ -71,9 +71,9 @@ def test_no_advice_and_long_advice_are_left_to_the_reasons(blind) -> None:
 
 
 def test_fixes_that_differ_are_told_for_each_model(full: Report) -> None:
-    template = next(check for check in full.checks if check.outcome == "finding")
+    template = next(check for check in full.results if check.outcome == "finding")
     first, second, third = (
-        replace(template, model=name, fix=fix)
+        replace(template, model=name, own_fix=fix)
         for name, fix in (("a", "Do this."), ("b", "Do that."), ("c", "Do this."))
     )
     assert Group((first, third)).fix == "Do this."

@@ -12,27 +12,30 @@ import pytest
 from tracekit.report.renderers.serialize import schema_text
 
 PAGE = (Path(__file__).parents[2] / "docs/report.md").read_text("utf-8")
-KEYS = PAGE.partition("\n### The report")[1] + PAGE.partition("\n### The report")[2].partition("\n### Changed in")[0]
+KEYS = PAGE.partition("\n### The report")[1] + PAGE.partition("\n### The report")[2].partition("\n## Privacy")[0]
 SCHEMA: dict[str, Any] = json.loads(schema_text())
 
 SECTIONS = {
     "": "The report",
     "table": "`tables[]`",
-    "model": "`models[]`",
+    "model_summary": "`models[]`",
     "coverage": "`coverage[]`",
     "statistics": "Statistics: `statistics`, `warm`, `prediction`, `load`, `gaps`",
-    "aggregation": "`aggregation[]`",
+    "aggregation_row": "`aggregation[]`",
     "finding": "`findings[]`",
-    "check": "`checks[]`",
-    "part": "`models[].breakdown`",
-    **dict.fromkeys(("model_file", "model_file_check", "model_fact"), "`model_files[]`"),
+    "rule": "`rules[]`",
+    "result": "`results[]`",
+    "part_summary": "`models[].breakdown`",
+    **dict.fromkeys(("model_file", "model_file_result", "model_fact"), "`model_files[]`"),
     "performance_report": "`performance_reports[]`",
     "steady_rate": "`models[].throughput`",
     **dict.fromkeys(("trend", "level", "mode"), "`models[].latency_trend`"),
-    **dict.fromkeys(("metric", "cost", "evidence", "reference", "related"), "`checks[]`"),
+    **dict.fromkeys(("metric", "cost", "evidence", "related"), "`results[]`"),
     **dict.fromkeys(("call_site", "place", "busy"), "Call sites: `call_sites[]`"),
     **{name: f"`{name}`" for name in ("tool", "recording", "code", "summary", "measurements")},
-    **{name: f"`models[].{name}`" for name in ("latency", "throughput", "in_flight", "latency_trend", "breakdown")},
+    **{name: f"`models[].{name}`" for name in ("latency", "throughput", "in_flight", "latency_trend")},
+    "reference": "`rules[]`",
+    "breakdown_summary": "`models[].breakdown`",
 }
 """Where the page explains each definition of the schema."""
 
@@ -53,7 +56,7 @@ def test_every_key_is_explained(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "key"),
     [
-        ("check", "outcome"),
+        ("result", "outcome"),
         ("table", "state"),
         ("finding", "severity"),
         ("metric", "direction"),

@@ -101,8 +101,8 @@ def test_a_process_cannot_rename_the_words_of_the_format(full: Report, name: str
     redacted = redact(full, PrivateFacts((), (name,), None))
     assert [model.name for model in redacted.models] == [model.name for model in full.models]
     assert [row.level for row in redacted.aggregation] == [row.level for row in full.aggregation]
-    assert [(c.id, c.outcome, c.model, c.severity) for c in redacted.checks] == [
-        (c.id, c.outcome, c.model, c.severity) for c in full.checks
+    assert [(c.id, c.outcome, c.model, c.severity) for c in redacted.results] == [
+        (c.id, c.outcome, c.model, c.severity) for c in full.results
     ]
     assert [(c.state, c.instrument) for c in redacted.coverage] == [(c.state, c.instrument) for c in full.coverage]
 
@@ -191,7 +191,7 @@ def planted(report: Report, text: str, secret: str) -> Report:
             cost=replace(check.cost, basis=text) if check.cost else None,
             evidence=tuple(replace(entry, label=text) for entry in check.evidence),
         )
-        for check in report.checks
+        for check in report.results
     )
     return replace(
         report,
@@ -207,7 +207,7 @@ def planted(report: Report, text: str, secret: str) -> Report:
         tables=tuple(replace(t, attributes={"device-name": secret, "x": text}, reason=text) for t in report.tables),
         coverage=tuple(replace(entry, conclusion=text, advice=text) for entry in report.coverage),
         aggregation=tuple(replace(row, label=text) for row in report.aggregation),
-        checks=checks,
+        results=checks,
         summary=replace(report.summary, verdict=text),
     )
 

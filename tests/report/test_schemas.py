@@ -1,12 +1,10 @@
-"""The JSON Schemas of reports on model files and of performance reports: what is written obeys them, key for key."""
+"""The published JSON Schemas are those of the dataclasses, and what is written obeys them."""
 
 from __future__ import annotations
 
 import json
-import types
-import typing
+import runpy
 from dataclasses import fields, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -15,54 +13,16 @@ import pytest
 
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
-from tracekit.detectors import outcomes, pages
 from tracekit.detectors.model_runner import run_model_detectors
-from tracekit.model_files import compression, facts, parse_target
-from tracekit.model_files.performance import facts as performance_facts
+from tracekit.model_files import facts, parse_target
 from tracekit.model_files.performance import own, report_of
-from tracekit.report import model_report, performance
+from tracekit.report import model_report, performance, report
 from tracekit.report.renderers.serialize import SCHEMAS, schema_text, to_json
-from tracekit.report.report import DRAWN, Check, ToolInfo
+from tracekit.report.report import Result, Rule
 
-KINDS = ("model", "performance")
-SCHEMA: dict[str, dict[str, Any]] = {kind: json.loads(schema_text(kind)) for kind in KINDS}
-CLASSES: dict[str, dict[str, type]] = {
-    "model": {
-        "": model_report.ModelReport,
-        "tool": ToolInfo,
-        "model": model_report.ModelInfo,
-        "function": model_report.FunctionInfo,
-        "feature": facts.Feature,
-        "shape": facts.Shape,
-        "size_range": facts.SizeRange,
-        "conversion": facts.Conversion,
-        "weights": model_report.WeightsInfo,
-        "weight_group": model_report.WeightGroup,
-        "saving": compression.Saving,
-        "metadata": model_report.MetadataInfo,
-        "target": model_report.TargetInfo,
-        "check": Check,
-        "metric": outcomes.Metric,
-        "reference": pages.Reference,
-        "summary": model_report.ModelSummary,
-    },
-    "performance": {
-        "": performance.InspectedPerformance,
-        "tool": ToolInfo,
-        "performance": performance_facts.PerformanceReport,
-        "timing": performance_facts.Timing,
-        "operation": performance_facts.PlannedOperation,
-        "hand_off": performance_facts.Transition,
-        "summary": performance.PerformanceSummary,
-    },
-}
-"""By schema: the dataclass behind each definition."""
-DEFINITIONS = [(kind, name) for kind in KINDS for name in CLASSES[kind]]
+SCHEMA: dict[str, dict[str, Any]] = {kind: json.loads(schema_text(kind)) for kind in SCHEMAS}
+MADE = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "json_schemas.py"))
 NAMES = ["multifunction", *(name.partition(".")[0] for name in MODELS)]
-
-
-def definition(kind: str, name: str) -> dict[str, Any]:
-    return SCHEMA[kind]["$defs"][name] if name else SCHEMA[kind]
 
 
 def validate(kind: str, text: str) -> dict[str, Any]:
@@ -72,47 +32,31 @@ def validate(kind: str, text: str) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_schema_is_one_and_defines_nothing_else(kind: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA[kind])
-    assert {"", *SCHEMA[kind]["$defs"]} == set(CLASSES[kind])
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_the_published_schemas_are_those_of_the_dataclasses(kind: str) -> None:
+    assert schema_text(kind) == MADE["text"](kind), "run `make docs`"
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text(kind)))
+
+
+def test_a_schema_says_what_the_dataclass_does() -> None:
+    definitions = MADE["schema"]("report")["$defs"]
+    rule, result = definitions["rule"], definitions["result"]
+    assert rule["properties"]["why"] == {
+        "description": "One sentence: what the problem costs the user.",
+        "type": "string",
+    }
+    assert list(rule["properties"]) == rule["required"] == [field.name for field in fields(Rule)]
+    assert set(result["properties"]) == {field.name for field in fields(Result)} - {"rule", "marked"}
+    assert result["properties"]["own_savings_ns"]["type"] == ["integer", "null"]
+    assert result["properties"]["cost"]["anyOf"] == [{"$ref": "#/$defs/cost"}, {"type": "null"}]
+    assert result["properties"]["evidence"]["items"] == {"$ref": "#/$defs/evidence"}
+    assert definitions["metric"]["properties"]["direction"]["enum"] == ["above", "below", None]
+    assert "model_files" not in MADE["schema"]("report")["required"]
 
 
 def test_versions_are_those_of_the_program() -> None:
-    versions = {"model": model_report.SCHEMA_VERSION, "performance": own.SCHEMA_VERSION}
-    for kind, version in versions.items():
-        assert SCHEMAS[kind] == version == SCHEMA[kind]["properties"]["schema_version"]["const"]
-
-
-@pytest.mark.parametrize(("kind", "name"), DEFINITIONS)
-def test_schema_and_dataclass_agree_key_for_key(kind: str, name: str) -> None:
-    described = definition(kind, name)
-    names = [field.name for field in fields(CLASSES[kind][name]) if field.metadata != DRAWN]
-    names = names if name else ["$schema", *names]
-    assert list(described["properties"]) == described["required"] == names
-    assert described["additionalProperties"] is False
-
-
-@pytest.mark.parametrize(("kind", "name"), [entry for entry in DEFINITIONS if entry[1] != "check"])
-def test_schema_and_dataclass_agree_on_what_may_be_null(kind: str, name: str) -> None:
-    known = {each.__name__: each for each in (*CLASSES[kind].values(), facts.FeatureKind)}
-    for field, hint in typing.get_type_hints(CLASSES[kind][name], localns=known).items():
-        part = definition(kind, name)["properties"][field]
-        ways = (part.get("type", []), part.get("enum", []), part.get("anyOf", []))
-        nullable = any(word in way for word, way in zip(("null", None, {"type": "null"}), ways, strict=True))
-        assert nullable == (isinstance(hint, types.UnionType) and type(None) in typing.get_args(hint)), field
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "key", "words"),
-    [
-        ("model", "feature", "kind", facts.FeatureKind),
-        ("performance", "performance", "form", performance_facts.ReportForm),
-        ("performance", "operation", "unit", [*performance_facts.ComputeUnit, None]),
-    ],
-)
-def test_the_words_of_the_schema_are_those_of_the_program(kind: str, name: str, key: str, words: type[StrEnum]) -> None:
-    assert definition(kind, name)["properties"][key]["enum"] == list(words)
+    versions = (report.SCHEMA_VERSION, model_report.SCHEMA_VERSION, own.SCHEMA_VERSION)
+    assert versions == tuple(SCHEMAS.values())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -141,7 +141,7 @@ def test_a_part_has_the_numbers_of_the_whole(two):
     assert part.aggregation == tuple(row for row in full.aggregation if row.model == "Net")
     assert [row.statistics.count for row in part.aggregation if row.kind == "prediction"] == [30]
     counts = part.summary
-    assert counts.findings + counts.passed + counts.not_applicable + counts.insufficient_data == len(part.checks)
+    assert counts.findings + counts.passed + counts.not_applicable + counts.not_evaluated == len(part.results)
 
 
 def test_the_first_call_of_a_range_is_warm_where_the_load_came_long_before(two):
@@ -159,9 +159,9 @@ def test_another_process_than_the_target_is_not_judged_and_nothing_passes(two):
     report = judge(two, shown=shown_of(two, process=66))
     assert not report.models
     assert not report.summary.evaluated
-    outcomes = {check.outcome for check in report.checks if check.pattern != Pattern.RECORDING}
-    assert outcomes <= {"insufficient_data"}
-    health = [check.id for check in report.checks if check.outcome != "insufficient_data"]
+    outcomes = {check.outcome for check in report.results if check.pattern != Pattern.RECORDING}
+    assert outcomes <= {"not_evaluated"}
+    health = [check.id for check in report.results if check.outcome != "not_evaluated"]
     assert {"attached-late", "truncated-recording"} <= set(health)
 
 
@@ -169,11 +169,11 @@ def test_the_target_is_all_that_is_judged_without_it(two):
     full = judge(two)
     for process in ("Camera", 412):
         part = judge(two, shown=shown_of(two, process=process))
-        assert (part.checks, part.summary, part.models) == (full.checks, full.summary, full.models)
+        assert (part.results, part.summary, part.models) == (full.results, full.summary, full.models)
 
 
 def loaded_for_nothing(report: Report) -> str:
-    (check,) = (check for check in report.checks if check.id == "unused-load")
+    (check,) = (check for check in report.results if check.id == "unused-load")
     return check.outcome
 
 
@@ -194,9 +194,9 @@ def test_a_gate_fails_for_what_is_shown_alone(tmp_path: Path, capsys):
 
 def test_a_budget_may_name_a_model_that_is_not_shown(two):
     report = judge(two, shown=shown_of(two, models=["Net"]), budget="Other=1ms", only=["missed-deadline"])
-    assert {check.outcome for check in report.checks} <= {"not_applicable", "insufficient_data"}
+    assert {check.outcome for check in report.results} <= {"not_applicable", "not_evaluated"}
     report = judge(two, shown=shown_of(two, models=["Other"]), budget="Other=1ms", only=["missed-deadline"])
-    assert [check.outcome for check in report.checks] == ["finding"]
+    assert [check.outcome for check in report.results] == ["finding"]
 
 
 @pytest.mark.parametrize("count", [{"budget": "x=1ms"}, {"expect": "x=ane"}])

@@ -38,7 +38,7 @@ def test_every_row_is_there_once(name: str, samples: Path) -> None:
 
 
 def test_evidence_leads_to_its_row(reload_analysis: Analysis) -> None:
-    timeline, checks = reload_analysis.timeline(), reload_analysis.report.checks
+    timeline, checks = reload_analysis.timeline(), reload_analysis.report.results
     looked = 0
     for check, marked in zip(checks, timeline.evidence, strict=True):
         assert len(marked.starts) == check.evidence_total
@@ -63,7 +63,7 @@ def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_an
 def test_only_what_is_shown_is_drawn(reload_analysis: Analysis) -> None:
     trace = reload_analysis.trace
     shown = only_models(everything(trace), trace, {"Mosaic"})
-    timeline = timeline_of(trace, reload_analysis.report.checks, shown=shown)
+    timeline = timeline_of(trace, reload_analysis.report.results, shown=shown)
     used = {int(code) for lane in timeline.lanes for code in lane.models if code >= 0}
     assert {timeline.texts[code] for code in used} == {"Mosaic"}
     assert "Watercolor" not in timeline.texts
@@ -74,7 +74,7 @@ def test_only_what_is_shown_is_drawn(reload_analysis: Analysis) -> None:
 def test_names_of_other_processes_stay_here_as_in_the_report(name: str, samples: Path) -> None:
     analysis = kept_analysis(samples / f"{name}.trace")
     others = set(private_facts(analysis.trace).processes) - {analysis.report.recording.target}
-    plain = timeline_of(analysis.trace, analysis.report.checks, redact=False)
+    plain = timeline_of(analysis.trace, analysis.report.results, redact=False)
     named = {process for process in others if any(f"({process}" in text for text in plain.texts)}
     assert named
     texts = " ".join(analysis.timeline().texts)

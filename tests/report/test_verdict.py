@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.detectors.outcomes import Cost
-from tracekit.report.report import Check, Report
+from tracekit.report.report import Report, Result, Rule
 from tracekit.report.verdict import summarize
 
 
@@ -17,7 +17,7 @@ def check(
     title: str = "It is slow",
     pattern: str = "2b all predictions slow",
     name: str = "id",
-) -> Check:
+) -> Result:
     cost = Cost(1, 0.1, "") if severity else None
     of_finding = {
         "cost": cost,
@@ -27,22 +27,23 @@ def check(
         "evidence": (),
         "evidence_total": 0,
     }
-    texts = {"title": title, "summary": summary, "why": "", "fix": "", "record": "", "caveats": ()}
-    return Check(
+    return Result(
         name,
         outcome=outcome,
         severity=severity,
-        pattern=pattern,
         model=model,
+        summary=summary,
+        own_fix="",
+        record="",
+        rule=Rule(name, title, title, pattern, "", "", ()),
+        caveats=(),
         metrics=(),
         call_sites=(),
-        references=(),
-        **texts,
         **of_finding,
     )
 
 
-def verdict(*checks: Check) -> str:
+def verdict(*checks: Result) -> str:
     return summarize(checks).verdict
 
 
@@ -69,12 +70,12 @@ def test_a_clean_recording_says_how_many_checks_passed() -> None:
 
 
 def test_a_clean_verdict_admits_what_was_not_evaluated() -> None:
-    words = verdict(check("passed"), check("insufficient_data", name="blind"), check("error", name="broken"))
+    words = verdict(check("passed"), check("not_evaluated", name="blind"), check("error", name="broken"))
     assert words == "No findings. 1 check passed, 1 not evaluated, 1 failed."
 
 
 def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> None:
-    words = verdict(check("passed"), check("insufficient_data", model="Other"))
+    words = verdict(check("passed"), check("not_evaluated", model="Other"))
     assert words == "No findings. 1 check passed, 1 not evaluated for every model."
 
 
@@ -86,7 +87,7 @@ def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> N
     ],
 )
 def test_a_recording_without_evidence_is_not_called_clean(reason: str, message: str) -> None:
-    summary = summarize([check("insufficient_data", reason)] * 3)
+    summary = summarize([check("not_evaluated", reason)] * 3)
     assert summary.verdict == f"Inconclusive: {message}"
     assert not summary.evaluated
 
@@ -97,17 +98,17 @@ def test_nothing_to_look_at_is_not_called_clean() -> None:
 
 
 def test_failed_checks_alone_judge_nothing() -> None:
-    words = verdict(check("error", "KeyError: 'x'"), check("insufficient_data", "Too few."))
+    words = verdict(check("error", "KeyError: 'x'"), check("not_evaluated", "Too few."))
     assert words == "Inconclusive: 1 check failed: KeyError: 'x'."
 
 
 def test_counts_add_up(full: Report) -> None:
     summary = full.summary
     assert (summary.findings, summary.critical, summary.high, summary.medium, summary.low) == (2, 1, 0, 0, 1)
-    counted = (summary.passed, summary.not_applicable, summary.insufficient_data, summary.errors)
+    counted = (summary.passed, summary.not_applicable, summary.not_evaluated, summary.errors)
     # One check found nothing in two models and something in another; one failed for one model.
     assert (counted, summary.models) == ((0, 0, 0, 1), 6)
-    assert sum(counted) + summary.findings == len({check.id for check in full.checks})
+    assert sum(counted) + summary.findings == len({check.id for check in full.results})
 
 
 def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged() -> None:
@@ -115,7 +116,7 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
     summary = summarize(
         [
             check("finding", severity="low", model=None, pattern=about_recording),
-            check("insufficient_data", "The Core ML table is empty.", name="blind"),
+            check("not_evaluated", "The Core ML table is empty.", name="blind"),
             check("passed", pattern=about_recording, name="whole"),
         ]
     )
@@ -130,7 +131,7 @@ def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> N
     assert (passed.evaluated, passed.verdict) == (True, "No findings. 1 check passed.")
     summary = summarize([check("finding", severity="low", model=None, pattern=about_recording)])
     assert (summary.evaluated, summary.verdict) == (True, "1 finding (low).")
-    blind = summarize([check("insufficient_data", "No table says.", model=None, pattern=about_recording)])
+    blind = summarize([check("not_evaluated", "No table says.", model=None, pattern=about_recording)])
     assert (blind.evaluated, blind.verdict) == (False, "Inconclusive: no table says.")
 
 

@@ -12,7 +12,7 @@ from suite.reported import Reported, about
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
 from tracekit.report.renderers.concise import render_concise
-from tracekit.report.report import Check, FindingInfo
+from tracekit.report.report import FindingInfo, Result
 from tracekit.report.totals import SEVERITIES
 
 ROUNDED_NS = 10
@@ -39,10 +39,10 @@ def queues(reported: Reported) -> Iterator[str]:
 def order(reported: Reported) -> Iterator[str]:
     """Findings stand by severity, a cause before what it causes, then by savings."""
     report = reported.report
-    listed = list(dict.fromkeys(check.id for check in report.checks if check.outcome == "finding"))
+    listed = list(dict.fromkeys(check.id for check in report.results if check.outcome == "finding"))
     if listed != [finding.id for finding in report.findings]:
         yield f"checks are listed as {listed}, findings as {[finding.id for finding in report.findings]}"
-    causes = _causes(report.checks)
+    causes = _causes(report.results)
     for first, second in combinations(report.findings, 2):
         ranks = SEVERITIES.index(first.severity), SEVERITIES.index(second.severity)
         if ranks[1] < ranks[0]:
@@ -56,7 +56,7 @@ def order(reported: Reported) -> Iterator[str]:
             yield f"{second.id} ({second.savings_ns} ns) stands below {first.id} ({first.savings_ns} ns)"
 
 
-def _causes(checks: Iterable[Check]) -> set[tuple[str, str]]:
+def _causes(checks: Iterable[Result]) -> set[tuple[str, str]]:
     """Pairs of a finding that can cause another one, and this one."""
     return {(other.id, check.id) for check in checks for other in check.related if other.relation == "possible_cause"}
 
@@ -100,8 +100,8 @@ def _at_most(name: str, savings_ns: int | None, findings: Sequence[Finding], dur
 def verdict(reported: Reported) -> Iterator[str]:
     """What the summary counts is there, and words count the same."""
     report = reported.report
-    found: dict[str, list[Check]] = {}
-    for check in report.checks:
+    found: dict[str, list[Result]] = {}
+    for check in report.results:
         if check.outcome == "finding":
             found.setdefault(check.id, []).append(check)
     worst = Counter(
@@ -119,7 +119,7 @@ def verdict(reported: Reported) -> Iterator[str]:
         yield from _finding_info(info, found.get(info.id, []))
 
 
-def _finding_info(info: FindingInfo, checks: Sequence[Check]) -> Iterator[str]:
+def _finding_info(info: FindingInfo, checks: Sequence[Result]) -> Iterator[str]:
     about = tuple(check.model for check in checks if check.model is not None)
     if info.models != about:
         yield f"{info.id}: of {info.models} in findings, of {about} in checks"
@@ -134,7 +134,7 @@ def words(reported: Reported) -> Iterator[str]:
     """Sentences count no more predictions than there are, and name no reason that is not there."""
     by_name = {model.name: model for model in reported.report.models}
     everywhere = sum(model.predictions or 0 for model in reported.report.models)
-    for check in reported.report.checks:
+    for check in reported.report.results:
         model = by_name.get(check.model or "")
         there = everywhere if model is None else model.predictions or 0
         for part, whole in _OF_PREDICTIONS.findall(check.summary):
@@ -151,7 +151,7 @@ _RELATION = re.compile(r"possible (cause|effect): ([a-z-]+)")
 
 def relations(reported: Reported) -> Iterator[str]:
     """Each possible cause and effect is named once, in the report and in its text."""
-    for check in reported.report.checks:
+    for check in reported.report.results:
         twice = [str(other) for other, count in Counter(check.related).items() if count > 1]
         if twice:
             yield f"{about(check)}: {twice}"

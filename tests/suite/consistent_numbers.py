@@ -107,7 +107,7 @@ def shares(reported: Reported) -> Iterator[str]:
             yield f"{model.name}: parts of its predictions are {parts}, together {sum(parts)}"
         if sum(part.total_ns or 0 for part in model.breakdown.parts) > model.breakdown.total_ns:
             yield f"{model.name}: parts of its predictions are longer than these"
-    for check in report.checks:
+    for check in report.results:
         for metric in check.metrics:
             if metric.unit == "share" and metric.value is not None and not 0 <= metric.value <= 1 + TOLERANCE:
                 yield f"{about(check)}: {metric.name} is {metric.value}"

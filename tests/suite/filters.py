@@ -9,9 +9,9 @@ from suite.frame import CaseKey, draws_of, load, read_back
 from suite.processes import on_all_processors
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
-from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of
-from tracekit.report.report import Check, Report
+from tracekit.report.report import Report, Result
+from tracekit.report.results import results_from
 from tracekit.report.shown import shown_judgments
 from tracekit.trace.filter import Shown, everything, only_range
 from tracekit.trace.trace import Trace
@@ -44,12 +44,12 @@ def changed_by_filters(trace: Trace, settings: Settings) -> list[str]:
     judgments = run_detectors(trace, settings=settings)
 
     def report(shown: Shown | None) -> Report:
-        checks = checks_from(shown_judgments(judgments, trace, shown))
+        checks = results_from(shown_judgments(judgments, trace, shown))
         return build_report(trace, checks, shown=shown, redact=False)
 
     unfiltered = report(None)
     wrong = []
-    for name in sorted({check.model for check in unfiltered.checks if check.model is not None}):
+    for name in sorted({check.model for check in unfiltered.results if check.model is not None}):
         part = report(shown_of(trace, models=[name]))
         wrong += [f"--model {name}: {line}" for line in _changed_by_model(unfiltered, part, name)]
     part = report(_all_of(trace))
@@ -96,7 +96,7 @@ def _is_elsewhere(whole: Report, detector: str, name: str, answer: list[tuple[ob
     """Whether a finding about the recording is rightly said to be about other models."""
     about = {
         entry.model
-        for check in whole.checks
+        for check in whole.results
         if check.id == detector and check.model is None and check.outcome == "finding"
         for entry in check.evidence
     }
@@ -105,12 +105,12 @@ def _is_elsewhere(whole: Report, detector: str, name: str, answer: list[tuple[ob
 
 def _answers(report: Report) -> Answers:
     answers: dict[tuple[str, str | None], list[tuple[object, ...]]] = {}
-    for check in report.checks:
+    for check in report.results:
         answers.setdefault((check.id, check.model), []).append(_answer(check))
     return answers
 
 
-def _answer(check: Check) -> tuple[object, ...]:
+def _answer(check: Result) -> tuple[object, ...]:
     """All that a check says, without what ranks it among the other findings of the report."""
     return (
         check.outcome,

@@ -38,7 +38,7 @@ KINDS: dict[str, int] = {POSITIVE: 10, NEGATIVE: 10, NEAR_ABOVE: 5, NEAR_BELOW: 
 """Each kind of case and how many every detector needs at least."""
 
 FINDING, PASSED, NO_FINDING = "finding", "passed", "no_finding"
-NOT_APPLICABLE, INSUFFICIENT_DATA = "not_applicable", "insufficient_data"
+NOT_APPLICABLE, NOT_EVALUATED = "not_applicable", "not_evaluated"
 NOTHING = "nothing"
 """No detector is meant."""
 
@@ -48,7 +48,7 @@ USUAL = {
     NEAR_ABOVE: FINDING,
     NEAR_BELOW: PASSED,
     LOOKALIKE: NO_FINDING,
-    INSUFFICIENT: INSUFFICIENT_DATA,
+    INSUFFICIENT: NOT_EVALUATED,
     CLEAN: NOTHING,
 }
 """What is expected of the main model where a case does not say."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from suite.frame import FINDING, INSUFFICIENT_DATA, CaseKey, draws_of, load, named
+from suite.frame import FINDING, NOT_EVALUATED, CaseKey, draws_of, load, named
 from suite.metamorphic import GAP_NS, moved
 from support.handover import trace_of
 from tracekit.detectors.runner import run_detectors
@@ -128,7 +128,7 @@ def differences(first: Scenario, second: Scenario, whole: Scenario) -> list[str]
     wrong = []
     for check in CHECKS:
         found = any(part.get(check) == FINDING for part in parts)
-        if found != (both.get(check) == FINDING) and INSUFFICIENT_DATA not in {part.get(check) for part in parts} - {
+        if found != (both.get(check) == FINDING) and NOT_EVALUATED not in {part.get(check) for part in parts} - {
             both.get(check)
         }:
             wrong.append(f"{check}: {' and '.join(str(part.get(check)) for part in parts)}, joined {both.get(check)}")

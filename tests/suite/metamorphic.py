@@ -26,7 +26,7 @@ from pathlib import Path
 
 from suite.frame import (
     FINDING,
-    INSUFFICIENT_DATA,
+    NOT_EVALUATED,
     SHARED,
     Case,
     CaseKey,
@@ -236,8 +236,8 @@ def no_worse(case: Case, before: Answers, after: Answers, expected: Mapping[Key,
         if outcome == FINDING and was != FINDING:
             if (key[1] == BESIDE.base and case.settings) or key[0] in case.found_in_more:
                 continue
-            unknown = was in (None, INSUFFICIENT_DATA)
-            if not (unknown and (allows(case, key) or expected.get(key) in (FINDING, INSUFFICIENT_DATA))):
+            unknown = was in (None, NOT_EVALUATED)
+            if not (unknown and (allows(case, key) or expected.get(key) in (FINDING, NOT_EVALUATED))):
                 wrong.append(f"{key} was {was}, is a finding")
     gone = [
         key
@@ -251,7 +251,7 @@ def _of_gaps(outcomes: Mapping[Key, str]) -> Mapping[Key, str]:
     """Outcomes in which what one check of gaps finds, or else lacks data for, counts for both: which of them judges
     gaps depends on whether these take half of the time, and predictions of a model beside are no gap."""
     of_both = dict(outcomes)
-    for answer in (INSUFFICIENT_DATA, FINDING):
+    for answer in (NOT_EVALUATED, FINDING):
         for (detector, model), outcome in outcomes.items():
             if detector in GAP_CHECKS and outcome == answer:
                 of_both |= {(check, model): answer for check in GAP_CHECKS}

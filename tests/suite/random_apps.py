@@ -123,7 +123,7 @@ def judged(number: tuple[str, int]) -> Verdict:
 
 def _misjudged(made: RandomApp, report: Reported) -> Iterator[str]:
     """Findings that are there, but rank too low or blame others."""
-    for check in report.report.checks:
+    for check in report.report.results:
         key = (check.id, check.model)
         if check.outcome != FINDING:
             continue

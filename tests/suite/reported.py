@@ -11,8 +11,8 @@ from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.intervals import Intervals
 from tracekit.report.build import build_report
-from tracekit.report.checks import checks_from
-from tracekit.report.report import Check, Report
+from tracekit.report.report import Report, Result
+from tracekit.report.results import results_from
 from tracekit.trace.events import SETUP_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace
@@ -53,8 +53,8 @@ class Reported:
 def reported(trace: Trace, **settings: Any) -> Reported:
     """The report of a recording, with all names; `settings` are those of `run_detectors`."""
     answers = tuple(run_detectors(trace, **settings))
-    return Reported(trace, answers, build_report(trace, checks_from(answers), redact=False))
+    return Reported(trace, answers, build_report(trace, results_from(answers), redact=False))
 
 
-def about(check: Check) -> str:
+def about(check: Result) -> str:
     return check.id if check.model is None else f"{check.id} of {check.model}"

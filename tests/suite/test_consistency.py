@@ -64,9 +64,9 @@ def with_model(made: Reported, **changes) -> Reported:
 
 def with_check(made: Reported, **changes) -> Reported:
     """The first finding of the report says something else."""
-    first, *others = made.report.checks
+    first, *others = made.report.results
     assert first.outcome == "finding"
-    return with_report(made, checks=(replace(first, **changes), *others))
+    return with_report(made, results=(replace(first, **changes), *others))
 
 
 def test_percentiles_out_of_order_are_told(told, queued):
@@ -92,7 +92,7 @@ def test_parts_beyond_the_whole_are_told(told, queued):
     parts = (*whole.parts[:-1], replace(whole.parts[-1], share=1.0))
     assert told(consistent_numbers.shares, with_model(queued, breakdown=replace(whole, parts=parts)))
     assert told(consistent_numbers.shares, with_check(queued, summary="It took 118% of the time."))
-    metrics = tuple(replace(metric, value=1.2, unit="share") for metric in queued.report.checks[0].metrics)
+    metrics = tuple(replace(metric, value=1.2, unit="share") for metric in queued.report.results[0].metrics)
     assert told(consistent_numbers.shares, with_check(queued, metrics=metrics))
 
 
@@ -111,8 +111,8 @@ def ranked() -> Reported:
     made = reported(trace_of(SAMPLES["sharpen_8bit"]()))
     first, second, *_ = made.report.findings
     findings = (replace(first, severity="high", savings_ns=2_000), replace(second, severity="high", savings_ns=1_000))
-    checks = [check for check in made.report.checks if check.id in (first.id, second.id)]
-    return with_report(made, findings=findings, checks=tuple(replace(check, related=()) for check in checks))
+    checks = [check for check in made.report.results if check.id in (first.id, second.id)]
+    return with_report(made, findings=findings, results=tuple(replace(check, related=()) for check in checks))
 
 
 def test_findings_out_of_order_are_told(ranked):
@@ -131,8 +131,8 @@ def test_a_symptom_above_its_cause_is_told(ranked):
 
     def caused(effect, cause):
         related = (Related(cause.id, None, Relation.CAUSED_BY),)
-        checks = [replace(check, related=related * (check.id == effect.id)) for check in ranked.report.checks]
-        return list(consistent_findings.order(with_report(ranked, checks=tuple(checks))))
+        checks = [replace(check, related=related * (check.id == effect.id)) for check in ranked.report.results]
+        return list(consistent_findings.order(with_report(ranked, results=tuple(checks))))
 
     assert caused(effect=first, cause=second)
     assert not caused(effect=second, cause=first)
@@ -185,7 +185,7 @@ def test_one_wait_ranks_alike_in_recordings_of_seconds_and_minutes(label):
         for _ in range(60):
             app.predict(model, neural_engine((seconds - 8) * 1_000_000_000 // 60))
             app.pause(1_000_000)
-        check = next(check for check in reported(trace_of(app.finish())).report.checks if check.id.endswith("-load"))
+        check = next(check for check in reported(trace_of(app.finish())).report.results if check.id.endswith("-load"))
         assert check.outcome == "finding"
         severities.add(check.severity)
     assert len(severities) == 1

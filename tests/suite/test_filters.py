@@ -33,16 +33,16 @@ def queued():
 
 
 def checks_with_findings(report, model):
-    return {check.id for check in report.checks if (check.outcome, check.model) == ("finding", model)}
+    return {check.id for check in report.results if (check.outcome, check.model) == ("finding", model)}
 
 
 def test_a_model_that_waits_for_one_that_is_not_shown_still_waits(queued):
     full = judge(queued)
-    (waiting,) = (check.model for check in full.checks if check.id == "neural-engine-contention" and check.cost)
+    (waiting,) = (check.model for check in full.results if check.id == "neural-engine-contention" and check.cost)
     part = judge(queued, shown=shown_of(queued, models=[waiting]))
     assert checks_with_findings(part, waiting) == checks_with_findings(full, waiting)
     assert "neural-engine-contention" in checks_with_findings(part, waiting)
-    assert {check.model for check in part.checks} <= {waiting, None}
+    assert {check.model for check in part.results} <= {waiting, None}
 
 
 def test_the_comparison_tells_when_rows_are_taken_out_before_judging(queued, monkeypatch):
@@ -67,7 +67,7 @@ def test_the_comparison_tells_when_rows_are_taken_out_before_judging(queued, mon
 def test_the_comparison_tells_when_a_finding_is_left_out(queued, monkeypatch):
     from suite import filters
 
-    kept = filters.checks_from
+    kept = filters.results_from
 
     def fewer(judgments):
         checks = kept(judgments)
@@ -77,5 +77,5 @@ def test_the_comparison_tells_when_a_finding_is_left_out(queued, monkeypatch):
             else checks
         )
 
-    monkeypatch.setattr(filters, "checks_from", fewer)
+    monkeypatch.setattr(filters, "results_from", fewer)
     assert changed_by_filters(queued, {})

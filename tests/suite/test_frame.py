@@ -67,7 +67,7 @@ def test_a_finding_that_is_allowed_is_none(judge):
 
 def test_an_answer_for_the_recording_stands_for_its_models(judge):
     (judged,) = judge(Case(ID, INSUFFICIENT, 0, without_core_ml))
-    assert dict(judged.expected) == {(ID, None): "insufficient_data"}
+    assert dict(judged.expected) == {(ID, None): "not_evaluated"}
     assert not judged.missed
 
 

@@ -33,7 +33,7 @@ def said(**outcomes: str) -> Answers:
     return Answers(present, {key: (1,) for key, outcome in present.items() if outcome == "finding"}, ())
 
 
-@pytest.mark.parametrize("after", ["passed", "insufficient_data", "not_applicable"])
+@pytest.mark.parametrize("after", ["passed", "not_evaluated", "not_applicable"])
 def test_no_finding_may_vanish(after):
     before = said(jitter="finding")
     assert no_worse(CASE, before, said(jitter=after), {})
@@ -42,19 +42,19 @@ def test_no_finding_may_vanish(after):
 
 @pytest.mark.parametrize("before", ["passed", "not_applicable"])
 def test_what_passed_becomes_no_finding(before):
-    assert no_worse(CASE, said(jitter=before), said(jitter="finding"), {ID: "insufficient_data"})
+    assert no_worse(CASE, said(jitter=before), said(jitter="finding"), {ID: "not_evaluated"})
 
 
 def test_what_lacked_data_becomes_a_finding_only_where_the_label_allows_it():
-    few, answers = said(jitter="insufficient_data"), said(jitter="finding")
+    few, answers = said(jitter="not_evaluated"), said(jitter="finding")
     assert no_worse(CASE, few, answers, {})
-    assert not no_worse(CASE, few, answers, {ID: "insufficient_data"})
+    assert not no_worse(CASE, few, answers, {ID: "not_evaluated"})
     assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=("latency-jitter",)), few, answers, {})
     assert not no_worse(CASE, few, said(jitter="passed"), {})
 
 
 def test_checks_of_gaps_lack_data_together():
-    before = Answers({(GAPS, "Net"): "passed", (SERIAL, "Net"): "insufficient_data"}, {}, ())
+    before = Answers({(GAPS, "Net"): "passed", (SERIAL, "Net"): "not_evaluated"}, {}, ())
     after = Answers({(GAPS, "Net"): "passed", (SERIAL, "Net"): "finding"}, {}, ())
     assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=(GAPS, SERIAL)), before, after, {})
     assert no_worse(CASE, before, after, {})

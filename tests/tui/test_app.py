@@ -96,7 +96,7 @@ async def test_a_finding_leads_to_its_intervals_and_back(screen) -> None:
     await screen.press("enter", "down", "down")
     chosen = screen.state.selection
     assert (chosen.finding.check, chosen.finding.evidence) == (1, 1)
-    check = screen.state.session.report.checks[chosen.finding.check]
+    check = screen.state.session.report.results[chosen.finding.check]
     entry = check.evidence[chosen.finding.evidence]
     row = screen.state.session.row(chosen.event)
     assert (row["table"], row["row"], row["start_ns"]) == (entry.table, entry.row, entry.start_ns)
@@ -277,7 +277,7 @@ def test_without_colors_categories_are_letters(run_view, reload_sample, monkeypa
 
 async def test_evidence_stays_marked_however_lanes_are_grouped(screen) -> None:
     marked = screen.app.lanes.evidence
-    checks = screen.state.session.report.checks
+    checks = screen.state.session.report.results
     # Of each finding all intervals, while the report lists the 50 longest.
     assert [check.evidence_total for check in checks if check.outcome == "finding"] == [80, 83, 69, 60, 76]
     assert {name: int(mask.sum()) for name, mask in marked.items()} == {"activity": 80 + 83 + 69 + 60 + 76}

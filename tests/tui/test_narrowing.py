@@ -226,7 +226,7 @@ def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: P
             await screen.press(key)
             assert not above().startswith(("not filtered", "whole"))
         assert "(all)" not in screen.text()
-        found = len(screen.state.session.report.checks)
+        found = len(screen.state.session.report.results)
         screen.app.change(filter=EventFilter(model="Mosaic"))
         for key in "158":
             await screen.press(key)
@@ -234,7 +234,7 @@ def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: P
             assert len(above()) > len("not filtered · ") + 10
         # One overview for each recording.
         assert screen.text().count("(all)") == 2
-        assert len(screen.state.session.report.checks) == found
+        assert len(screen.state.session.report.results) == found
         screen.app.change(range=Span(0, 10**9))
         await screen.press("1")
         assert above().startswith("whole recording, not filtered · ")

@@ -49,8 +49,8 @@ async def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(screen
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_what_a_list_told_of_other_rows_selects_nothing(screen) -> None:
     session = screen.state.session
-    beyond = len(session.report.checks)
-    intervals = len(session.report.checks[0].evidence)
+    beyond = len(session.report.results)
+    intervals = len(session.report.results[0].evidence)
     before = screen.state.selection
     for message in (
         FindingSelected(FindingRef(beyond)),

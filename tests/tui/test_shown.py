@@ -42,7 +42,7 @@ def report(queued):
 @pytest.fixture(scope="module")
 def waiting(report) -> str:
     """The model that waits."""
-    (model,) = (check.model for check in report.checks if check.id == NAME and check.outcome == "finding")
+    (model,) = (check.model for check in report.results if check.id == NAME and check.outcome == "finding")
     return model
 
 
@@ -56,8 +56,8 @@ def test_the_findings_are_those_of_the_whole_recording(session, report, waiting)
         return [(check.id, check.outcome, check.metrics, check.cost) for check in checks if check.model == waiting]
 
     assert list(session.trace.models["name"]) == [waiting]
-    assert sorted(about(session.report.checks), key=str) == sorted(about(report.checks), key=str)
-    assert NAME in {check.id for check in session.report.checks if check.outcome == "finding"}
+    assert sorted(about(session.report.results), key=str) == sorted(about(report.results), key=str)
+    assert NAME in {check.id for check in session.report.results if check.outcome == "finding"}
 
 
 def test_predictions_have_the_parts_that_they_have_among_all(session, waiting):
@@ -87,14 +87,14 @@ def test_the_report_of_a_range_knows_what_lies_around_it(session, waiting, tmp_p
     save_report(session, span, tmp_path / "range.json", replace=False)
     saved = json.loads((tmp_path / "range.json").read_text("utf-8"))
     assert [(model["name"], model["predictions"], model["loads"]) for model in saved["models"]] == [(waiting, 5, 0)]
-    told = {check["id"]: check for check in saved["checks"] if check["model"] == waiting}
-    whole = {check.id: check for check in session.report.checks if check.model == waiting}
+    told = {check["id"]: check for check in saved["results"] if check["model"] == waiting}
+    whole = {check.id: check for check in session.report.results if check.model == waiting}
     assert told[NAME]["cost"]["ns"] == whole[NAME].cost.ns
     # Nothing passes in a part that did not pass in the whole.
     assert all(whole[name].outcome == "passed" for name, check in told.items() if check["outcome"] == "passed")
     save_report(session, Span(session.bounds.end_ns, 1), tmp_path / "after.json", replace=False)
     saved = json.loads((tmp_path / "after.json").read_text("utf-8"))
-    found = [check for check in saved["checks"] if check["outcome"] == "finding"]
+    found = [check for check in saved["results"] if check["outcome"] == "finding"]
     assert {check["pattern"] for check in found} <= {str(Pattern.RECORDING)}
     assert not saved["models"]
 
@@ -115,7 +115,7 @@ def test_a_range_of_everything_is_everything(session, tmp_path):
     save_report(session, Span(bounds.start_ns, bounds.span_ns), tmp_path / "all.json", replace=False)
     saved = json.loads((tmp_path / "all.json").read_text("utf-8"))
     again = judge(session.judged, shown=session.shown)
-    assert [check["id"] for check in saved["checks"]] == [check.id for check in again.checks]
+    assert [check["id"] for check in saved["results"]] == [check.id for check in again.results]
     assert saved["summary"]["savings_ns"] == again.summary.savings_ns
 
 

@@ -167,7 +167,7 @@ def _of_recording(
     check_models_known(report.tables)
     drawing = None
     if request.lanes:
-        drawing = Drawing(report, timeline_of(trace, report.checks, shown=shown, functions=False))
+        drawing = Drawing(report, timeline_of(trace, report.results, shown=shown, functions=False))
     return Measured(path, measure(trace, report, shown), drawing=drawing)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
     from tracekit.report.timeline import Timeline
     from tracekit.trace.unreadable import Listed
 
@@ -95,7 +95,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
 
     if report.summary.errors:
         narrate(
-            f"tracekit: incomplete: a check failed ({report.summary.errors} of {len(report.checks)} answers); "
+            f"tracekit: incomplete: a check failed ({report.summary.errors} of {len(report.results)} answers); "
             "see NOT EVALUATED in the report"
         )
         return ExitStatus.UNUSABLE
@@ -123,17 +123,17 @@ def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[s
     return bool(clauses)
 
 
-def reached_checks(report: Report, fail_on: str | None) -> list[Check]:
+def reached_checks(report: Report, fail_on: str | None) -> list[Result]:
     """Findings of this severity or worse; none without a gate."""
     from tracekit.report.totals import SEVERITIES
 
     if fail_on is None:
         return []
     severities = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return [check for check in report.checks if check.severity in severities]
+    return [check for check in report.results if check.severity in severities]
 
 
-def _gate_words(reached: Sequence[Check], fail_on: str) -> str:
+def _gate_words(reached: Sequence[Result], fail_on: str) -> str:
     """Which findings made the gate fail, and which of them say nothing of the app."""
     from tracekit.detectors.patterns import Pattern
     from tracekit.report.formatting import listed

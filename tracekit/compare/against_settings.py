@@ -93,7 +93,7 @@ def _findings(
     allowed = settings.findings[severity]
     listed = f" ({', '.join(ids)})" if ids else ""
     text = f"{format_count(len(ids), f'{severity} finding')}{listed}, allowed: {allowed}"
-    blind = {one.id for one in results if one.outcome == "insufficient_data"} - {
+    blind = {one.id for one in results if one.outcome == "not_evaluated"} - {
         one.id for one in results if one.outcome in ("finding", "passed")
     }
     if blind:

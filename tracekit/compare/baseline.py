@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tracekit.compare.measurements import Measurements
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MAX_RECORDINGS = 10
 """More would make the file grow, and a baseline old: the oldest ones go first."""
 MAX_BYTES = 64 << 20
@@ -108,7 +108,9 @@ def load_baseline(path: Path) -> Baseline:
     """A baseline file. Raises `TracekitError` with what is wrong with it."""
     plain = read_json(path, str(path), "baseline", MAX_BYTES, TracekitError)
     if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION:
-        raise TracekitError(f"{path} is not a baseline of this version of tracekit; save it again")
+        raise TracekitError(
+            f"{path} is not a baseline of this version of tracekit; save it again with 'tracekit baseline'"
+        )
     entries, checks = plain.get("recordings"), plain.get("checks")
     if not isinstance(entries, list) or not 0 < len(entries) <= MAX_RECORDINGS or not isinstance(checks, list):
         raise TracekitError(f"{path} is not a whole baseline: it holds no recordings; save it again")

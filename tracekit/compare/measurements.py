@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.breakdown import Breakdown
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.report.report import Check, Report, TableInfo
+    from tracekit.report.report import Report, Result, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -190,7 +190,7 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
             for entry in report.models
             if entry.level == Level.TOP and (entry.predictions or entry.loads)
         ),
-        checks=tuple(map(_check, report.checks)),
+        checks=tuple(map(_check, report.results)),
         unreadable=unreadable(report.tables),
         limited=limited_in(report.recording.notes),
     )
@@ -224,7 +224,7 @@ def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurement
     )
 
 
-def _check(check: Check) -> CheckResult:
+def _check(check: Result) -> CheckResult:
     return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns)
 
 

@@ -37,8 +37,13 @@ def load_report(path: Path) -> Measurements:
     plain = read_json(path, name, "report", MAX_BYTES, UnreadableRecording)
     if isinstance(plain, list):
         raise UnreadableRecording(f"{name} holds several reports; write one file each with 'analyze --json -o FOLDER'")
-    if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION or "checks" not in plain:
-        raise UnreadableRecording(f"{name} is not a tracekit report of version {SCHEMA_VERSION}")
+    if not isinstance(plain, dict) or not str(plain.get("$schema")).startswith("urn:tracekit:report:"):
+        raise UnreadableRecording(f"{name} is not a tracekit report")
+    if plain.get("schema_version") != SCHEMA_VERSION:
+        raise UnreadableRecording(
+            f"{name} is a report of another version of tracekit (schema {plain.get('schema_version')}, not "
+            f"{SCHEMA_VERSION}); write it again with 'tracekit analyze RECORDING -o {name}'"
+        )
     if plain.get("measurements") is None:
         raise UnreadableRecording(
             f"{name} holds no measurements, so it cannot stand for its recording; write it again with "
@@ -55,6 +60,7 @@ def load_report(path: Path) -> Measurements:
 def _measurements(report: dict[str, Any]) -> Measurements:
     """Of the whole report, with the names that `from_plain` knows."""
     facts, measured = report["recording"], report["measurements"]
+    rules = {rule["id"]: rule for rule in report["rules"]}
     system = " ".join(part for part in (facts["platform"], facts["os_version"]) if part) or None
     recording = from_plain(
         {
@@ -70,12 +76,16 @@ def _measurements(report: dict[str, Any]) -> Measurements:
             "core_ml": measured["core_ml"],
             "models": measured["models"],
             "checks": [
-                {key: check[key] for key in ("id", "title", "model", "outcome", "severity")}
-                | {"savings_ns": check["own_savings_ns"]}
-                for check in report["checks"]
+                {key: result[key] for key in ("id", "model", "outcome", "severity")}
+                | {"title": _title(rules[result["id"]], result), "savings_ns": result["own_savings_ns"]}
+                for result in report["results"]
             ],
         }
     )
     tables = [TableInfo(**table) for table in report["tables"]]
     check_models_known(tables)
     return replace(recording, unreadable=unreadable(tables), limited=limited_in(facts["notes"]))
+
+
+def _title(rule: dict[str, Any], result: dict[str, Any]) -> Any:
+    return rule["finding_title" if result["outcome"] == "finding" else "title"]

@@ -215,7 +215,7 @@ OUTCOME_NAMES: dict[type[Outcome], str] = {
     Finding: "finding",
     Passed: "passed",
     NotApplicable: "not_applicable",
-    InsufficientData: "insufficient_data",
+    InsufficientData: "not_evaluated",
     DetectorFailed: "error",
 }
 """Names of the outcomes in the report."""

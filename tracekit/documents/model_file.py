@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tracekit.model_files.compression import Saving
     from tracekit.render.blocks import Block, Line
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
 
 FEATURES, FUNCTIONS, STAGES, GROUPS, OPERATIONS = 8, 4, 6, 3, 6
 """How much of each the short text shows."""
@@ -50,21 +50,21 @@ def model_file_document(report: ModelReport) -> Document:
         context=(Paragraph(words.context(model), Role.DIM),),
         blocks=present(
             (
-                *(_finding(check) for check in with_outcome(report.checks, "finding")),
+                *(_finding(check) for check in with_outcome(report.results, "finding")),
                 *functions[:FUNCTIONS],
                 section(format_count(len(hidden), "more function"), *hidden, folded=True),
                 section("Stages", items(_stages(model), STAGES)),
                 _weights(model),
                 section("More", items(_remarks(model))),
-                _not_evaluated(report.checks),
+                _not_evaluated(report.results),
                 section("Metadata", items(_metadata(model)), folded=True),
-                *(_others(report.checks, outcome) for outcome in ("passed", "not_applicable")),
+                *(_others(report.results, outcome) for outcome in ("passed", "not_applicable")),
             )
         ),
     )
 
 
-def _finding(check: Check) -> Card:
+def _finding(check: Result) -> Card:
     """A finding, with its fix folded."""
     fix = section("How to fix it", Paragraph(check.why), Prose(check.fix.strip()), folded=True)
     return Card(
@@ -146,10 +146,10 @@ def _remarks(model: ModelInfo) -> Iterator[str]:
         yield "can be trained further on the device"
 
 
-def _not_evaluated(checks: Sequence[Check]) -> Section | None:
+def _not_evaluated(checks: Sequence[Result]) -> Section | None:
     """What helps, and which checks it would help; then what failed."""
     remedies: dict[str, list[str]] = {}
-    for check in with_outcome(checks, "insufficient_data"):
+    for check in with_outcome(checks, "not_evaluated"):
         remedies.setdefault(check.record, []).append(check.id)
     lines: list[Line] = [
         (Span(", ".join(ids), Role.STRONG), f": {lowered(record.rstrip('.'))}") for record, ids in remedies.items()
@@ -166,7 +166,7 @@ def _metadata(model: ModelInfo) -> Iterator[Line]:
         yield f"loads on: {', '.join(f'{system} {first}' for system, first in model.loads_on.items())}"
 
 
-def _others(checks: Sequence[Check], outcome: str) -> Section | None:
+def _others(checks: Sequence[Result], outcome: str) -> Section | None:
     """Checks that found nothing."""
     answers = with_outcome(checks, outcome)
     lines = [(Span(check.id, Role.STRONG), f": {check.summary}") for check in answers]

@@ -29,7 +29,7 @@ def without_functions(report: Report) -> Report:
     """The report without names of the app's functions and source files: each becomes `function A`, `file A`, ... the
     same throughout the report."""
     code = report.code
-    sites = [site for check in report.checks for site in check.call_sites]
+    sites = [site for check in report.results for site in check.call_sites]
     sites += code.call_sites if code is not None else ()
     named: list[CallSite | Place] = [*sites, *(entry for site in sites for entry in site.called_by)]
     aliases = alias_names({entry.function for entry in named if entry.function}, "function")

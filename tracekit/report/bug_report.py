@@ -95,7 +95,7 @@ def evidence_csv(report: Report) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
     writer.writerow(_COLUMNS)
-    for check in report.checks:
+    for check in report.results:
         for entry in check.evidence if check.outcome == "finding" else ():
             times = (entry.start_ns, entry.end_ns, entry.end_ns - entry.start_ns)
             texts = [harmless(visible(text or "")) for text in (check.id, check.severity, check.model)]

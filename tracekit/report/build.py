@@ -1,4 +1,4 @@
-"""Assembles the report from a trace and the checks on it."""
+"""Assembles the report from a trace and the results of the checks on it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tracekit.recording.contents import Run, TableEntry
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.groups import Group
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Coverage, Trace
 
@@ -49,7 +49,7 @@ ALL_PROCESSES = "all processes"
 
 def build_report(
     trace: Trace,
-    checks: Sequence[Check],
+    results: Sequence[Result],
     *,
     shown: Shown | None = None,
     sort: str = "total",
@@ -59,8 +59,8 @@ def build_report(
     notes: Sequence[str] = (),
     model_checks: ModelChecks | None = None,
 ) -> Report:
-    """The report of one run, with checks in the order of `checks_from`. `shown` is what of the trace counts (None:
-    all), and the checks are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
+    """The report of one run, with results in the order of `results_from`. `shown` is what of the trace counts (None:
+    all), and the results are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
     people; without `functions`, names of the app's functions and source files are left out; `config` is the name of the
     settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each;
     `model_checks` is what the project sets for the checks of model files.
@@ -79,10 +79,10 @@ def build_report(
         coverage=tuple(_coverage(entry, code) for entry in trace.coverage),
         models=models,
         aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),
-        findings=tuple(map(finding_info, findings(checks))),
-        checks=tuple(checks),
+        findings=tuple(map(finding_info, findings(results))),
+        results=tuple(results),
         code=code,
-        summary=summarize(checks),
+        summary=summarize(results),
         model_files=_model_files(trace, {model.name for model in models}, model_checks),
         performance_reports=_performance_reports(trace, models),
     )

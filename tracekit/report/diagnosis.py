@@ -18,7 +18,7 @@ from tracekit.units import format_count, format_estimate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
 
 
 class Answer(StrEnum):
@@ -195,7 +195,7 @@ def diagnose(report: Report) -> Diagnosis:
         recording=(
             *(
                 check.summary
-                for check in report.checks
+                for check in report.results
                 if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
             ),
             *(f"Model file {file.source}: {lowered(file.problem)}" for file in report.model_files if file.problem),
@@ -214,7 +214,7 @@ def diagnose(report: Report) -> Diagnosis:
 
 def _answer_of(leaf: Leaf, report: Report) -> LeafAnswer:
     """What the recording answers, or where no recording could, what model files do."""
-    answer, from_files = _answer(leaf, report.checks), answer_from_files(leaf.pattern, report)
+    answer, from_files = _answer(leaf, report.results), answer_from_files(leaf.pattern, report)
     if from_files is None:
         return answer
     if leaf.shows:
@@ -223,11 +223,11 @@ def _answer_of(leaf: Leaf, report: Report) -> LeafAnswer:
     return LeafAnswer(str(leaf.pattern), by_files, from_files.evidence, from_files.checks, leaf.ask)
 
 
-def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:
+def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     of_leaf = [check for check in checks if check.pattern == leaf.pattern]
     findings = [check for check in of_leaf if check.outcome == "finding"]
     passed = [check for check in of_leaf if check.outcome == "passed"]
-    not_evaluated = [check for check in of_leaf if check.outcome in ("insufficient_data", "error")]
+    not_evaluated = [check for check in of_leaf if check.outcome in ("not_evaluated", "error")]
     if findings:
         about = (f"{check.model}: {check.summary}" if check.model else check.summary for check in findings)
         return _leaf_answer(leaf, Answer.SEEN, about, findings)
@@ -259,12 +259,12 @@ def _why_unanswered(leaf: Leaf) -> str:
     return "tracekit has no check for this yet."
 
 
-def _leaf_answer(leaf: Leaf, answer: Answer, evidence: Iterable[str], checks: Sequence[Check]) -> LeafAnswer:
+def _leaf_answer(leaf: Leaf, answer: Answer, evidence: Iterable[str], checks: Sequence[Result]) -> LeafAnswer:
     sentences = tuple(sentence.strip() for sentence in evidence)
     return LeafAnswer(str(leaf.pattern), answer, sentences, tuple(dict.fromkeys(c.id for c in checks)), leaf.ask)
 
 
-def _count(checks: Sequence[Check]) -> str:
+def _count(checks: Sequence[Result]) -> str:
     return format_count(len(checks), "check")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tracekit.detectors.outcomes import Evidence, Metric
     from tracekit.recording.contents import TableEntry
-    from tracekit.report.report import Check, CoverageInfo, RecordingInfo, TableInfo
+    from tracekit.report.report import CoverageInfo, RecordingInfo, Result, TableInfo
 
 ABSENT = "–"
 """Stands for None."""
@@ -23,11 +23,14 @@ ABSENT = "–"
 ABSENT_NOTE = f"{ABSENT}: not recorded, or too few values"
 """Explains `ABSENT` wherever it is shown."""
 
+PROSE = frozenset({"fix", "own_fix"})
+"""Fields of a report that hold Markdown with line breaks."""
+
 OUTCOMES = {
     "finding": "finding",
     "passed": "passed",
     "not_applicable": "not applicable",
-    "insufficient_data": "not evaluated",
+    "not_evaluated": "not evaluated",
     "error": "error",
 }
 """Outcomes of checks in words."""
@@ -57,7 +60,7 @@ def pid_suffix(recording: RecordingInfo) -> str:
     return "" if pid is None or recording.target == f"pid {pid}" else f" (pid {pid})"
 
 
-def relations(check: Check) -> tuple[tuple[str, str], ...]:
+def relations(check: Result) -> tuple[tuple[str, str], ...]:
     """What other findings may be to one, in words, and their ids: each once, in however many models they are."""
     return tuple(dict.fromkeys((RELATIONS[other.relation], other.id) for other in check.related))
 

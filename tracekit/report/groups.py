@@ -12,17 +12,17 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Findings of one detector, in report order; never empty."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[Result, ...]
 
     @property
-    def first(self) -> Check:
+    def first(self) -> Result:
         """The worst one; title, reason and references are the same in all."""
         return self.checks[0]
 
@@ -78,7 +78,7 @@ class SkipReason:
     reason: str
     """Of the first check, where the reasons of several were taken together."""
     record: str
-    checks: tuple[Check, ...]
+    checks: tuple[Result, ...]
     alike: int = 0
     """How many other reasons were taken together with this one."""
 
@@ -89,24 +89,24 @@ class SkipReason:
         return " ".join(filter(None, (self.reason, more, self.record)))
 
 
-def findings(checks: Iterable[Check]) -> tuple[Group, ...]:
+def findings(checks: Iterable[Result]) -> tuple[Group, ...]:
     """Findings by detector, the detector with the worst one first."""
-    groups: dict[str, list[Check]] = {}
+    groups: dict[str, list[Result]] = {}
     for check in checks:
         if check.outcome == "finding":
             groups.setdefault(check.id, []).append(check)
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
-def skip_reasons(checks: Iterable[Check], *, together: bool = False) -> tuple[SkipReason, ...]:
+def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[SkipReason, ...]:
     """What could not be judged, by reason, in the order of the report.
 
     `together` takes as one the reasons for which the same detectors could not look and which ask for the same: they
     differ in the numbers of each model.
     """
-    groups: dict[tuple[str, str], list[Check]] = {}
+    groups: dict[tuple[str, str], list[Result]] = {}
     for check in checks:
-        if check.outcome == "insufficient_data":
+        if check.outcome == "not_evaluated":
             groups.setdefault((check.summary, check.record), []).append(check)
     reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
     return _distinct_reasons(reasons) if together else tuple(reasons)
@@ -128,11 +128,11 @@ def _distinct_reasons(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
     )
 
 
-def would_help(checks: Iterable[Check]) -> tuple[str, ...]:
+def would_help(checks: Iterable[Result]) -> tuple[str, ...]:
     """The two things to record that let most detectors look, the more helpful first."""
     helped: dict[str, set[str]] = {}
     for check in checks:
-        if check.outcome == "insufficient_data" and 0 < len(check.record) <= _SHORT:
+        if check.outcome == "not_evaluated" and 0 < len(check.record) <= _SHORT:
             helped.setdefault(check.record, set()).add(check.id)
     return tuple(sorted(helped, key=lambda record: -len(helped[record]))[:2])
 
@@ -141,12 +141,12 @@ _SHORT = 90
 """Characters of an advice that fits into a line; the longer ones stand beside their reasons alone."""
 
 
-def with_outcome(checks: Iterable[Check], outcome: str) -> tuple[Check, ...]:
+def with_outcome(checks: Iterable[Result], outcome: str) -> tuple[Result, ...]:
     """The checks with one outcome."""
     return tuple(check for check in checks if check.outcome == outcome)
 
 
-def names(checks: Sequence[Check], every: Iterable[Check]) -> tuple[str, ...]:
+def names(checks: Sequence[Result], every: Iterable[Result]) -> tuple[str, ...]:
     """Each detector once; where `every`, the checks of the report, holds it for more models, with the only one of these
     or with how many they are: `an-id (Segmenter)`, `an-id (2 of 5 models)`."""
     counts, totals = (Counter(check.id for check in group if check.model is not None) for group in (checks, every))

@@ -11,14 +11,14 @@ from tracekit.detectors.model_rules import deployment_target, interface_conversi
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.errors import UsageError
 from tracekit.model_files import parse_target
-from tracekit.report.checks import check_of
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
-from tracekit.report.report import ModelFact, ModelFileCheck, ModelFileInfo
+from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult
+from tracekit.report.results import result_of
 
 if TYPE_CHECKING:
     from tracekit.model_files import ModelFile, Target
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
     from tracekit.trace.model_file import JoinedFile
 
 
@@ -43,21 +43,21 @@ def model_file_info(entry: JoinedFile, system: str, checks: ModelChecks | None) 
         interface=next((check.summary for check in answers if check.id == interface_conversion.DETECTOR.id), ""),
         compression=_compression(model),
         facts=tuple(ModelFact(*fact) for fact in card(model_info(model))),
-        checks=answers,
+        results=answers,
     )
 
 
-def _answers(model: ModelFile, checks: ModelChecks) -> tuple[ModelFileCheck, ...]:
+def _answers(model: ModelFile, checks: ModelChecks) -> tuple[ModelFileResult, ...]:
     """Every check that the project did not switch off, without the one that asks for the systems of the app."""
     skip = (*checks.skipped(model.name), deployment_target.DETECTOR.id)
     if all(detector.id in skip or (checks.only and detector.id not in checks.only) for detector in MODEL_DETECTORS):
         return ()
     judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
-    return tuple(_check(check_of(judgment)) for judgment in judgments)
+    return tuple(_check(result_of(judgment)) for judgment in judgments)
 
 
-def _check(check: Check) -> ModelFileCheck:
-    return ModelFileCheck(*(getattr(check, field.name) for field in fields(ModelFileCheck)))
+def _check(check: Result) -> ModelFileResult:
+    return ModelFileResult(*(getattr(check, field.name) for field in fields(ModelFileResult)))
 
 
 def _target(system: str) -> Target | None:

@@ -67,7 +67,7 @@ def _by_checks(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
     """Findings of the file that belong to the leaf. What a file may cause, only a recording can show."""
     findings = [
         check
-        for check in file.checks
+        for check in file.results
         if check.pattern == pattern and check.outcome == "finding" and check.id != MEASURED
     ]
     return (
@@ -86,7 +86,7 @@ def _version(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
 
 
 def _load(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
-    checks = [check for check in file.checks if check.pattern == pattern and check.outcome in ("finding", "passed")]
+    checks = [check for check in file.results if check.pattern == pattern and check.outcome in ("finding", "passed")]
     if not checks:
         return None
     findings = [check for check in checks if check.outcome == "finding"]
@@ -113,7 +113,7 @@ def _compression(technique: str) -> Callable[[ModelFileInfo, Pattern], FileAnswe
 
 
 def _conversion(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
-    checks = [check for check in file.checks if check.id == "custom-layers"]
+    checks = [check for check in file.results if check.id == "custom-layers"]
     if any(check.outcome == "finding" for check in checks):
         return _answer(file, True, [check.summary for check in checks], [check.id for check in checks])
     if any(check.outcome == "passed" for check in checks):
@@ -122,7 +122,7 @@ def _conversion(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
 
 
 def _precision(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
-    words = [check.summary for check in file.checks if check.id == "float32-compute" and check.outcome != "error"]
+    words = [check.summary for check in file.results if check.id == "float32-compute" and check.outcome != "error"]
     return _answer(file, None, [*words, file.interface]) if words else None
 
 

@@ -55,5 +55,5 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
 
 def _found(file: ModelFileInfo) -> str:
     """The other findings in the file: how it slows the model down is not measured, so they stand here alone."""
-    names = [check.id for check in file.checks if check.outcome == "finding" and check.summary != file.interface]
+    names = [check.id for check in file.results if check.outcome == "finding" and check.summary != file.interface]
     return f"Also found in the file: {listed(names)}; tracekit inspect says more." if names else ""

@@ -1,22 +1,22 @@
 """What `tracekit inspect` says of a model: one object that every renderer reads.
 
-Keys are those of the JSON (`schema_version` 1). None means that the file does not say it. Checks are those of a report
+Keys are those of the JSON (`schema_version` 2). None means that the file does not say it. Checks are those of a report
 on a recording, without times: `severity`, `cost` and `evidence` are empty.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.model_files import NEWEST, Kind, release_of
 from tracekit.model_files.compression import savings_of
 from tracekit.model_files.facts import is_constant
-from tracekit.report.checks import check_of
 from tracekit.report.redact import public_attributes, without_private
-from tracekit.report.report import ToolInfo
+from tracekit.report.report import ToolInfo, rules_of
+from tracekit.report.results import result_of
 from tracekit.report.strings import map_strings
 from tracekit.report.totals import count_checks
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import Judgment
     from tracekit.model_files import Conversion, Feature, Function, ModelFile, Target, Weight
     from tracekit.model_files.compression import Saving
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result, Rule
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class ModelSummary:
 
     findings: int
     passed: int
-    insufficient_data: int
+    not_evaluated: int
     not_applicable: int
     errors: int
 
@@ -152,10 +152,15 @@ class ModelReport:
     tool: ToolInfo
     model: ModelInfo
     target: TargetInfo | None
-    checks: tuple[Check, ...]
+    rules: tuple[Rule, ...] = field(init=False)
+    """What is written about each check in `results`, once."""
+    results: tuple[Result, ...]
     """Findings first, what keeps the model from loading before what makes it slow."""
     summary: ModelSummary
     redacted: bool
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", rules_of(self.results))
 
 
 def model_report(
@@ -163,19 +168,19 @@ def model_report(
 ) -> ModelReport:
     """The report on a model from its facts and the answers of its checks. Names of the model stay; users in paths,
     mail addresses and ids are taken out of texts unless `redact` is false. O(operations)."""
-    checks = tuple(map(check_of, judgments))
-    totals = count_checks(checks)
+    results = tuple(map(result_of, judgments))
+    totals = count_checks(results)
     version = model.specification_version
     report = ModelReport(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, None),
         model=model_info(model),
         target=TargetInfo(target.words, None if version is None else version <= target.version) if target else None,
-        checks=checks,
+        results=results,
         summary=ModelSummary(
             findings=totals.findings,
             passed=totals.passed,
-            insufficient_data=totals.not_evaluated,
+            not_evaluated=totals.not_evaluated,
             not_applicable=totals.not_applicable,
             errors=totals.failed,
         ),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tracekit.model_files import Feature, ModelFile
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
 
 FUNCTIONS, FEATURES, OPERATIONS, GROUPS = 4, 8, 6, 3
 """Most entries of each on a card."""
@@ -23,7 +23,7 @@ SYMPTOMS = {"1": "LOADING", "2": "SPEED", "3": "MEMORY", "4": "ACCURACY", "5": "
 severity."""
 
 
-def symptom(check: Check) -> str:
+def symptom(check: Result) -> str:
     """What a finding is about, in one word."""
     return SYMPTOMS.get(check.pattern[:1], "MODEL")
 
@@ -172,7 +172,7 @@ def summary(report: ModelReport) -> str:
     counts = report.summary
     parts = [format_count(counts.findings, "finding") if counts.findings else "No findings", target_words(report)]
     rest = [f"{format_count(counts.passed, 'check')} passed"]
-    rest += [f"{counts.insufficient_data} not evaluated"] if counts.insufficient_data else []
+    rest += [f"{counts.not_evaluated} not evaluated"] if counts.not_evaluated else []
     rest += [f"{counts.not_applicable} not applicable"] if counts.not_applicable else []
     rest += [f"{counts.errors} failed"] if counts.errors else []
     return " · ".join(filter(None, (*parts, ", ".join(rest))))

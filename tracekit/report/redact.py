@@ -56,6 +56,7 @@ FIXED_FIELDS = frozenset(
     {
         "id",
         "title",
+        "finding_title",
         "outcome",
         "severity",
         "pattern",
@@ -82,6 +83,7 @@ FIXED_FIELDS = frozenset(
         "schema",
         "why",
         "fix",
+        "own_fix",
         "target",
         "target_kind",
     }

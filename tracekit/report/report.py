@@ -1,6 +1,6 @@
 """The report: one object that every renderer, the terminal UI and the gate read.
 
-It mirrors the published JSON key for key (`report/schema/report-2.json`). Names are kept once published; a change
+It mirrors the published JSON key for key (`report/schema/report-3.json`). Names are kept once published; a change
 raises `SCHEMA_VERSION`. All times are ns; None means "not recorded" or "not enough data", never zero.
 """
 
@@ -13,6 +13,8 @@ from tracekit.characters import visible
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code import CallSite
     from tracekit.analysis.models import ModelSummary
@@ -21,13 +23,13 @@ if TYPE_CHECKING:
     from tracekit.detectors.ranking import Related
     from tracekit.report.call_sites import CodeInfo
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 IF_ANY: Final = {"if_any": True}
 """Metadata of a field that is written only where it holds something."""
 
 DRAWN: Final = {"drawn": True}
-"""Metadata of a field that is for those who draw the recording alone, and not written."""
+"""Metadata of a field that is for those who draw a report alone, and not written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,25 +101,73 @@ class CoverageInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """The answer of one detector for one model, or for the whole recording."""
+class Rule:
+    """What is written about one check, whatever it answers."""
 
     id: str
     title: str
-    """States the problem for a finding, the good state otherwise."""
-    outcome: str
-    """`finding`, `passed`, `not_applicable`, `insufficient_data`, `error`."""
-    severity: str | None
-    """None unless the outcome is `finding`, and for findings in model files, which have no times."""
+    """States the good state."""
+    finding_title: str
+    """States the problem."""
     pattern: str
     """Where it belongs in the diagnostic tree of Core ML."""
-    model: str | None
-    summary: str
     why: str
+    """One sentence: what the problem costs the user."""
     fix: str
-    """Markdown with code: the API to call. Empty unless the outcome is `finding`."""
+    """Markdown with code: the API to call."""
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a check says of one model, or of everything, and the rule that it follows."""
+
+    id: str
+    """Of the rule in `rules`."""
+    outcome: str
+    """`finding`, `passed`, `not_applicable`, `not_evaluated`, `error`."""
+    model: str | None
+    """None for the whole recording."""
+    summary: str
+    """One sentence: the numbers of the answer, or why there is none."""
+    own_fix: str
+    """Markdown: how exactly this one is fixed, where that is another fix than the rule's; else empty."""
     record: str
-    """What to record so that it can be judged. Empty unless the outcome is `insufficient_data`."""
+    """What to record or to inspect so that it can be evaluated. Empty unless the outcome is `not_evaluated`."""
+    rule: Rule = field(repr=False, metadata=DRAWN)
+
+    @property
+    def title(self) -> str:
+        """States the problem for a finding, the good state otherwise."""
+        return self.rule.finding_title if self.outcome == "finding" else self.rule.title
+
+    @property
+    def fix(self) -> str:
+        """How a finding is fixed; empty for another outcome."""
+        return (self.own_fix or self.rule.fix) if self.outcome == "finding" else ""
+
+    @property
+    def pattern(self) -> str:
+        """That of the rule."""
+        return self.rule.pattern
+
+    @property
+    def why(self) -> str:
+        """That of the rule."""
+        return self.rule.why
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """Those of the rule."""
+        return self.rule.references
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Answer):
+    """The answer of one check for one model, or for the whole recording."""
+
+    severity: str | None
+    """None unless the outcome is `finding`, and for findings in model files, which have no times."""
     caveats: tuple[str, ...]
     """What the reader must know before relying on the answer, one sentence each."""
     metrics: tuple[Metric, ...]
@@ -131,12 +181,17 @@ class Check:
     """Findings of this report that can cause this one, or that it can cause."""
     evidence: tuple[Evidence, ...]
     evidence_total: int
+    """How many intervals there are in all; `evidence` is a selection."""
     call_sites: tuple[CallSite, ...]
     """Code of the app that is behind it, the place with most calls first. Empty unless the outcome is `finding`, and
     where no call stacks were recorded."""
-    references: tuple[Reference, ...]
     marked: Intervals = field(default_factory=Intervals.none, compare=False, repr=False, metadata=DRAWN)
     """The times of all evidence, for the timeline; empty where a plug-in gives only those in `evidence`."""
+
+
+def rules_of(answers: Iterable[Answer]) -> tuple[Rule, ...]:
+    """The rules that answers follow, each once, in the order of the first that does."""
+    return tuple({answer.id: answer.rule for answer in answers}.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +224,7 @@ class Summary:
     """Models with at least one finding."""
     passed: int
     not_applicable: int
-    insufficient_data: int
+    not_evaluated: int
     """Checks that were evaluated for no model."""
     errors: int
     """Checks that failed for at least one model."""
@@ -183,18 +238,8 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFileCheck:
+class ModelFileResult(Answer):
     """The answer of a check of model files. A file has no times, so there is no severity, cost or evidence."""
-
-    id: str
-    title: str
-    outcome: str
-    pattern: str
-    model: str | None
-    summary: str
-    fix: str
-    record: str
-    """What to inspect instead so that it can be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +275,7 @@ class ModelFileInfo:
     """How its weights are compressed: `palettized`, `quantized`, `pruned`; None where the file does not list them."""
     facts: tuple[ModelFact, ...]
     """Its interface, precision, operations and weights, for a card."""
-    checks: tuple[ModelFileCheck, ...]
+    results: tuple[ModelFileResult, ...]
     """What `tracekit inspect` says of it."""
 
 
@@ -278,8 +323,10 @@ class Report:
     models: tuple[ModelSummary, ...]
     aggregation: tuple[AggregationRow, ...]
     findings: tuple[FindingInfo, ...]
-    """One per check that found a problem, the one that costs most first. `checks` holds the answer for each model."""
-    checks: tuple[Check, ...]
+    """One per check that found a problem, the one that costs most first. `results` holds the answer for each model."""
+    rules: tuple[Rule, ...] = field(init=False)
+    """What is written about each check in `results` and in those of `model_files`, once."""
+    results: tuple[Result, ...]
     """Findings first, by est. savings; then what could not be evaluated; then the rest."""
     code: CodeInfo | None
     """What call stacks show; None where none were recorded."""
@@ -291,6 +338,10 @@ class Report:
     """Files that were given or found beside the recording."""
     performance_reports: tuple[PerformanceReportInfo, ...] = field(default=(), metadata=IF_ANY)
     """Performance reports that were given or found, in the same way."""
+
+    def __post_init__(self) -> None:
+        of_files = (answer for file in self.model_files for answer in file.results)
+        object.__setattr__(self, "rules", rules_of((*self.results, *of_files)))
 
     def __repr__(self) -> str:
         return f"<Report of {visible(self.recording.source)}: {visible(self.summary.verdict)}>"

@@ -37,9 +37,10 @@ def _with_strings(value: Any, change: Callable[[str, str], str], field: str) -> 
         return {key: _with_strings(item, change, str(key)) for key, item in value.items()}
     changes = {}
     # What `fields` gives, without making a list of it for each of many thousand values.
-    for name in getattr(value, "__dataclass_fields__", ()):
+    for name, field_of in getattr(value, "__dataclass_fields__", {}).items():
         old = getattr(value, name)
-        if type(old) in _PLAIN:
+        # What is not an argument follows from the other fields.
+        if type(old) in _PLAIN or not field_of.init:
             continue
         new = _with_strings(old, change, name)
         if new is not old:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, CodeArray, IntArray
     from tracekit.lanes.events import Events
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -101,7 +101,7 @@ class Timeline:
 
 def timeline_of(
     trace: Trace,
-    checks: Sequence[Check],
+    checks: Sequence[Result],
     *,
     shown: Shown | None = None,
     redact: bool = True,
@@ -230,7 +230,7 @@ class _Words:
 
 def _marked(
     trace: Trace,
-    checks: Sequence[Check],
+    checks: Sequence[Result],
     lanes: Sequence[LaneRows],
     kept: Sequence[IntArray],
     drawn: Sequence[DrawnLane],
@@ -262,7 +262,7 @@ def _rows_at(lane: DrawnLane, starts: IntArray, ends: IntArray) -> IntArray:
 
 
 def _places(
-    trace: Trace, checks: Sequence[Check], lanes: Sequence[LaneRows], kept: Sequence[IntArray]
+    trace: Trace, checks: Sequence[Result], lanes: Sequence[LaneRows], kept: Sequence[IntArray]
 ) -> list[tuple[tuple[int, int], ...]]:
     """Lane and row of each interval of evidence."""
     wanted = {(entry.table, entry.row) for check in checks for entry in check.evidence}

@@ -10,7 +10,7 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
 
 SEVERITIES = ("critical", "high", "medium", "low")
 """Worst first."""
@@ -46,7 +46,7 @@ class Totals:
         return next((severity for severity, count in self.severities if count), "")
 
 
-def count_checks(checks: Iterable[Check]) -> Totals:
+def count_checks(checks: Iterable[Result]) -> Totals:
     """Counts by check. O(checks)."""
     outcomes: dict[str, set[str]] = {}
     ranks: dict[str, int] = {}
@@ -64,7 +64,7 @@ def count_checks(checks: Iterable[Check]) -> Totals:
         severities=tuple((name, by_rank.count(rank)) for rank, name in enumerate(SEVERITIES)),
         models=len(models - {None}),
         passed=kinds.count("passed"),
-        not_evaluated=kinds.count("insufficient_data"),
+        not_evaluated=kinds.count("not_evaluated"),
         failed=kinds.count("error"),
         not_applicable=kinds.count("not_applicable"),
     )
@@ -72,5 +72,5 @@ def count_checks(checks: Iterable[Check]) -> Totals:
 
 def _decisive(outcomes: set[str]) -> str:
     """The outcome that a check counts under."""
-    order = ("error", "finding", "passed", "insufficient_data", "not_applicable")
+    order = ("error", "finding", "passed", "not_evaluated", "not_applicable")
     return next(outcome for outcome in order if outcome in outcomes)

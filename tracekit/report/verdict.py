@@ -16,10 +16,10 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
 
 
-def summarize(checks: Sequence[Check]) -> Summary:
+def summarize(checks: Sequence[Result]) -> Summary:
     """Summary of ordered checks."""
     totals = count_checks(checks)
     # Whoever asks about the recording itself or about call stacks alone is answered by that. Else call stacks, which
@@ -34,7 +34,7 @@ def summarize(checks: Sequence[Check]) -> Summary:
         models=totals.models,
         passed=totals.passed,
         not_applicable=totals.not_applicable,
-        insufficient_data=totals.not_evaluated,
+        not_evaluated=totals.not_evaluated,
         errors=totals.failed,
         evaluated=evaluated,
         savings_ns=sum(extra) if extra else None,
@@ -46,11 +46,11 @@ STACKS_ALONE: Final = frozenset(detector.id for detector in DETECTORS if detecto
 """Checks that rest on nothing but call stacks."""
 
 
-def _verdict(checks: Sequence[Check]) -> str:
+def _verdict(checks: Sequence[Result]) -> str:
     """Says what was found, or that nothing was found; never one for the other. A detector counts as one check, however
     many models it looks at."""
     totals = count_checks(checks)
-    evaluated, skipped = (_ids(checks, *names) for names in (("passed", "finding"), ("insufficient_data",)))
+    evaluated, skipped = (_ids(checks, *names) for names in (("passed", "finding"), ("not_evaluated",)))
     counts = [
         (0 if totals.findings else totals.passed, "passed"),
         (totals.not_evaluated, "not evaluated"),
@@ -65,12 +65,12 @@ def _verdict(checks: Sequence[Check]) -> str:
     return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
 
 
-def _ids(checks: Sequence[Check], *outcomes: str) -> set[str]:
+def _ids(checks: Sequence[Result], *outcomes: str) -> set[str]:
     """Detectors with one of the outcomes for at least one model."""
     return {check.id for check in checks if check.outcome in outcomes}
 
 
-def _skip_reason(checks: Sequence[Check]) -> str:
+def _skip_reason(checks: Sequence[Result]) -> str:
     """Why none of the checks could be evaluated, as the end of a sentence."""
     if not checks:
         return "no check was run."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.framework import Judgment
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
     from tracekit.trace.trace import Trace
 
 
@@ -31,7 +31,7 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
         if isinstance(answer.outcome, Finding)
     }
     frames = {name: list(_by_number(getattr(trace, name))) for name in EVENT_FRAMES}
-    return tuple(_rows(check, findings.get((check.id, check.model)), frames) for check in report.checks)
+    return tuple(_rows(check, findings.get((check.id, check.model)), frames) for check in report.results)
 
 
 _Numbered = tuple[str, "IntArray", "IntArray"]
@@ -46,7 +46,7 @@ def _by_number(frame: pd.DataFrame) -> Iterator[_Numbered]:
         yield str(frame["table"].cat.categories[code]), numbers[index], index
 
 
-def _rows(check: Check, finding: Finding | None, frames: Mapping[str, Sequence[_Numbered]]) -> dict[str, IntArray]:
+def _rows(check: Result, finding: Finding | None, frames: Mapping[str, Sequence[_Numbered]]) -> dict[str, IntArray]:
     wanted: dict[str, list[int]] = {}
     for entry in check.evidence:
         wanted.setdefault(entry.table, []).append(entry.row)

@@ -48,7 +48,7 @@ _EDGE = "\x1f"
 def finding_markdown(session: Session, check: int) -> str:
     """A check of the report as the Markdown report has findings, with the recording, its device and system."""
     report = markdown.legible(_redacted_report(session))
-    safe = report.checks[check]
+    safe = report.results[check]
     is_finding = safe.outcome == "finding"
     text = markdown_findings.finding(Group((safe,))) if is_finding else markdown_findings.other_check(safe)
     heading, _, rest = text.partition("\n")
@@ -83,7 +83,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
         shown = only_range(part, session.judged, span.start_ns, span.end_ns)
         report = judge(session.judged, shown=shown, config=session.config)
     renderer = renderer_for(path)
-    lanes = timeline_of(session.judged, report.checks, shown=shown) if renderer.draw else None
+    lanes = timeline_of(session.judged, report.results, shown=shown) if renderer.draw else None
     text = renderer.document(report, lanes)
     if path.exists() and not replace:
         return (f"'{path}' was not written: it already exists.",)

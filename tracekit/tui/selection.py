@@ -61,7 +61,7 @@ def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | N
         return None
     row = session.row(event)
     source = (str(row["table"]), int(row["row"]))
-    evidence = session.report.checks[check].evidence
+    evidence = session.report.results[check].evidence
     return next((FindingRef(check, at) for at, each in enumerate(evidence) if (each.table, each.row) == source), None)
 
 

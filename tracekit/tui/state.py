@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.compare.comparison import Comparison
     from tracekit.detectors.outcomes import Evidence
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
     from tracekit.tui.prediction_table import Calls
@@ -52,7 +52,7 @@ class FindingRef:
     """A check of the report, and which of its evidence is looked at (None: the finding as a whole)."""
 
     check: int
-    """Index in `Report.checks`."""
+    """Index in `Report.results`."""
     evidence: int | None = None
 
 
@@ -186,15 +186,15 @@ class Session:
         length = int(frame["duration_ns"].to_numpy()[ref.index]) if "duration_ns" in frame else 0
         return Span(start, max(length, 1))
 
-    def check(self, ref: FindingRef) -> Check | None:
+    def check(self, ref: FindingRef) -> Result | None:
         """The check that a `FindingRef` names; None while the report is not there."""
-        return self.report.checks[ref.check] if self.report is not None else None
+        return self.report.results[ref.check] if self.report is not None else None
 
     def holds(self, ref: EventRef | FindingRef) -> bool:
         """Whether there is such a row, check or interval: a list may have named one of another recording."""
         if isinstance(ref, EventRef):
             return ref.index < len(self.frame(ref.frame))
-        checks = self.report.checks[ref.check : ref.check + 1] if self.report is not None else ()
+        checks = self.report.results[ref.check : ref.check + 1] if self.report is not None else ()
         return any(ref.evidence is None or ref.evidence < len(check.evidence) for check in checks)
 
     def locate(self, evidence: Evidence) -> EventRef | None:
@@ -236,7 +236,7 @@ class State:
     filter: EventFilter = EventFilter()
     bookmarks: tuple[Bookmark, ...] = ()
     opened: int | None = None
-    """Index in `Report.checks` of the check whose evidence is listed."""
+    """Index in `Report.results` of the check whose evidence is listed."""
     pane: str = "findings"
     measure: Measure | Literal["latency"] | None = None
     """What two recordings are compared by; None: their findings."""

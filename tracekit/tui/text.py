@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from textual.color import Color
 
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
     from tracekit.tui.theme import Palette
 
 
@@ -90,7 +90,7 @@ def longest_that_fits(ways: Sequence[str], room: int) -> str:
     return next((way for way in ways if cell_len(way) <= room), cut(ways[-1], room))
 
 
-def which_interval(check: Check, number: int) -> str:
+def which_interval(check: Result, number: int) -> str:
     """Which interval of evidence one is, from 0, and of how many: `3 of 4`, or `3 of the 50 longest (1,234 in all)`
     where the report keeps no more."""
     listed = len(check.evidence)

@@ -146,7 +146,7 @@ def test_an_import_is_named_as_the_cause(scenario, tmp_path):
     write_export(scenario, tmp_path)
     report = tracekit.analyze(tmp_path)
     assert report.recording.imported_from == "trace-data.atrc"
-    (findings,) = (check for check in report.checks if check.outcome == "finding" and check.id == ID)
+    (findings,) = (check for check in report.results if check.outcome == "finding" and check.id == ID)
     assert "imported from" in findings.summary
     assert "/Users/me" not in to_json(report)
     # The short report and the coverage say so, and blame no entitlement.

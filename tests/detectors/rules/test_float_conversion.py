@@ -109,7 +109,7 @@ def test_a_model_without_predictions_converts_nothing(scenario, judge):
 def test_no_time_is_counted_for_both_detectors_of_copies(samples):
     report = tracekit.analyze(samples / "sharpen_8bit.trace")
     copies, casts = (
-        next(check for check in report.checks if check.id == name)
+        next(check for check in report.results if check.id == name)
         for name in ("excess-data-copies", "float-conversion")
     )
     assert (copies.outcome, casts.outcome) == ("finding", "finding")

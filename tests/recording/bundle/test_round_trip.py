@@ -161,7 +161,7 @@ def test_reports_are_equal(both):
     assert len(first["tables"]) == len(written)
     for part in first:
         assert first[part] == second[part], part
-    assert len(first["checks"]) > 0
+    assert len(first["results"]) > 0
 
 
 def comparable(report, written):
@@ -179,7 +179,7 @@ def comparable(report, written):
     # Only bundles hold the issues of a run, and only exports tell whether the app ran before, or list call stacks
     # without holding them.
     left_out = {"run-issues", "attached-late", *STACKS_ALONE}
-    for part in ("checks", "findings"):
+    for part in ("results", "findings"):
         report[part] = [each for each in report[part] if each["id"] not in left_out]
     report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "evaluated")}
     return report

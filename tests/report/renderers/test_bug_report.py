@@ -29,8 +29,8 @@ def test_everything_is_there_where_there_is_room(full: Report) -> None:
 
 
 def test_the_worst_finding_comes_first_whatever_order_the_report_has(full: Report) -> None:
-    turned = replace(full, checks=tuple(sorted(full.checks, key=lambda check: check.severity != "low")))
-    assert findings(turned.checks)[0].severity == "low"
+    turned = replace(full, results=tuple(sorted(full.results, key=lambda check: check.severity != "low")))
+    assert findings(turned.results)[0].severity == "low"
     headings = [line for line in render_bug_report(turned, HOW).splitlines() if line.startswith("### ")]
     assert [heading.partition(":")[0] for heading in headings[:2]] == ["### Critical", "### Low"]
 
@@ -45,7 +45,7 @@ def test_what_has_no_room_is_left_out_and_named(full: Report, limit: int) -> Non
     assert ("<summary>Events by model</summary>" in text) != ("Events by model" in note)
     assert ("<summary>Measurements</summary>" in text) or "measurements of 2 findings" in note
     # The worst finding goes last.
-    worst, other = (group.first.id for group in findings(full.checks))
+    worst, other = (group.first.id for group in findings(full.results))
     assert (f"`{worst}`." in text) >= (f"`{other}`." in text)
     assert (f"`{other}`." in text) != (f"; {other}" in note or f": {other}" in note)
 

@@ -50,7 +50,7 @@ def test_the_summary_comes_last_and_every_finding_has_its_command(reports, name:
     report = reports[name]
     text = render_concise(report, width=100, color=False)
     assert text.endswith(render_summary(report, width=100, color=False))
-    for check in report.checks:
+    for check in report.results:
         if check.outcome == "finding":
             assert f"tracekit explain {check.id}" in text
 
@@ -92,25 +92,25 @@ def test_ten_models_with_many_findings_stay_below_the_limit(tmp_path: Path) -> N
             prediction.event("Data Cast", 6 * MS, 3 * MS)
     write_export(scenario, tmp_path)
     report = tracekit.analyze(tmp_path)
-    assert len({check.id for check in report.checks if check.outcome == "finding"}) >= 3
+    assert len({check.id for check in report.results if check.outcome == "finding"}) >= 3
     assert len(render_concise(report, width=100, color=False).splitlines()) <= LINES
 
 
 def test_ten_models_with_every_check_failing_them_stay_below_the_limit(full: Report) -> None:
     names = [f"StyleTransferForTheBackgroundOfTheFrame{number}" for number in range(10)]
     checks = [
-        replace(full.checks[0], id=f"check-number-{k}", model=name, caveats=("It may be otherwise. " * 12,))
+        replace(full.results[0], id=f"check-number-{k}", model=name, caveats=("It may be otherwise. " * 12,))
         for k in range(14)
         for name in names
     ]
-    blind = next(check for check in full.checks if check.outcome == "insufficient_data")
+    blind = next(check for check in full.results if check.outcome == "not_evaluated")
     checks += [
         replace(blind, id=f"blind-{k}", summary=f"Reason {k}. ", record=f"Record for {k} s. " * 12) for k in range(12)
     ]
     report = replace(
         full,
         models=tuple(replace(full.models[0], name=name) for name in names),
-        checks=tuple(checks),
+        results=tuple(checks),
         summary=summarize(checks),
         recording=replace(full.recording, notes=("A note that is long. " * 12,) * 6),
     )

@@ -10,14 +10,15 @@ from tracekit.report.renderers.concise import render_concise
 from tracekit.report.renderers.html.page import render_html
 from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.text import render_text
-from tracekit.report.report import ModelFact, ModelFileCheck, ModelFileInfo, Report
+from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, Report, Rule
 
 SUMMARY = "ML program · 1.00 MB · specification 7 (iOS 16, macOS 13 or later)"
 
 
 @pytest.fixture
 def report(full: Report) -> Report:
-    check = ModelFileCheck("flexible-shapes", "", "finding", "", "Segmenter", "Ranges.", "", "")
+    rule = Rule("flexible-shapes", "", "", "", "", "", ())
+    result = ModelFileResult("flexible-shapes", "finding", "Segmenter", "Ranges.", "", "", rule)
     used = ModelFileInfo(
         model="Segmenter",
         source="<b>Seg_v2_.mlpackage\x1b[31m",
@@ -29,7 +30,7 @@ def report(full: Report) -> Report:
         interface="Converted: input `x` (Float32 to Float16).",
         compression=(),
         facts=(ModelFact("input", "<i>x</i>\x1b, Float32, 1 × 4"), ModelFact("weights", "18.4 KB")),
-        checks=(check,),
+        results=(result,),
     )
     unused = ModelFileInfo(
         None, "Other.mlmodel", None, "Not used: no model has its name.", "", "", None, "", None, (), ()

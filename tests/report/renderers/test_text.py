@@ -91,8 +91,8 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     assert "est. savings: up to 1.3 s (69% of this model's time)" in text
     assert "longest: 17.17 ms at 00:00.137, 17.17 ms at 00:00.274 (74 intervals)" in text
     assert "Estimated savings: up to 7.7 s in 6 models." in text
-    of = replace(full.checks[0], cost=replace(full.checks[0].cost, of="the time from first to last prediction"))
-    spoken = replace(full, checks=(of, *full.checks[1:]))
+    of = replace(full.results[0], cost=replace(full.results[0].cost, of="the time from first to last prediction"))
+    spoken = replace(full, results=(of, *full.results[1:]))
     assert "(69% of the time from first to last prediction)" in flat(plain(spoken))
     assert "| 69% of the time from first to last prediction |" in render_markdown(spoken)
     assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
@@ -187,8 +187,8 @@ def test_a_clean_report_has_no_findings_section(clean: Report) -> None:
 
 
 def test_most_checks_that_could_not_look_are_counted_and_named_where_asked_for(full: Report) -> None:
-    blind = next(check for check in full.checks if check.outcome == "insufficient_data")
-    report = replace(full, checks=tuple(replace(blind, id=f"check-{n}") for n in range(20)))
+    blind = next(check for check in full.results if check.outcome == "not_evaluated")
+    report = replace(full, results=tuple(replace(blind, id=f"check-{n}") for n in range(20)))
     assert "20 checks (names: -v)" in flat(plain(report))
     assert "check-7, check-8" in flat(plain(report, verbose=True))
 
@@ -199,9 +199,9 @@ def test_a_check_that_looked_at_some_of_the_models_only_says_so(full: Report) ->
 
 def test_what_would_help_to_judge_more_follows_the_verdict_where_much_could_not_be_judged(full: Report) -> None:
     assert "To evaluate more checks" not in plain(full)
-    blind = next(check for check in full.checks if check.outcome == "insufficient_data")
+    blind = next(check for check in full.results if check.outcome == "not_evaluated")
     more = tuple(replace(blind, id=f"check-{n}", summary=f"Reason {n}.") for n in range(3))
-    top = plain(replace(full, checks=(*full.checks, *more)), 120).split("\n\n")[0]
+    top = plain(replace(full, results=(*full.results, *more)), 120).split("\n\n")[0]
     assert "To evaluate more checks: record longer." in top.splitlines()
 
 
@@ -252,8 +252,8 @@ func load() {
 
 
 def test_code_that_wraps_goes_on_under_its_line_and_items_hang(full: Report) -> None:
-    check = replace(next(check for check in full.checks if check.outcome == "finding"), fix=FIX_WITH_A_LIST)
-    lines = plain(replace(full, checks=(check,)), 40).splitlines()
+    check = replace(next(check for check in full.results if check.outcome == "finding"), own_fix=FIX_WITH_A_LIST)
+    lines = plain(replace(full, results=(check,)), 40).splitlines()
     line_number = lines.index("        let model = try await")
     assert lines[line_number : line_number + 4] == [
         "        let model = try await",
@@ -277,7 +277,7 @@ def test_code_that_wraps_goes_on_under_its_line_and_items_hang(full: Report) -> 
     ],
 )
 def test_time_that_findings_above_claim_is_told(full: Report, extra_savings_ns: int, shown: str) -> None:
-    first = replace(full.checks[0], extra_savings_ns=extra_savings_ns)
+    first = replace(full.results[0], extra_savings_ns=extra_savings_ns)
     assert first.cost is not None
     assert first.cost.ns == 1_300_000_000
-    assert shown in flat(plain(replace(full, checks=(first,))))
+    assert shown in flat(plain(replace(full, results=(first,))))

@@ -60,7 +60,7 @@ def test_counters_are_those_of_the_predictions(concurrent: Analysis, tracks: Tra
 
 
 def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tracks: Tracks) -> None:
-    findings = [check for check in concurrent.report.checks if check.outcome == "finding"]
+    findings = [check for check in concurrent.report.results if check.outcome == "finding"]
     assert {f"Finding: {check.title}" for check in findings} == group(tracks, FINDINGS).keys()
     for check in findings:
         track = next(track for track in dict(tracks.groups)[FINDINGS] if track.title == f"Finding: {check.title}")

@@ -93,7 +93,7 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
     for frame, column in (("thermal", "state"), ("gpu_performance", "state"), ("hangs", "hang_type")):
         states = analysis.trace.context.get(frame, pd.DataFrame(columns=["start_ns", "duration_ns", column]))
         rows.update(zip(states["start_ns"], states["duration_ns"], states[column], strict=True))
-    for check in analysis.report.checks:
+    for check in analysis.report.results:
         if check.outcome == "finding":
             found = zip(check.marked.starts.tolist(), check.marked.ends.tolist(), strict=True)
             rows.update((start, end - start, check.title) for start, end in found)

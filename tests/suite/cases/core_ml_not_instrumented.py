@@ -123,7 +123,7 @@ CASES = [
     # Twenty executions of anybody, or one command buffer of the target.
     *each(ID, NEAR_ABOVE, (20, 21, 23), executions),
     *each(ID, NEAR_ABOVE, (1, 2), command_buffers),
-    *each(ID, NEAR_BELOW, (19, 18, 16, 12, 10), executions, expected="insufficient_data"),
+    *each(ID, NEAR_BELOW, (19, 18, 16, 12, 10), executions, expected="not_evaluated"),
     *cases(ID, LOOKALIKE, 2, another_process),
     *cases(ID, LOOKALIKE, 2, own_shaders),
     *cases(ID, INSUFFICIENT, 2, nothing_shows),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from suite.frame import (
     INSUFFICIENT,
-    INSUFFICIENT_DATA,
     LOOKALIKE,
     NEAR_ABOVE,
     NEAR_BELOW,
     NEGATIVE,
+    NOT_EVALUATED,
     POSITIVE,
     cases,
     each,
@@ -224,7 +224,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 3, heat_and_rest, also=("thermal-throttling",), page="The device heats up: predictions"),
     *cases(ID, LOOKALIKE, 1, piling_up, also=("concurrent-predictions",), page="Predictions pile up and each"),
     *cases(ID, INSUFFICIENT, 2, short_sequences),
-    *cases(ID, INSUFFICIENT, 2, one_long_answer, expected=INSUFFICIENT_DATA, also=EFFECTS),
+    *cases(ID, INSUFFICIENT, 2, one_long_answer, expected=NOT_EVALUATED, also=EFFECTS),
     *cases(ID, LOOKALIKE, 4, larger_settings, also=("load-churn",), page="A setting changes, and the model"),
     *cases(ID, POSITIVE, 4, answers_on_their_own_load, also=("load-churn", "latency-jitter")),
 ]

@@ -178,7 +178,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (199, 195, 190, 180, 160), gap_share),
     *cases(ID, LOOKALIKE, 2, language_model, page=NEEDS_RESULT),
     *cases(ID, LOOKALIKE, 2, one_model_for_both),
-    *cases(ID, LOOKALIKE, 4, one_answer, expected="insufficient_data", also=("warm-up-spike",), page=NEEDS_RESULT),
+    *cases(ID, LOOKALIKE, 4, one_answer, expected="not_evaluated", also=("warm-up-spike",), page=NEEDS_RESULT),
     *cases(ID, LOOKALIKE, 2, one_answer_of_two_models),
     *cases(ID, LOOKALIKE, 2, sleeping, page="The app sleeps for a fixed"),
     *cases(ID, LOOKALIKE, 2, in_turn, page="Several models alternate"),

@@ -106,7 +106,7 @@ def overlap_unseen(draws: Draws) -> App:
 
 
 WAITED = ("cold-load",)
-FOUND, PASSED, OPEN = {None: "finding"}, {None: "passed"}, {None: "insufficient_data"}
+FOUND, PASSED, OPEN = {None: "finding"}, {None: "passed"}, {None: "not_evaluated"}
 
 
 def at_a_users_pace(draws: Draws) -> App:

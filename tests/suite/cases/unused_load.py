@@ -94,7 +94,7 @@ def too_short(draws: Draws) -> App:
     return app
 
 
-WHOLE = {"passed": {None: "passed"}, "finding": {None: "finding"}, "insufficient": {None: "insufficient_data"}}
+WHOLE = {"passed": {None: "passed"}, "finding": {None: "finding"}, "insufficient": {None: "not_evaluated"}}
 
 CASES: list[Case] = [
     *cases(ID, POSITIVE, 10, forgotten, expected=WHOLE["finding"]),

@@ -38,7 +38,7 @@ async def test_a_finding_is_copied_as_markdown(screen) -> None:
     await screen.press("5", "Y")
     assert "No finding selected" in screen.text()
     await screen.press("1", "down", "Y")
-    check = screen.state.session.report.checks[1]
+    check = screen.state.session.report.results[1]
     assert screen.app.clipboard.startswith("### Critical: The model is reloaded before every prediction\n")
     _, _, recording, *_ = screen.app.clipboard.splitlines()
     assert recording.startswith("style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 ")
@@ -52,17 +52,17 @@ async def test_a_finding_is_copied_as_markdown(screen) -> None:
     ("outcome", "begin"),
     [
         ("passed", "### Passed: {title}{recording}`reload-before-predict`, `Pointillism`. "),
-        ("insufficient_data", "### Not evaluated: {check}{recording}`reload-before-predict`, `Pointillism`. "),
+        ("not_evaluated", "### Not evaluated: {check}{recording}`reload-before-predict`, `Pointillism`. "),
         ("not_applicable", "### Not applicable: {check}{recording}"),
     ],
 )
 async def test_a_check_without_finding_is_copied_as_what_it_is(screen, outcome, begin) -> None:
     session = screen.state.session
-    first = session.report.checks[0]
+    first = session.report.results[0]
     assert (first.id, first.model) == ("reload-before-predict", "Pointillism")
     check = replace(first, outcome=outcome, severity=None, cost=None, evidence=(), record="Record again.")
     screen.app.change(
-        sessions=(replace(session, report=replace(session.report, checks=(check,))),),
+        sessions=(replace(session, report=replace(session.report, results=(check,))),),
         selection=Selection(finding=FindingRef(0)),
     )
     await screen.press("Y")

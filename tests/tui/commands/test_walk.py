@@ -16,7 +16,7 @@ async def test_evidence_is_walked_through_and_leads_back(screen) -> None:
     await screen.press("5", "full_stop")
     assert "No finding selected" in screen.text()
     await screen.press("1", "down", "full_stop", "full_stop")
-    check = screen.state.session.report.checks[1]
+    check = screen.state.session.report.results[1]
     assert screen.state.selection.finding == FindingRef(1, 1)
     row = screen.state.session.row(screen.state.selection.event)
     assert (row["table"], row["row"]) == (check.evidence[1].table, check.evidence[1].row)
@@ -36,9 +36,9 @@ async def test_evidence_is_walked_through_and_leads_back(screen) -> None:
 @pytest.mark.view(size=(200, 50))
 async def test_the_last_interval_of_evidence_that_is_there_in_full_is_the_last(screen) -> None:
     session = screen.state.session
-    first = session.report.checks[0]
+    first = session.report.results[0]
     whole = replace(first, evidence=first.evidence[:3], evidence_total=3)
-    report = replace(session.report, checks=(whole, *session.report.checks[1:]))
+    report = replace(session.report, results=(whole, *session.report.results[1:]))
     screen.app.change(sessions=(replace(session, report=report),))
     await screen.press("1", "full_stop", "full_stop", "full_stop", "full_stop")
     text = screen.text()
@@ -61,7 +61,7 @@ async def test_walking_begins_at_the_finding_that_has_the_cursor_at_first(screen
 
 @pytest.mark.view(size=(200, 50))
 async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> None:
-    check = screen.state.session.report.checks[0]
+    check = screen.state.session.report.results[0]
     event = screen.state.session.locate(check.evidence[0])
     screen.app.select_event(event)
     await screen.settle()

@@ -41,7 +41,7 @@ async def test_a_row_of_several_models_opens_and_shuts(screen) -> None:
     await screen.press("enter", "down", "down")
     assert len(listed.rows) == before + 5
     assert listed.cursor == head + 2
-    checks = screen.state.session.report.checks
+    checks = screen.state.session.report.results
     assert checks[screen.state.selection.finding.check].model == texts(listed.rows)[head + 2][2]
     await screen.press("enter")
     assert len(listed.rows) == before
@@ -50,7 +50,7 @@ async def test_a_row_of_several_models_opens_and_shuts(screen) -> None:
 
 async def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(screen) -> None:
     report = screen.state.session.report
-    last = len(report.checks) - 1
+    last = len(report.results) - 1
     shut, opened = check_rows(report, None), check_rows(report, last)
     assert last in shut.rows[shut.row_of(FindingRef(last), 0)].alike
     assert opened.rows[opened.row_of(FindingRef(last), 0)].ref == FindingRef(last)
@@ -59,17 +59,17 @@ async def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shar
 
 async def test_reasons_that_differ_are_not_told_as_one(screen) -> None:
     report = screen.state.session.report
-    same = tuple(replace(check, summary="Alike.") for check in report.checks)
+    same = tuple(replace(check, summary="Alike.") for check in report.results)
     other = (*same[:-1], replace(same[-1], summary="Something else."))
-    assert texts(check_rows(replace(report, checks=same), None))[-1][-1] == "Alike."
-    assert "enter lists them" in texts(check_rows(replace(report, checks=other), None))[-1][-1]
+    assert texts(check_rows(replace(report, results=same), None))[-1][-1] == "Alike."
+    assert "enter lists them" in texts(check_rows(replace(report, results=other), None))[-1][-1]
 
 
 async def test_intervals_have_their_times_under_a_heading_of_their_own(screen) -> None:
     rows = check_rows(screen.state.session.report, 0)
     titles = [column.title for column in rows.columns]
     lines = texts(rows)
-    evidence = screen.state.session.report.checks[0].evidence
+    evidence = screen.state.session.report.results[0].evidence
     assert len(evidence) == 50
     for at, entry in enumerate(evidence):
         line = dict(zip(titles, lines[1 + at], strict=True))
@@ -92,14 +92,14 @@ async def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(scree
     await screen.press("1", "down")
     shown = " ".join(screen.text().split())
     assert "summary" not in shown
-    first = screen.state.session.report.checks[1].summary.partition(":")[0]
+    first = screen.state.session.report.results[1].summary.partition(":")[0]
     assert len(first) > 20
     assert first in shown
     assert ("i for more" in shown) == (not screen.state.inspector)
     await screen.press("enter", "down")
     shown = " ".join(screen.text().split())
     # The second model is loaded again more often than intervals are kept.
-    total = screen.state.session.report.checks[1].evidence_total
+    total = screen.state.session.report.results[1].evidence_total
     assert total > 50
     assert f"Load (cached) · interval 1 of the 50 longest ({total} in all)" in shown
 
@@ -118,10 +118,10 @@ async def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(scree
 )
 async def test_the_number_of_an_interval_is_told_before_all_of_its_name(screen, total, room, expected) -> None:
     report = screen.state.session.report
-    first = report.checks[0]
+    first = report.results[0]
     named = tuple(replace(entry, label=f"Mamba/Op0{'+' * 60}s/Command") for entry in first.evidence)
     shown = replace(first, evidence=named, evidence_total=total)
-    rows = check_rows(replace(report, checks=(shown, *report.checks[1:])), 0)
+    rows = check_rows(replace(report, results=(shown, *report.results[1:])), 0)
     told = rows.interval_description(2, room)
     assert len(told) <= room
     assert told == expected
@@ -139,7 +139,7 @@ async def test_the_first_finding_is_told_before_anything_is_selected(screen) -> 
 
 async def test_findings_are_sorted_like_other_lists(screen) -> None:
     listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
-    checks = screen.state.session.report.checks
+    checks = screen.state.session.report.results
     ranked = [line[2] for line in texts(listed.rows)[:5]]
     assert ranked == [check.model for check in checks[:5]]
     # From the rank over names and models to what could be won.
@@ -169,30 +169,30 @@ async def test_findings_are_sorted_like_other_lists(screen) -> None:
 async def test_one_reason_of_many_detectors_is_told_once(screen) -> None:
     report = screen.state.session.report
     unjudged = [
-        replace(report.checks[5], id=f"check-{at}", model=None, outcome="insufficient_data", summary="Too little.")
+        replace(report.results[5], id=f"check-{at}", model=None, outcome="not_evaluated", summary="Too little.")
         for at in range(20)
     ]
     other = replace(unjudged[0], id="check-20", summary="Something else.")
     of_models = [replace(unjudged[0], id="check-21", model=model) for model in ("a", "b")]
-    checks = (*report.checks[:5], *unjudged, other, *of_models)
-    rows = check_rows(replace(report, checks=checks), None)
+    checks = (*report.results[:5], *unjudged, other, *of_models)
+    rows = check_rows(replace(report, results=checks), None)
     assert [line[1:3] for line in texts(rows)[5:]] == [["21 checks", ""], ["check-20", ""]]
     assert texts(rows)[5][-1] == "Too little."
     assert "check-0, check-1, " in rows.description(5)
-    opened = check_rows(replace(report, checks=checks), 7)
+    opened = check_rows(replace(report, results=checks), 7)
     below = texts(opened)[6:27]
     assert [line[1:3] for line in below] == [*([f"check-{at}", ""] for at in range(20)), ["check-21", "2 models"]]
     assert opened.to_toggle(26) == 7
     # What passed is told by each.
     passed = tuple(replace(check, outcome="passed") for check in unjudged)
-    assert len(check_rows(replace(report, checks=passed), None)) == 20
+    assert len(check_rows(replace(report, results=passed), None)) == 20
 
 
 async def test_the_inspector_names_the_models_of_which_the_same_is_said(screen) -> None:
     await screen.press("1", "end")
     report, chosen = screen.state.session.report, screen.state.selection.finding
-    check = report.checks[chosen.check]
-    alike = [other.model for other in report.checks if (other.id, other.summary) == (check.id, check.summary)]
+    check = report.results[chosen.check]
+    alike = [other.model for other in report.results if (other.id, other.summary) == (check.id, check.summary)]
     assert len(alike) > 1
     told = " ".join(screen.text().partition("also for")[2].split())
     assert all(model in told for model in alike if model != check.model)

@@ -46,8 +46,8 @@ async def test_enter_in_a_burst_opens_the_row_that_was_reached(screen) -> None:
     for key in ("1", "home", "down", "down", "enter"):
         screen.app.post_message(events.Key(key, None))
     await screen.settle()
-    assert screen.state.opened == screen.state.session.report.checks.index(
-        [check for check in screen.state.session.report.checks if check.outcome == "finding"][2]
+    assert screen.state.opened == screen.state.session.report.results.index(
+        [check for check in screen.state.session.report.results if check.outcome == "finding"][2]
     )
 
 

@@ -68,7 +68,7 @@ def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> 
 @pytest.mark.view(size=(200, 70))
 async def test_what_a_detector_measured_is_named_in_full(screen) -> None:
     await screen.press("1")
-    check = screen.state.session.report.checks[0]
+    check = screen.state.session.report.results[0]
     names = [line.ljust(200)[156:179] for line in screen.text().splitlines()]
     words = " ".join(" ".join(names).split())
     assert check.metrics
@@ -108,10 +108,10 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
 @pytest.mark.view(size=(200, 60))
 async def test_what_findings_above_count_is_told_alike(screen, share, shown) -> None:
     session = screen.state.session
-    first = session.report.checks[0]
+    first = session.report.results[0]
     cost = replace(first.cost, ns=1_000_000_000)
     changed = replace(first, cost=cost, extra_savings_ns=round(share * cost.ns))
-    report = replace(session.report, checks=(changed, *session.report.checks[1:]))
+    report = replace(session.report, results=(changed, *session.report.results[1:]))
     screen.app.change(sessions=(replace(session, report=report),))
     await screen.press("1")
     # The inspector is the right column, where long values wrap.
@@ -123,15 +123,15 @@ async def test_what_findings_above_count_is_told_alike(screen, share, shown) -> 
     ("outcome", "heading"),
     [
         ("finding", "The model is reloaded before every prediction"),
-        ("insufficient_data", "reload-before-predict: not evaluated"),
+        ("not_evaluated", "reload-before-predict: not evaluated"),
         ("not_applicable", "reload-before-predict: not applicable"),
         ("error", "reload-before-predict: error"),
     ],
 )
 async def test_a_check_is_headed_by_what_it_found_only_where_it_judged(screen, outcome, heading) -> None:
     session = screen.state.session
-    check = replace(session.report.checks[0], outcome=outcome)
-    told = replace(session, report=replace(session.report, checks=(check,)))
+    check = replace(session.report.results[0], outcome=outcome)
+    told = replace(session, report=replace(session.report, results=(check,)))
     assert str(next(finding_blocks(told, FindingRef(0), PALETTES[True]))) == heading
 
 

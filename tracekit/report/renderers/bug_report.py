@@ -50,7 +50,7 @@ class _Part:
 def render_bug_report(report: Report, reproduction: Reproduction, limit: int = LIMIT) -> str:
     """The report as Markdown of less than `limit` bytes, with a line break at the end. It says what it left out."""
     safe, reproduction = markdown.legible(report), map_strings(reproduction, lambda _, text: visible(text))
-    groups = sorted(findings(safe.checks), key=lambda group: SEVERITIES.index(group.severity))
+    groups = sorted(findings(safe.results), key=lambda group: SEVERITIES.index(group.severity))
     parts: list[_Part] = []
     for index, group in enumerate(groups):
         opened, *further = finding_sections(group, markdown.label(group, safe))

@@ -37,7 +37,7 @@ TIGHT_REMEDIES, TIGHT_NOTES = 3, 1
 def render_concise(report: Report, *, width: int, color: bool) -> str:
     """The short report in lines of at most `width` cells, with a line break at the end. `color` writes ANSI styles."""
     width = min(max(width, NARROWEST), WIDEST)
-    safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
+    safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field in formatting.PROSE))
     layout = Layout(width)
     head = [*layout.wrapped(Text(context_line(safe.recording, safe.tool.config), style="dim")), Text()]
     for tight in (False, True):
@@ -62,7 +62,7 @@ def render_summary(report: Report, *, width: int, color: bool, more: bool = True
 def _findings(report: Report, layout: Layout, room: int) -> tuple[list[Text], int]:
     """All findings in detail where there is room, else those that cost most; the others in a line each, as far as these
     fit, and how many are left out."""
-    groups = findings(report.checks)
+    groups = findings(report.results)
     blocks: list[list[Text]] = []
     if not report.summary.evaluated:
         # What is wrong with the recording is why nothing could be evaluated.
@@ -92,7 +92,7 @@ def _length(details: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -
 def _not_evaluated(report: Report, layout: Layout, tight: bool) -> list[Text]:
     """One entry for each remedy; instruments to add share one."""
     entries = remedies(report)
-    failed = with_outcome(report.checks, "error")
+    failed = with_outcome(report.results, "error")
     if not entries and not failed:
         return []
     room, max_lines = (TIGHT_REMEDIES, 1) if tight else (REMEDIES, 2)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tracekit.detectors.outcomes import Metric
     from tracekit.report.groups import Group
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
 
 SEVERITY_STYLES = {"critical": "bold reverse red", "high": "bold red", "medium": "yellow", "low": "blue"}
 MODELS = 6
@@ -62,7 +62,7 @@ def one_line(group: Group, layout: Layout) -> list[Text]:
     return layout.hanging(text, layout.indent)
 
 
-def _title(label: str, style: str, check: Check, layout: Layout) -> list[Text]:
+def _title(label: str, style: str, check: Result, layout: Layout) -> list[Text]:
     gap = max(LABEL_CELLS - len(label), 2)
     text = Text.assemble((label, style), " " * gap, (check.id, "bold"), f": {formatting.lowered(check.title)}")
     return layout.hanging(text, layout.indent)
@@ -110,7 +110,7 @@ def _savings(group: Group, layout: Layout) -> list[Text]:
     return layout.hanging(text, layout.indent)
 
 
-def _savings_and_interval(check: Check, layout: Layout) -> list[Text]:
+def _savings_and_interval(check: Result, layout: Layout) -> list[Text]:
     interval = _longest_interval(check)
     if check.cost is None:
         return layout.hanging(Text(" " * layout.indent + interval), layout.indent) if interval else []
@@ -141,7 +141,7 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     )
 
 
-def _longest_interval(check: Check) -> str:
+def _longest_interval(check: Result) -> str:
     """The longest interval of the evidence, and how many there are."""
     if not check.evidence or check.pattern == Pattern.RECORDING:
         return ""
@@ -152,7 +152,7 @@ def _longest_interval(check: Check) -> str:
     return f"at {where.partition(' at ')[2]}"
 
 
-def _table(checks: Sequence[Check], layout: Layout) -> list[Text]:
+def _table(checks: Sequence[Result], layout: Layout) -> list[Text]:
     """A row per model: what was measured, the estimated savings, and where the longest interval lies."""
     shown = checks[:MODELS]
     titles, rows = _cells(shown)
@@ -175,7 +175,7 @@ def _table(checks: Sequence[Check], layout: Layout) -> list[Text]:
     return lines
 
 
-def _cells(checks: Sequence[Check]) -> tuple[list[str], list[list[str]]]:
+def _cells(checks: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     metrics = _metric_names(checks)
     titles = ["model", *metrics, "est. savings", "longest at"]
     rows = []
@@ -190,7 +190,7 @@ def _cells(checks: Sequence[Check]) -> tuple[list[str], list[list[str]]]:
     return titles, rows
 
 
-def _metric_names(checks: Sequence[Check]) -> list[str]:
+def _metric_names(checks: Sequence[Result]) -> list[str]:
     """The first ones of the detector, as it lists them."""
     return [metric.name for metric in checks[0].metrics if len(metric.name) <= 24][:COLUMNS]
 

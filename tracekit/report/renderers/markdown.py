@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.models import ModelSummary
     from tracekit.report.groups import Group
-    from tracekit.report.report import Check, RecordingInfo, Report
+    from tracekit.report.report import RecordingInfo, Report, Result
 
 RECORDING = "Recording"
 """Title of the part with the facts about the recording."""
@@ -45,7 +45,7 @@ RECORDING = "Recording"
 def render_markdown(report: Report) -> str:
     """The report as Markdown, with a line break at the end. Names from the recording stay text whatever they hold."""
     safe = legible(report)
-    sections = [each for group in findings(safe.checks) for each in finding_sections(group, label(group, safe))]
+    sections = [each for group in findings(safe.results) for each in finding_sections(group, label(group, safe))]
     sections += [*overview(safe), *folded(safe)]
     tool = f"{safe.tool.name} {safe.tool.version}, report version {safe.schema_version}"
     return paragraphs(*head(safe), *(section.text for section in sections), tool) + "\n"
@@ -53,7 +53,7 @@ def render_markdown(report: Report) -> str:
 
 def legible(report: Report) -> Report:
     """The report with texts that are fit for a screen, as all functions here expect it."""
-    return map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
+    return map_strings(report, lambda field, text: formatting.visible(text, multiline=field in formatting.PROSE))
 
 
 def head(report: Report) -> tuple[str, str]:
@@ -130,7 +130,7 @@ def _not_evaluated(report: Report) -> str:
     lines = [f"- **{escape(who)}**: {sentence(what)}" for who, what in remedies(report)]
     lines += [
         f"- {code(check.id)} failed{f' on {code(check.model)}' if check.model else ''}: {sentence(check.summary)}"
-        for check in with_outcome(report.checks, "error")
+        for check in with_outcome(report.results, "error")
     ]
     return paragraphs("### Not evaluated", "\n".join(lines)) if lines else ""
 
@@ -139,18 +139,18 @@ def _checks(report: Report) -> str:
     """Why checks were not evaluated, and which passed."""
     reasons = [
         f"- {_ids(skipped.checks, report)}: {sentence(skipped.sentences)}"
-        for skipped in skip_reasons(report.checks, together=True)
+        for skipped in skip_reasons(report.results, together=True)
     ]
     others = [
         f"{title}: {_ids(checks, report)}."
         for outcome, title in (("passed", "Passed"), ("not_applicable", "Not applicable"))
-        if (checks := with_outcome(report.checks, outcome))
+        if (checks := with_outcome(report.results, outcome))
     ]
     return paragraphs(*others, paragraphs("Not evaluated:", "\n".join(reasons)) if reasons else "")
 
 
-def _ids(checks: Sequence[Check], report: Report) -> str:
-    return ", ".join(code(name) for name in names(checks, report.checks))
+def _ids(checks: Sequence[Result], report: Report) -> str:
+    return ", ".join(code(name) for name in names(checks, report.results))
 
 
 def _model_files(report: Report) -> str:

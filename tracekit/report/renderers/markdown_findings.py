@@ -15,7 +15,7 @@ from tracekit.units import format_count, format_estimate, format_percent, format
 
 if TYPE_CHECKING:
     from tracekit.report.groups import Group
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
 
 FIXES, EVIDENCE, MEASUREMENTS = "fixes in full", "evidence", "measurements"
 """Titles of the folded parts of findings."""
@@ -61,7 +61,7 @@ def finding_sections(group: Group, heading: str) -> tuple[Section, ...]:
     )
 
 
-def other_check(check: Check) -> str:
+def other_check(check: Result) -> str:
     """A check that is no finding, and what is missing where it was not evaluated. Its strings must be `visible`."""
     words = formatting.OUTCOMES[check.outcome].capitalize()
     about = f"{code(check.id)}, {code(check.model)}" if check.model is not None else code(check.id)
@@ -72,7 +72,7 @@ def other_check(check: Check) -> str:
     )
 
 
-def _sources(check: Check) -> str:
+def _sources(check: Result) -> str:
     lines = [f"- [{escape(entry.title)}]({entry.url})" for entry in check.references]
     return "\n".join(["**Sources**", "", *lines]) if lines else ""
 
@@ -102,7 +102,7 @@ def _capitalized(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _savings(check: Check) -> tuple[str, str]:
+def _savings(check: Result) -> tuple[str, str]:
     """Est. savings, and their share of the model's time or of what the cost names."""
     cost = check.cost
     if cost is None:
@@ -115,12 +115,12 @@ def _savings(check: Check) -> tuple[str, str]:
     return f"up to {format_estimate(cost.ns)}{counted}", share
 
 
-def _relations(check: Check) -> list[str]:
+def _relations(check: Result) -> list[str]:
     """Other findings that may share its cause, one sentence each."""
     return [f"{relation.capitalize()}: `{name}`." for relation, name in formatting.relations(check)]
 
 
-def _evidence(check: Check) -> str:
+def _evidence(check: Result) -> str:
     """The intervals that weigh most, as a list."""
     shown = check.evidence[:EVIDENCE_SHOWN]
     lines = [
@@ -134,7 +134,7 @@ def _evidence(check: Check) -> str:
     return paragraphs(f"{code(check.model)}:" if check.model else "", "\n".join(lines))
 
 
-def _measured(check: Check) -> str:
+def _measured(check: Result) -> str:
     """The numbers that decided, and how the savings were worked out."""
     rows = [
         [escape(metric.name), formatting.quantity(metric.value, metric.unit), formatting.condition(metric)]

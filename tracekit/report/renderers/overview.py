@@ -56,7 +56,7 @@ def render_overview(entries: Sequence[Analyzed], *, width: int, color: bool) -> 
 def _verdict(entry: Analyzed, room: int) -> Text:
     if entry.report is None:
         return _line("not readable", "bold red", formatting.visible(entry.error))
-    totals, summary = count_checks(entry.report.checks), entry.report.summary
+    totals, summary = count_checks(entry.report.results), entry.report.summary
     if unread := _unread(entry):
         return _line("not readable", "bold red", "; ".join(unread))
     if not summary.evaluated:
@@ -64,7 +64,7 @@ def _verdict(entry: Analyzed, room: int) -> Text:
     if not totals.findings:
         return _line("no findings", "green", f"{totals.passed} passed, {totals.not_evaluated} not evaluated")
     savings = f"  est. savings {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
-    ids = list(dict.fromkeys(check.id for check in entry.report.checks if check.outcome == "finding"))
+    ids = list(dict.fromkeys(check.id for check in entry.report.results if check.outcome == "finding"))
     what = _listed(ids, room - VERDICT_CELLS - len(savings))
     return _line(f"{format_count(totals.findings, 'finding')} ({totals.worst})", _STYLES[totals.worst], what + savings)
 

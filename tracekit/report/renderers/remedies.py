@@ -12,7 +12,7 @@ from tracekit.trace.instruments.catalogue import CORE_ML, INSTRUMENTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.report.report import Check, CoverageInfo, Report
+    from tracekit.report.report import CoverageInfo, Report, Result
 
 MANY = 8
 """From this number on, checks that need the same are counted, not named."""
@@ -24,9 +24,9 @@ def remedies(report: Report) -> list[tuple[str, str]]:
     """Which checks were not evaluated, and what helps: one entry per remedy."""
     absent = {(entry.conclusion, entry.advice): entry for entry in report.coverage if entry.state == "missing"}
     instruments: list[CoverageInfo] = []
-    recordable: list[Check] = []
-    others: dict[str, list[tuple[str, tuple[Check, ...]]]] = {}
-    for skipped in skip_reasons(report.checks, together=True):
+    recordable: list[Result] = []
+    others: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
+    for skipped in skip_reasons(report.results, together=True):
         entry = absent.get((skipped.reason, skipped.record))
         if entry is not None and entry.instrument in _ADDABLE:
             instruments.append(entry)
@@ -50,11 +50,11 @@ def remedies(report: Report) -> list[tuple[str, str]]:
 
 def _explained(report: Report) -> bool:
     """Whether a finding says why Core ML recorded nothing, and what to do about it."""
-    return any(check.id == "core-ml-not-instrumented" for check in with_outcome(report.checks, "finding"))
+    return any(check.id == "core-ml-not-instrumented" for check in with_outcome(report.results, "finding"))
 
 
-def _who(checks: Sequence[Check], report: Report) -> str:
-    listed = names(checks, report.checks)
+def _who(checks: Sequence[Result], report: Report) -> str:
+    listed = names(checks, report.results)
     return f"{len(listed)} checks" if len(listed) > MANY else ", ".join(listed)
 
 

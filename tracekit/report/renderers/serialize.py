@@ -20,7 +20,7 @@ DECIMALS = 6
 between processors."""
 
 
-SCHEMAS = {"report": SCHEMA_VERSION, "model": 1, "performance": 1}
+SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1}
 """Kinds of documents with a published JSON Schema, and its version."""
 
 _KINDS = {"Report": "report", "ModelReport": "model", "InspectedPerformance": "performance"}

@@ -38,7 +38,7 @@ def context_line(recording: RecordingInfo, config: str | None) -> str:
 
 def summary_line(report: Report) -> Text:
     """Counts by check and the estimated savings of all fixes together, in one line."""
-    totals, summary, unread = count_checks(report.checks), report.summary, unreadable(report.tables)
+    totals, summary, unread = count_checks(report.results), report.summary, unreadable(report.tables)
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]

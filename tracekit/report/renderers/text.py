@@ -84,22 +84,22 @@ def render_text(
 
 def _safe(field: str, text: str) -> str:
     """A text of the report that cannot act on the screen."""
-    return formatting.visible(text, multiline=True) if field == "fix" else glued(formatting.visible(text))
+    return formatting.visible(text, multiline=True) if field in formatting.PROSE else glued(formatting.visible(text))
 
 
 def _verdict(report: Report) -> list[RenderableType]:
     summary = report.summary
-    severities = {check.severity for check in report.checks}
+    severities = {check.severity for check in report.results}
     worst = next((severity for severity in SEVERITY_STYLES if severity in severities), None)
     clean = "green" if summary.evaluated and not summary.errors else "yellow"
     lines = [Text(summary.verdict, style=f"bold {SEVERITY_STYLES[worst] if worst else clean}")]
-    if summary.savings_ns and len({check.id for check in report.checks if check.cost}) > 1:
+    if summary.savings_ns and len({check.id for check in report.results if check.cost}) > 1:
         lines.append(
             Text(f"Estimated savings, all fixes combined: up to {glued(format_estimate(summary.savings_ns))}.")
         )
-    advice = would_help(report.checks)
+    advice = would_help(report.results)
     # Where there is hardly more to say, it stands further down in few words.
-    if summary.evaluated and advice and len(skip_reasons(report.checks, together=True)) > SHORT_LIST:
+    if summary.evaluated and advice and len(skip_reasons(report.results, together=True)) > SHORT_LIST:
         lines.append(
             Text(f"To evaluate more checks: {'; '.join(formatting.clause(text.rstrip('.')) for text in advice)}.")
         )
@@ -242,7 +242,7 @@ def _event_lines(report: Report, verbose: bool) -> tuple[list[tuple[str, EventRo
 
 
 def _coverage(report: Report, width: int, verbose: bool) -> list[RenderableType]:
-    summaries = {check.summary for check in report.checks if check.outcome == "insufficient_data"}
+    summaries = {check.summary for check in report.results if check.outcome == "not_evaluated"}
     limiting = [entry for entry in report.coverage if entry.state != "rows" or entry.advice]
     shown = report.coverage if verbose else [entry for entry in limiting if entry.conclusion not in summaries]
     if not shown:
@@ -284,11 +284,11 @@ def _entry(entry: CoverageInfo, verbose: bool) -> Text:
 def _rest(report: Report, width: int, verbose: bool) -> list[RenderableType]:
     blocks: list[RenderableType] = []
     for outcome, title in (("passed", "Passed"), ("not_applicable", "Not applicable")):
-        checks = with_outcome(report.checks, outcome)
+        checks = with_outcome(report.results, outcome)
         if checks and verbose:
             pairs = [(Text(check.id), Text(_joined(check.model, check.summary))) for check in checks]
             blocks += [heading(title), *labeled(pairs, width)]
         elif checks:
-            line = Text(f"{title}: ", style="bold").append(", ".join(names(checks, report.checks)), style="not bold")
+            line = Text(f"{title}: ", style="bold").append(", ".join(names(checks, report.results)), style="not bold")
             blocks += ([] if blocks else [Text()]) + [paragraph(line)]
     return blocks

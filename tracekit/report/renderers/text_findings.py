@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracekit.report.groups import Group
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
 
 MODELS_PER_FINDING = 5
 INTERVALS, INTERVALS_VERBOSE = 2, 10
@@ -34,7 +34,7 @@ SEVERITY_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "l
 
 def finding_blocks(report: Report, width: int, verbose: bool) -> list[RenderableType]:
     """Each detector's findings with numbers, place, cost and fix, worst first."""
-    groups = findings(report.checks)
+    groups = findings(report.results)
     if not groups:
         return []
     blocks: list[RenderableType] = [heading("Findings")]
@@ -72,11 +72,11 @@ def _beyond(group: Group) -> str:
     return ", not counting time included above" if group.extra_savings_ns != group.savings_ns else ""
 
 
-def _model_label(check: Check) -> Text:
+def _model_label(check: Result) -> Text:
     return Text(formatting.shorten(check.model or "recording", 32), style="bold", no_wrap=True)
 
 
-def _numbers(check: Check, several: bool, verbose: bool) -> Text:
+def _numbers(check: Result, several: bool, verbose: bool) -> Text:
     """What was measured for one model, what it costs, and where to look."""
     text = Text(check.summary, overflow="fold")
     if check.cost:
@@ -104,7 +104,7 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
     return text
 
 
-def _where(check: Check, limit: int) -> str:
+def _where(check: Result, limit: int) -> str:
     if check.evidence_total == 1:
         return glued(formatting.span(check.evidence[0]))
     longest = ", ".join(glued(formatting.span(entry)) for entry in check.evidence[:limit])
@@ -121,14 +121,14 @@ def _beyond_verdict(reason: str, report: Report) -> str:
 
 def not_evaluated_blocks(report: Report, verbose: bool) -> list[RenderableType]:
     """What was not evaluated, why, and what to record; then what failed. `verbose` gives every reason by itself."""
-    errors = with_outcome(report.checks, "error")
-    blocked = skip_reasons(report.checks, together=not verbose)
+    errors = with_outcome(report.results, "error")
+    blocked = skip_reasons(report.results, together=not verbose)
     if not errors and not blocked:
         return []
     blocks: list[RenderableType] = [heading("Not evaluated")]
     for skip_reason in blocked:
         shown = replace(skip_reason, reason=_beyond_verdict(skip_reason.reason, report))
-        who = names(skip_reason.checks, report.checks)
+        who = names(skip_reason.checks, report.results)
         which = Text(", ".join(who), style="bold")
         if len(who) > NAMED and not verbose:
             which = Text(f"{len(who)} checks", style="bold").append(" (names: -v)", style="not bold dim")

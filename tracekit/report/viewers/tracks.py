@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
     from tracekit.report.timeline import DrawnLane, Marked, Timeline
 
 Details = tuple[tuple[str, str], ...]
@@ -207,8 +207,8 @@ def _thermal(lane: DrawnLane) -> CounterTrack:
 
 def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[SliceTrack]:
     """One track per finding: all of its evidence with the texts of the check, or a marker where it has none."""
-    answers: dict[str, list[tuple[Check, Marked]]] = {}
-    for check, marked in zip(report.checks, timeline.evidence, strict=True):
+    answers: dict[str, list[tuple[Result, Marked]]] = {}
+    for check, marked in zip(report.results, timeline.evidence, strict=True):
         if check.outcome == "finding":
             answers.setdefault(check.id, []).append((check, marked))
     for answers_of_check in answers.values():
@@ -239,7 +239,7 @@ def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[Sli
         )
 
 
-def _check_details(check: Check, marked: int) -> Details:
+def _check_details(check: Result, marked: int) -> Details:
     """What a finding says, in the words of the report; `marked` is how many intervals of its evidence are drawn."""
     selection = f"{marked:,} longest of {check.evidence_total:,} intervals" if check.evidence_total > marked else ""
     details: Sequence[tuple[str, str | None]] = (

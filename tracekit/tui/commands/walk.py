@@ -12,7 +12,7 @@ from tracekit.tui.state import EventRef, FindingRef, Selection
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
     from tracekit.tui.action import ActionHost
 
 
@@ -45,7 +45,7 @@ def _walk(app: ActionHost, step: int) -> None:
     _show(app, FindingRef(ref.check, index))
 
 
-def _end(check: Check, *, last: bool) -> str:
+def _end(check: Result, *, last: bool) -> str:
     """What to say where there is no further interval: beyond the last one there may be some that nobody kept."""
     listed = len(check.evidence)
     if check.evidence_total <= listed:
@@ -93,7 +93,9 @@ def to_related(app: ActionHost) -> None:
         return
     wanted = [(other.id, other.model) for other in check.related]
     indices = [
-        at for at, other in enumerate(report.checks) if other.outcome == "finding" and (other.id, other.model) in wanted
+        at
+        for at, other in enumerate(report.results)
+        if other.outcome == "finding" and (other.id, other.model) in wanted
     ]
     # The next one further down, so that several are gone through in turn.
     _show(app, FindingRef(next((at for at in indices if ref is not None and at > ref.check), indices[0])))

@@ -19,7 +19,7 @@ from tracekit.units import format_count, format_estimate, format_percent
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
     from tracekit.tui.theme import Palette
 
 SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
@@ -47,7 +47,7 @@ BY_RANK = Sort("outcome", descending=False)
 _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 """Cells in which most names differ, and in which a cut one says anything."""
 
-_VALUES: dict[str, Callable[[Check], str | float | None]] = {
+_VALUES: dict[str, Callable[[Result], str | float | None]] = {
     "finding": lambda check: check.id,
     "model": lambda check: check.model,
     "saves up to": lambda check: check.cost.ns if check.cost is not None else None,
@@ -63,7 +63,7 @@ class CheckRow:
     ref: FindingRef
     """What is selected with the row; of several checks, the first."""
     alike: tuple[int, ...] = ()
-    """Indices in `Report.checks` of the checks that share the row, where it is about several."""
+    """Indices in `Report.results` of the checks that share the row, where it is about several."""
     below: bool = False
     """Whether it is one of those that share the row above."""
 
@@ -105,7 +105,7 @@ class CheckRows:
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
         """A check, several, or an interval of evidence."""
         line = self.rows[row]
-        check = self.report.checks[line.ref.check]
+        check = self.report.results[line.ref.check]
         if line.ref.evidence is not None:
             cells = self._interval(check, line.ref.evidence, palette)
         elif check.outcome == "finding":
@@ -131,7 +131,7 @@ class CheckRows:
     def interval_description(self, row: int, room: int) -> str:
         """What the interval of a row is and which of all, in `room` cells: a long name loses its middle."""
         ref = self.rows[row].ref
-        check = self.report.checks[ref.check]
+        check = self.report.results[ref.check]
         number = ref.evidence or 0
         name, listed = visible(check.evidence[number].label), len(check.evidence)
         full, brief = f"interval {which_interval(check, number)}", f"interval {number + 1} of {listed}"
@@ -145,7 +145,7 @@ class CheckRows:
                 return f"{shorten(name, left)} · {rest}"
         return brief
 
-    def _interval(self, check: Check, number: int, palette: Palette) -> dict[str, Cell]:
+    def _interval(self, check: Result, number: int, palette: Palette) -> dict[str, Cell]:
         entry = check.evidence[number]
         return {
             "outcome": Cell(f"   {number + 1} of {len(check.evidence)}", palette.dim),
@@ -155,7 +155,7 @@ class CheckRows:
             "summary": Cell(entry.label, palette.dim),
         }
 
-    def _other(self, line: CheckRow, check: Check, palette: Palette) -> dict[str, Cell]:
+    def _other(self, line: CheckRow, check: Result, palette: Palette) -> dict[str, Cell]:
         names = self._ids(line.alike)
         several = len(names) > 1
         models = "" if several else format_count(len(line.alike), "model") if line.alike else check.model or ""
@@ -175,10 +175,10 @@ class CheckRows:
 
     def _ids(self, indices: Sequence[int]) -> list[str]:
         """Each detector of several checks once."""
-        return list(dict.fromkeys(self.report.checks[index].id for index in indices))
+        return list(dict.fromkeys(self.report.results[index].id for index in indices))
 
     def _seen(self, line: CheckRow) -> str:
-        summaries = {self.report.checks[index].summary for index in line.alike or (line.ref.check,)}
+        summaries = {self.report.results[index].summary for index in line.alike or (line.ref.check,)}
         return summaries.pop() if len(summaries) == 1 else "Differs between models; enter lists them."
 
 
@@ -193,7 +193,7 @@ def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> Chec
             if len(indices) > 1:
                 rows.append(CheckRow(FindingRef(alike[0]), alike if len(alike) > 1 else (), below=True))
             if opened in alike and len(alike) == 1:
-                count = len(report.checks[opened].evidence)
+                count = len(report.results[opened].evidence)
                 rows.extend(CheckRow(FindingRef(opened, entry)) for entry in range(count))
     timed = any(row.ref.evidence is not None for row in rows)
     columns = _columns(report, timed=timed)
@@ -206,7 +206,7 @@ def _ordered(report: Report, sort: Sort) -> list[tuple[int, ...]]:
     if sort.column == BY_RANK.column:
         return groups[::-1] if sort.descending else groups
     value = _VALUES[sort.column]
-    return ordered(groups, lambda indices: value(report.checks[indices[0]]), descending=sort.descending)
+    return ordered(groups, lambda indices: value(report.results[indices[0]]), descending=sort.descending)
 
 
 def _together(report: Report) -> list[tuple[int, ...]]:
@@ -216,19 +216,19 @@ def _together(report: Report) -> list[tuple[int, ...]]:
     nothing to look at, share one where all of them give the same reason.
     """
     rows: dict[tuple[str, ...], list[int]] = {}
-    for index, check in enumerate(report.checks):
+    for index, check in enumerate(report.results):
         key: tuple[str, ...] = (str(index),) if check.outcome == "finding" else (check.outcome, check.id)
         rows.setdefault(key, []).append(index)
     merged: dict[tuple[str, ...], list[int]] = {}
     for key, indices in rows.items():
-        checks = [report.checks[index] for index in indices]
+        checks = [report.results[index] for index in indices]
         reasons = {(check.summary, check.record) for check in checks}
         alike = checks[0].outcome in _REASONED and len(reasons) == 1
         merged.setdefault((checks[0].outcome, *reasons.pop()) if alike else key, []).extend(indices)
     return [tuple(indices) for indices in merged.values()]
 
 
-_REASONED = ("insufficient_data", "not_applicable")
+_REASONED = ("not_evaluated", "not_applicable")
 """Outcomes that say nothing about the recording but why nothing can be said."""
 
 
@@ -236,5 +236,5 @@ def _each(report: Report, indices: Sequence[int]) -> list[tuple[int, ...]]:
     """The checks of a shared row one by one; of several detectors, those of each together."""
     by_id: dict[str, list[int]] = {}
     for index in indices:
-        by_id.setdefault(report.checks[index].id, []).append(index)
+        by_id.setdefault(report.results[index].id, []).append(index)
     return [tuple(group) for group in by_id.values()] if len(by_id) > 1 else [(index,) for index in indices]

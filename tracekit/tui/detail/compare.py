@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
     from tracekit.tui.state import State
 
 Compared = Records[FindingChange] | Records[Difference] | Records[ModelComparison]
@@ -151,7 +151,7 @@ def _stands_for(line: FindingChange | Difference | ModelComparison, state: State
     if report is None:
         return None
     if isinstance(line, FindingChange):
-        here = (at for at, check in enumerate(report.checks) if _is_about(line, check))
+        here = (at for at, check in enumerate(report.results) if _is_about(line, check))
         return next((Selection(finding=FindingRef(at)) for at in here), None)
     if isinstance(line, ModelComparison):
         return Selection(model=line.name) if line.name in [model.name for model in report.models] else None
@@ -161,7 +161,7 @@ def _stands_for(line: FindingChange | Difference | ModelComparison, state: State
     return next((Selection(row=ref) for ref in matching_rows), None) if numbers is not None else None
 
 
-def _is_about(line: FindingChange | Difference | ModelComparison, check: Check) -> bool:
+def _is_about(line: FindingChange | Difference | ModelComparison, check: Result) -> bool:
     """Whether a line stands for a check; an answer for the recording as a whole stands for all its models."""
     if not isinstance(line, FindingChange) or line.id != check.id:
         return False

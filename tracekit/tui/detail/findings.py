@@ -87,7 +87,7 @@ class FindingsPane(ListPane[CheckRows]):
         if row.ref.evidence is not None:
             return "Zoom in"
         shared = len(row.alike) > 1
-        if not shared and not rows.report.checks[row.ref.check].evidence:
+        if not shared and not rows.report.results[row.ref.check].evidence:
             return ""
         if rows.open is not None and rows.to_toggle(row.ref.check) == rows.open:
             return "Close"

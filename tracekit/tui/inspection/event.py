@@ -54,7 +54,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         if row["guessed"]:
             known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
         known.append(("source", f"{row['table']}, row {row['row']}"))
-        checks = session.report.checks if session.report is not None else ()
+        checks = session.report.results if session.report is not None else ()
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
     yield facts(known)
     yield ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracekit.detectors.outcomes import Metric
-    from tracekit.report.report import Check
+    from tracekit.report.report import Result
     from tracekit.tui.state import FindingRef, Session
     from tracekit.tui.theme import Palette
 
@@ -56,7 +56,7 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
         yield Broken(Text(f"{visible(reference.title)}\n{visible(reference.url)}", "dim"))
 
 
-def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
+def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
     entry = check.evidence[number]
     length = entry.end_ns - entry.start_ns
     yield "event", entry.label
@@ -66,7 +66,7 @@ def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
     yield "keys", ". , to step · F to finding"
 
 
-def _facts(check: Check) -> Iterator[tuple[str, str]]:
+def _facts(check: Result) -> Iterator[tuple[str, str]]:
     yield "severity", check.severity or ""
     yield "model", check.model or ""
     yield "check", check.id
@@ -92,9 +92,9 @@ def _extra(extra_savings_ns: int, cost_ns: int) -> str:
     return f"{format_estimate(extra_savings_ns)} (the rest is included above)"
 
 
-def _same_for(session: Session, check: Check) -> str:
+def _same_for(session: Session, check: Result) -> str:
     """The other models that the check says the same about, and other checks not evaluated for the same reason."""
-    checks = session.report.checks if session.report is not None else ()
+    checks = session.report.results if session.report is not None else ()
     answer = (check.outcome, check.summary, check.record)
     alike = [other for other in checks if (other.outcome, other.summary, other.record) == answer and other is not check]
     models = [other.model for other in alike if other.id == check.id and other.model is not None]

@@ -199,7 +199,7 @@ def test_statistics_of_a_range_are_those_of_the_recording(
 def test_a_finding_leads_to_its_evidence_one_interval_after_the_other(
     analysis: Analysis, steps: dict[str, Any]
 ) -> None:
-    check = next(check for check in analysis.report.checks if check.outcome == "finding")
+    check = next(check for check in analysis.report.results if check.outcome == "finding")
     assert steps["finding"] == check.id
     assert check.evidence_total > len(check.evidence)
     assert f"{check.evidence_total} intervals" in steps["marks"]
@@ -240,7 +240,7 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: A
 
 def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analysis, steps: dict[str, Any]) -> None:
     of_evidence, of_range, about, of_function, back, of_model, found = steps["flame"]
-    check = next(check for check in analysis.report.checks if check.outcome == "finding")
+    check = next(check for check in analysis.report.results if check.outcome == "finding")
     times = stacks().times.tolist()
     spans = list(zip(check.marked.starts, check.marked.ends, strict=True))
     held = sum(any(start <= time < end for start, end in spans) for time in times)
@@ -275,7 +275,7 @@ def test_the_page_has_two_schemes_opens_for_print_and_is_accessible(steps: dict[
 def test_without_scripts_everything_but_the_lanes_is_there(analysis: Analysis, seen: dict[str, Any]) -> None:
     text = seen["driven"]["withoutScripts"]
     assert "Scripts are switched off, so the lanes are not drawn." in text
-    for check in analysis.report.checks:
+    for check in analysis.report.results:
         if check.outcome == "finding":
             assert check.title in text
             assert check.summary in text

@@ -64,7 +64,7 @@ def test_all_evidence_is_marked(analysis: Analysis) -> None:
     timeline = analysis.timeline()
     meta, columns = payload(analysis.report, timeline)
     (finding,) = json.loads(meta)["findings"]
-    checks = [check for check in analysis.report.checks if check.outcome == "finding"]
+    checks = [check for check in analysis.report.results if check.outcome == "finding"]
     assert finding["id"] == "reload-before-predict"
     assert finding["total"] == sum(check.evidence_total for check in checks) == 368
     ((lane, size),) = finding["lanes"]

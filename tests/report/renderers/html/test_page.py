@@ -38,7 +38,7 @@ def test_everything_that_decides_is_text(sample: tuple[Analysis, str]) -> None:
     report, text = sample[0].report, words(html.fromstring(sample[1]))
     if report.summary.evaluated:
         assert summary_line(report).plain in text
-    for check in report.checks:
+    for check in report.results:
         if check.outcome == "finding":
             for part in (check.title, check.summary, check.why, *check.caveats):
                 assert " ".join(part.replace("`", "").split()) in text
@@ -92,8 +92,8 @@ def test_only_addresses_of_the_web_become_links(full: Report) -> None:
     from tracekit.detectors.pages import Reference
 
     reference = Reference("click me", "javascript:alert(1)")
-    checks = tuple(replace(check, references=(reference,)) for check in full.checks)
-    page = render_html(replace(full, checks=checks))
+    checks = tuple(replace(check, rule=replace(check.rule, references=(reference,))) for check in full.results)
+    page = render_html(replace(full, results=checks))
     assert "click me: javascript:alert(1)" in page
     assert 'href="javascript' not in page
 
@@ -108,7 +108,7 @@ def test_without_lanes_there_is_no_script(full: Report) -> None:
 def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> None:
     analysis = kept_analysis(samples / "sharpen_8bit.trace")
     page = html.fromstring(render_html(analysis.report, analysis.timeline()))
-    for check in analysis.report.checks:
+    for check in analysis.report.results:
         if check.outcome != "finding":
             continue
         card = page.get_element_by_id(f"finding-{check.id}")
@@ -122,7 +122,7 @@ def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> 
         saved = format_time(check.cost.ns / prediction.count)
         savings = " ".join(card.xpath("string(.//p[@class='savings'])").split())
         assert f"{saved} of {format_time(prediction.mean_ns)} per prediction" in savings
-        titles = {other.id: other.title for other in analysis.report.checks}
+        titles = {other.id: other.title for other in analysis.report.results}
         (link,) = card.xpath(".//a[starts-with(@href, '#finding-')]")
         (other,) = check.related
         assert (link.get("href"), link.text) == (f"#finding-{other.id}", formatting.lowered(titles[other.id]))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import IntArray
     from tracekit.report.flame import Flame
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
     from tracekit.report.timeline import DrawnLane, Marked, Timeline
 
 LEVEL = 6
@@ -129,8 +129,8 @@ def _planes(values: IntArray, pieces: list[bytes]) -> int:
 
 def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[dict[str, Any]]:
     """What is said of the evidence of each check that found something; its columns are added to the pieces."""
-    by_id: dict[str, list[tuple[Check, Marked]]] = {}
-    for check, marked in zip(report.checks, timeline.evidence, strict=True):
+    by_id: dict[str, list[tuple[Result, Marked]]] = {}
+    for check, marked in zip(report.results, timeline.evidence, strict=True):
         if check.outcome == "finding" and len(marked.starts):
             by_id.setdefault(check.id, []).append((check, marked))
     findings = []
@@ -140,7 +140,7 @@ def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[d
     return findings
 
 
-def _evidence(entries: Sequence[tuple[Check, Marked]], pieces: list[bytes]) -> dict[str, Any]:
+def _evidence(entries: Sequence[tuple[Result, Marked]], pieces: list[bytes]) -> dict[str, Any]:
     """Rows of lanes as lane, number of rows and their gaps; what is on no lane by its times."""
     lanes, rows, starts, ends = (
         np.concatenate([getattr(marked, name) for _, marked in entries]) for name in ("lanes", "rows", "starts", "ends")

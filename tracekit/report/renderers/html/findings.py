@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracekit.report.groups import Group
-    from tracekit.report.report import Check, Report
+    from tracekit.report.report import Report, Result
 
 EVIDENCE_SHOWN = 15
 """Intervals listed; the timeline marks all that the report holds."""
@@ -30,7 +30,7 @@ VERIFY = joined(["To verify a fix, record again and run ", code("tracekit compar
 
 def findings_section(report: Report) -> Html:
     """All findings, the one that costs most first."""
-    groups = findings(report.checks)
+    groups = findings(report.results)
     cards = [_card(group, report, is_first=not number) for number, group in enumerate(groups)]
     if cards and report.summary.evaluated:
         cards.append(tag("p", VERIFY, class_="verify"))
@@ -108,7 +108,7 @@ def _savings_line(group: Group) -> Html:
     return joined(parts, " · ")
 
 
-def _per_prediction(check: Check) -> str:
+def _per_prediction(check: Result) -> str:
     """The savings for one prediction; empty where a check did not measure its cost in each of them."""
     values = {metric.name: metric.value for metric in check.metrics}
     mean_ns = values.get("mean prediction")
@@ -140,21 +140,21 @@ def _measured(group: Group, report: Report) -> Html:
     return table(titles, rows, words=len(titles) - 2, name=f"What was measured for {group.first.id}", stacked=True)
 
 
-def _savings(check: Check) -> str:
+def _savings(check: Result) -> str:
     if check.cost is None:
         return formatting.ABSENT
     return f"up to {format_estimate(check.cost.ns)}{included_above(check.extra_savings_ns, check.cost.ns)}"
 
 
-def _share(check: Check) -> str:
+def _share(check: Result) -> str:
     if check.cost is None:
         return formatting.ABSENT
     return f"{format_percent(check.cost.share)}{f' of {check.cost.of}' if check.cost.of else ''}"
 
 
-def _relations(check: Check, report: Report) -> Html | None:
+def _relations(check: Result, report: Report) -> Html | None:
     """Other findings of the report that may share its cause, by their titles."""
-    titles = {other.id: other.title for other in with_outcome(report.checks, "finding")}
+    titles = {other.id: other.title for other in with_outcome(report.results, "finding")}
     links = [
         joined(
             [
@@ -167,12 +167,12 @@ def _relations(check: Check, report: Report) -> Html | None:
     return tag("span", joined(links, "; "), class_="dim") if links else None
 
 
-def _notes(checks: Iterable[Check]) -> Html | None:
+def _notes(checks: Iterable[Result]) -> Html | None:
     caveats = dict.fromkeys(caveat for check in checks for caveat in check.caveats)
     return listed((joined(["Note: ", sentence(caveat)]) for caveat in caveats), class_="notes")
 
 
-def _sources(check: Check) -> Html | None:
+def _sources(check: Result) -> Html | None:
     # A plug-in may name anything; only addresses of the web become links.
     links = [
         tag("a", entry.title, href=entry.url, rel="noreferrer")
@@ -241,7 +241,7 @@ def _metrics(group: Group) -> Html | None:
 
 def checks_title(report: Report) -> str:
     """What the section of the other checks is called, on the page and in its list of sections."""
-    has_open = with_outcome(report.checks, "insufficient_data") or with_outcome(report.checks, "error")
+    has_open = with_outcome(report.results, "not_evaluated") or with_outcome(report.results, "error")
     return "Not evaluated" if has_open else "Other checks"
 
 
@@ -250,16 +250,16 @@ def not_evaluated_section(report: Report) -> Html:
     lines = [joined([tag("strong", who), ": ", sentence(_command(what))]) for who, what in remedies(report)]
     lines += [
         joined([code(check.id), " failed", f" on {check.model}" if check.model else "", ": ", sentence(check.summary)])
-        for check in with_outcome(report.checks, "error")
+        for check in with_outcome(report.results, "error")
     ]
     reasons = [
         joined([_ids(skipped.checks, report), ": ", sentence(skipped.sentences)])
-        for skipped in skip_reasons(report.checks, together=True)
+        for skipped in skip_reasons(report.results, together=True)
     ]
     totals = [
         details(f"{title} ({format_count(len({check.id for check in checks}), 'check')})", _answers(checks, title))
         for outcome, title in (("passed", "Passed"), ("not_applicable", "Not applicable"))
-        if (checks := with_outcome(report.checks, outcome))
+        if (checks := with_outcome(report.results, outcome))
     ]
     return tag(
         "section",
@@ -277,11 +277,11 @@ def _command(remedy: str) -> str:
     return re.sub(r"--instrument (?:'[^']*'|\S+)", r"`\g<0>`", command)
 
 
-def _ids(checks: Iterable[Check], report: Report) -> Html:
-    return joined([code(name) for name in names(list(checks), report.checks)], ", ")
+def _ids(checks: Iterable[Result], report: Report) -> Html:
+    return joined([code(name) for name in names(list(checks), report.results)], ", ")
 
 
-def _answers(checks: Iterable[Check], title: str) -> Html:
+def _answers(checks: Iterable[Result], title: str) -> Html:
     rows = [
         [Cell(code(check.id)), Cell(code(check.model) if check.model else "recording"), Cell(sentence(check.summary))]
         for check in checks

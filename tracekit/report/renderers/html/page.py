@@ -38,7 +38,7 @@ NO_REQUESTS = "this file makes no network request"
 
 def render_html(report: Report, timeline: Timeline | None = None) -> str:
     """The page, with a line break at the end; without a `timeline` it has no lanes."""
-    safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
+    safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field in formatting.PROSE))
     drawn = None if timeline is None else fitted(timeline)
     sections = _sections(safe, timeline, drawn)
     body = [_top(safe, sections), tag("main", *sections.values()), _foot(safe)]
@@ -75,7 +75,7 @@ def _top(report: Report, sections: Iterable[str]) -> Html:
     titles = {"checks": checks_title(report), "files": TITLE_OF_FILES}
     links = [tag("a", titles.get(name, name.capitalize()), href=f"#{name}") for name in sections]
     context = context_line(report.recording, report.tool.config)
-    worst = count_checks(report.checks).worst or "clean"
+    worst = count_checks(report.results).worst or "clean"
     kind = worst if report.summary.evaluated else "inconclusive"
     judged = report.summary.evaluated or report.summary.errors
     words = summary_line(report).plain if judged else report.summary.verdict

@@ -24,7 +24,7 @@ from tracekit.detectors.outcomes import (
 from tracekit.detectors.pages import Page, Reference
 from tracekit.detectors.patterns import Pattern
 from tracekit.intervals import Intervals
-from tracekit.report.checks import checks_from
+from tracekit.report.results import results_from
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ def finding(share: float = 0.3) -> Finding:
     )
 
 
-def check_of(outcome: Outcome):
-    return checks_from([Judgment(DETECTOR, outcome)])[0]
+def result_of(outcome: Outcome):
+    return results_from([Judgment(DETECTOR, outcome)])[0]
 
 
 def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
-    check = check_of(finding())
+    check = result_of(finding())
     assert (check.outcome, check.title, check.severity, check.fix) == ("finding", "The problem", "high", "Do this.")
     assert check.cost == Cost(30, 0.3, "Basis.")
     assert check.metrics == (METRIC,)
@@ -74,21 +74,21 @@ def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
     [
         (Passed("Net", "Fine.", (METRIC,)), "passed", "Fine.", ""),
         (NotApplicable("Net", "No load."), "not_applicable", "No load.", ""),
-        (InsufficientData(None, "Too few.", "Record longer."), "insufficient_data", "Too few.", "Record longer."),
+        (InsufficientData(None, "Too few.", "Record longer."), "not_evaluated", "Too few.", "Record longer."),
         (DetectorFailed("Net", "KeyError: 'x'"), "error", "KeyError: 'x'", ""),
     ],
 )
 def test_other_outcomes_keep_their_sentence_and_have_no_cost(
     outcome: Outcome, name: str, summary: str, record: str
 ) -> None:
-    check = check_of(outcome)
+    check = result_of(outcome)
     assert (check.outcome, check.summary, check.record, check.title) == (name, summary, record, "Good state")
     assert (check.severity, check.cost, check.fix, check.evidence, check.evidence_total) == (None, None, "", (), 0)
 
 
 def test_the_total_of_evidence_is_never_below_what_is_shown() -> None:
     evidence = tuple(Evidence(n, n + 1, None, "Load", "t", n) for n in range(3))
-    assert check_of(Finding(None, "", (), Cost(1, 1.0, ""), evidence)).evidence_total == 3
+    assert result_of(Finding(None, "", (), Cost(1, 1.0, ""), evidence)).evidence_total == 3
 
 
 def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model() -> None:
@@ -109,20 +109,20 @@ def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model
         Judgment(replace(DETECTOR, id="z"), Passed("L", "")),
         Judgment(DETECTOR, NotApplicable(None, "")),
     ]
-    expected = checks_from(judgments)
+    expected = results_from(judgments)
     assert [(check.id, check.model) for check in expected[:4]] == [("b", "M"), ("b", "N"), ("a", "M"), ("an-id", None)]
     assert [check.outcome for check in expected[4:]] == [
         "error",
-        "insufficient_data",
+        "not_evaluated",
         "passed",
         "passed",
         "not_applicable",
     ]
     for seed in range(20):
         shuffled = random.Random(seed).sample(judgments, len(judgments))  # noqa: S311 - a test needs no secrets
-        assert checks_from(shuffled) == expected
+        assert results_from(shuffled) == expected
 
 
 def test_a_check_passes_on_what_limits_its_answer() -> None:
-    check = checks_from([Judgment(DETECTOR, Passed("M", ""), ("Others were at work too.",))])[0]
+    check = results_from([Judgment(DETECTOR, Passed("M", ""), ("Others were at work too.",))])[0]
     assert (check.caveats, check.pattern) == (("Others were at work too.",), "2b all predictions slow")

@@ -1,0 +1,250 @@
+"""Write `tracekit/report/schema/`: the JSON Schemas of what `--json` prints, made of the dataclasses behind it.
+
+python scripts/json_schemas.py
+
+Types and what may be null follow from the annotations, descriptions from the docstrings of classes and fields.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import re
+import sys
+import types
+import typing
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tracekit.analysis.breakdown import Part, Unknown
+from tracekit.analysis.code import Api, LoadPhase, Unit, sites
+from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
+from tracekit.model_files.performance.facts import ReportForm
+from tracekit.recording.table import TableState
+from tracekit.report.model_report import ModelReport
+from tracekit.report.performance import InspectedPerformance
+from tracekit.report.renderers.serialize import SCHEMAS, schema_id
+from tracekit.report.report import DRAWN, IF_ANY, Report
+from tracekit.trace.events import Attribution, Kind, Lane, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FOLDER = Path(__file__).resolve().parents[1] / "tracekit" / "report" / "schema"
+ROOTS: dict[str, type] = {"report": Report, "model": ModelReport, "performance": InspectedPerformance}
+
+_MATCHES = ("as given", "same name", "similar name", None)
+WORDS: dict[str, Iterable[str | None]] = {
+    "Answer.outcome": OUTCOME_NAMES.values(),
+    "Result.severity": (*Severity, None),
+    "FindingInfo.severity": Severity,
+    "Related.relation": ("possible_cause", "possible_effect"),
+    "TableInfo.state": TableState,
+    "CoverageInfo.state": TableState,
+    "AggregationRow.lane": Lane,
+    "AggregationRow.kind": Kind,
+    "AggregationRow.level": Level,
+    "ModelSummary.level": Level,
+    "PartSummary.part": Part,
+    "Busy.what": (*LoadPhase, *Unit),
+    "Busy.within": (*LoadPhase, None),
+    "CallSite.api": tuple(api for api in Api if api is not Api.UNLOAD),
+    "CallSite.thread": (sites.MAIN, sites.OTHER, sites.MIXED, sites.UNKNOWN),
+    "ModelFileInfo.match": _MATCHES,
+    "PerformanceReportInfo.match": _MATCHES,
+    "PerformanceReportInfo.form": ("", *ReportForm),
+}
+"""The words of fields that hold plain text, by class and field."""
+KEYS = {"CoverageInfo.shares": Attribution}
+"""The keys of dicts."""
+ITEMS = {"PartSummary.unknown": Unknown}
+"""The words in lists."""
+NO_FINDING = {
+    **{key: {"type": "null"} for key in ("severity", "cost", "own_savings_ns", "extra_savings_ns")},
+    **{key: {"maxItems": 0} for key in ("related", "evidence", "call_sites")},
+}
+CONSTRAINTS: dict[tuple[str, str], dict[str, Any]] = {
+    ("report", "Result"): {
+        "if": {"properties": {"outcome": {"const": "finding"}}},
+        "then": {"properties": {"severity": {"type": "string"}}},
+        "else": {"properties": NO_FINDING},
+    },
+    # A file has no times.
+    ("model", "Result"): {"properties": NO_FINDING},
+}
+"""What holds of fields together, by kind of document and class."""
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """The JSON Schema of documents of a kind."""
+    root, version = ROOTS[kind], SCHEMAS[kind]
+    definitions: dict[str, Any] = {}
+    body = _object(root, kind, definitions)
+    head = {"$schema": {"const": schema_id(kind)}}
+    properties = head | body["properties"] | {"schema_version": {"const": version}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": schema_id(kind),
+        "title": f"tracekit {kind}, version {version}",
+        **body,
+        "properties": properties,
+        "required": ["$schema", *body["required"]],
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def text(kind: str) -> str:
+    """The file."""
+    return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+
+
+def _object(owner: type, kind: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    hints = _hints(owner)
+    written = [field for field in fields(owner) if field.metadata != DRAWN]
+    properties = {field.name: _property(owner, field.name, hints[field.name], kind, definitions) for field in written}
+    return {
+        **_described(_words(owner.__doc__)),
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "required": [field.name for field in written if field.metadata != IF_ANY],
+    }
+
+
+def _property(owner: type, name: str, hint: Any, kind: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    declared = next(each for each in owner.__mro__ if name in inspect.get_annotations(each))
+    key = f"{declared.__name__}.{name}"
+    described = _described(_field_docs(declared).get(name, ""))
+    if key == "Report.measurements":
+        definitions |= json.loads((Path(__file__).parent / "measurements.json").read_text("utf-8"))
+        return described | _nullable({"$ref": "#/$defs/measurements"})
+    if key in WORDS:
+        return described | {"enum": [None if word is None else str(word) for word in WORDS[key]]}
+    value = _type(hint, kind, definitions)
+    if key in KEYS:
+        value = {"type": "object", "propertyNames": _enum(KEYS[key]), **value}
+    if key in ITEMS:
+        value |= {"items": _enum(ITEMS[key])}
+    return described | value
+
+
+def _type(hint: Any, kind: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    if hint in _PLAIN:
+        return {"type": _PLAIN[hint]}
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return _enum(hint)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _reference(hint, kind, definitions)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    parts = [_type(each, kind, definitions) for each in arguments if each is not ...]
+    if origin is types.UnionType:
+        return _union(parts)
+    if origin is tuple and arguments[-1] is ...:
+        return {"type": "array", "items": parts[0]}
+    if origin is tuple:
+        return {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": parts[1]}
+    raise TypeError(f"no JSON Schema for {hint}")
+
+
+def _union(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    some = [part for part in parts if part != {"type": "null"}]
+    if all(set(part) == {"type"} for part in some):
+        kinds = list(dict.fromkeys(part["type"] for part in some))
+        # Every integer is a number.
+        kinds = [each for each in kinds if each != "integer" or "number" not in kinds]
+        return {"type": [*kinds, "null"] if len(some) < len(parts) else kinds}
+    (value,) = some
+    return _nullable(value)
+
+
+def _nullable(value: dict[str, Any]) -> dict[str, Any]:
+    if "enum" in value:
+        return {"enum": [*value["enum"], None]}
+    if "$ref" in value:
+        return {"anyOf": [value, {"type": "null"}]}
+    return value | {"type": [value["type"], "null"]}
+
+
+def _enum(words: Iterable[str]) -> dict[str, Any]:
+    return {"enum": [str(word) for word in words]}
+
+
+def _reference(owner: type, kind: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", owner.__name__.removesuffix("Info")).lower()
+    if name not in definitions:
+        definitions[name] = {}  # A model may hold others.
+        definitions[name] = _object(owner, kind, definitions)
+        constraint = dict(CONSTRAINTS.get((kind, owner.__name__), {}))
+        if constraint:
+            definitions[name]["allOf"] = [constraint]
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _described(words: str) -> dict[str, str]:
+    return {"description": words} if words else {}
+
+
+def _words(doc: str | None) -> str:
+    """A docstring as a description: what is None in Python is null in JSON."""
+    return re.sub(r"\bNone\b", "null", " ".join((doc or "").split()))
+
+
+def _hints(owner: type) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for each in reversed(owner.__mro__[:-1]):
+        names |= _type_names(each.__module__)
+    return typing.get_type_hints(owner, localns=names)
+
+
+@cache
+def _type_names(module: str) -> dict[str, Any]:
+    """What a module imports for its annotations alone."""
+    names: dict[str, Any] = {}
+    for block in _tree(module).body:
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+            for entry in block.body:
+                if isinstance(entry, ast.ImportFrom) and entry.module and entry.module.startswith("tracekit"):
+                    source = importlib.import_module(entry.module)
+                    names |= {
+                        each.name: getattr(source, each.name) for each in entry.names if hasattr(source, each.name)
+                    }
+    return names
+
+
+@cache
+def _field_docs(owner: type) -> dict[str, str]:
+    """What stands below each field of a class."""
+    (body,) = (
+        node.body
+        for node in _tree(owner.__module__).body
+        if isinstance(node, ast.ClassDef) and node.name == owner.__name__
+    )
+    return {
+        field.target.id: _words(doc.value.value)
+        for field, doc in pairwise(body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(doc, ast.Expr)
+        and isinstance(doc.value, ast.Constant)
+        and isinstance(doc.value.value, str)
+    }
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(inspect.getsource(sys.modules[module]))
+
+
+if __name__ == "__main__":
+    for name, version in SCHEMAS.items():
+        (FOLDER / f"{name}-{version}.json").write_text(text(name), encoding="utf-8")
