@@ -6,7 +6,7 @@ raises `SCHEMA_VERSION`. All times are ns; None means "not recorded" or "not eno
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tracekit.characters import visible
@@ -114,7 +114,7 @@ class Rule:
     why: str
     """One sentence: what the problem costs the user."""
     fix: str
-    """Markdown with code: the API to call."""
+    """Markdown with code: the API to call. Empty in `rules` unless a finding is fixed so."""
     references: tuple[Reference, ...]
 
 
@@ -190,8 +190,12 @@ class Result(Answer):
 
 
 def rules_of(answers: Iterable[Answer]) -> tuple[Rule, ...]:
-    """The rules that answers follow, each once, in the order of the first that does."""
-    return tuple({answer.id: answer.rule for answer in answers}.values())
+    """The rules that answers follow, each once, in the order of the first that does; the fix only of those that a
+    finding leaves it to, since it is the longest text by far."""
+    answers = tuple(answers)
+    fixed = {answer.id for answer in answers if answer.outcome == "finding" and not answer.own_fix}
+    rules = {answer.id: answer.rule for answer in answers}
+    return tuple(rule if name in fixed else replace(rule, fix="") for name, rule in rules.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def test_what_is_written_about_a_check_stands_once(full: Report) -> None:
     ids = [rule["id"] for rule in document["rules"]]
     assert ids == list(dict.fromkeys(result["id"] for result in document["results"]))
     assert len(document["results"]) > len(ids) == 3
-    assert to_json(full).count(json.dumps(full.rules[0].fix)) == 3
+    assert [bool(rule["fix"]) for rule in document["rules"]] == [True, True, False]
     own = replace(full, results=(replace(full.results[0], own_fix="Do this."), *full.results[1:]))
     assert [result["own_fix"] for result in valid(own)["results"][:2]] == ["Do this.", ""]
 
