@@ -45,7 +45,7 @@ def test_verbose_prints_the_code_of_the_fix(tracekit, built_models) -> None:
 def test_json_holds_every_fact(tracekit, built_models) -> None:
     result = tracekit("inspect", built_models / "palettized_groups.mlpackage", "--json")
     report = json.loads(result.out)
-    assert report["schema_version"] == 1
+    assert report["schema_version"] == 2
     assert report["model"]["specification_version"] == 9
     assert report["model"]["loads_on"]["visionOS"] == "2"
     (function,) = report["model"]["functions"]

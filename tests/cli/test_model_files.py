@@ -106,7 +106,8 @@ def test_settings_name_model_files_as_seen_from_their_folder(tracekit, project, 
 
 def checks_of(tracekit, recording, *arguments) -> dict:
     report = json.loads(tracekit("analyze", recording, "--json", *arguments).out)
-    return {check["id"]: check for check in report["results"]}
+    fixes = {rule["id"]: rule["fix"] for rule in report["rules"]}
+    return {each["id"]: each | {"fix": each["own_fix"] or fixes[each["id"]]} for each in report["results"]}
 
 
 @pytest.mark.parametrize("check", ["excess-data-copies", "float-conversion"])

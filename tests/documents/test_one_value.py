@@ -100,7 +100,7 @@ def test_a_budget_is_compared_with_the_p95_of_the_models(tenth):
     assert model.quantities["p95_ns"] == pytest.approx((8 + 0.6 * 32) * MS)
     # 1 s / 27.2 ms is 36.8.
     assert (model.quantities["fps"], model.quantities["fps_at_p95"]) == (125, 36)
-    (missed,) = (check for check in report.checks if check.id == "missed-deadline" and check.model == "Net")
+    (missed,) = (check for check in report.results if check.id == "missed-deadline" and check.model == "Net")
     assert {metric.name: metric.value for metric in missed.metrics}["p95"] == model.quantities["p95_ns"]
     assert "p95 is 27.2 ms, fast enough for 36 fps." in missed.summary
     text = " ".join(render_concise(report, width=100, color=False).split())

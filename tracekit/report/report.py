@@ -190,12 +190,12 @@ class Result(Answer):
 
 
 def rules_of(answers: Iterable[Answer]) -> tuple[Rule, ...]:
-    """The rules that answers follow, each once, in the order of the first that does; the fix only of those that a
-    finding leaves it to, since it is the longest text by far."""
+    """The rules that answers follow, each once, by id; the fix only of those that a finding leaves it to, since it is
+    the longest text by far."""
     answers = tuple(answers)
     fixed = {answer.id for answer in answers if answer.outcome == "finding" and not answer.own_fix}
     rules = {answer.id: answer.rule for answer in answers}
-    return tuple(rule if name in fixed else replace(rule, fix="") for name, rule in rules.items())
+    return tuple(rule if name in fixed else replace(rule, fix="") for name, rule in sorted(rules.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ def comparable(report, written):
     # Only bundles hold the issues of a run, and only exports tell whether the app ran before, or list call stacks
     # without holding them.
     left_out = {"run-issues", "attached-late", *STACKS_ALONE}
-    for part in ("results", "findings"):
+    for part in ("rules", "results", "findings"):
         report[part] = [each for each in report[part] if each["id"] not in left_out]
     report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "evaluated")}
     return report

@@ -67,7 +67,7 @@ async def test_a_check_without_finding_is_copied_as_what_it_is(screen, outcome, 
     )
     await screen.press("Y")
     where = "style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 · 16.5 s · Core ML"
-    begun = begin.format(title=first.title, check="`reload-before-predict`", recording=f"\n\n{where}\n\n")
+    begun = begin.format(title=check.title, check="`reload-before-predict`", recording=f"\n\n{where}\n\n")
     assert screen.app.clipboard.startswith(begun)
     assert screen.app.clipboard.endswith("To evaluate this: Record again.\n")
     assert "avings" not in screen.app.clipboard
