@@ -8,8 +8,7 @@ from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ArgumentGroup, _MutuallyExclusiveGroup
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from tracekit.recording import XctraceOptions
     from tracekit.report.choice import Part
@@ -133,26 +132,6 @@ def add_redaction_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
 def add_output_argument(parser: ArgumentParser | _ArgumentGroup, text: str) -> None:
     """`-o`, for any number of files; text: its help."""
     parser.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=text)
-
-
-def by_ending(endings: Mapping[str, str]) -> str:
-    """The help of `-o` where the ending of a file decides on its format."""
-    return f"also write a file, by its ending: {' '.join(endings)} (repeatable)"
-
-
-def outputs_of(names: Sequence[str], endings: Mapping[str, str], inputs: Sequence[str]) -> dict[Path, str]:
-    """The files of `-o` with the format of each. Raises `UsageError` for one that cannot be written."""
-    from pathlib import Path
-
-    from tracekit.cli.reports import check_output
-
-    outputs = {}
-    for path in map(Path, names):
-        if path.suffix.lower() not in endings:
-            raise UsageError(f"{path}: unknown extension (supported: {' '.join(endings)})")
-        check_output(path, inputs)
-        outputs[path] = endings[path.suffix.lower()]
-    return outputs
 
 
 def part_of(arguments: Namespace) -> Part | None:
