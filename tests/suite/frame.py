@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from suite.processes import on_all_processors
+from suite.weight import Weight
 from support.handover import trace_of
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import OUTCOME_NAMES
@@ -87,7 +88,8 @@ class Case:
     """Options of detectors, by `detector.option`."""
     bundle: bool = False
     """Write and read a native bundle: slower, but only bundles hold the issues of a run."""
-
+    weight: Weight | None = None
+    """What the findings of the detector must weigh; None where that is not asked."""
     found_in_more: tuple[str, ...] = ()
     """Detectors that only the number of something keeps from a finding: a recording twice as long may hold one."""
     lost_in_more: tuple[str, ...] = ()
@@ -139,6 +141,8 @@ class Judged:
     """Findings that the case neither expects nor allows."""
     errors: tuple[str, ...]
     """Detectors that failed, or why the case could not be judged."""
+    weight: tuple[str, ...] = ()
+    """What the findings should weigh and do not, one line each."""
 
     @property
     def missed(self) -> tuple[Key, ...]:
@@ -148,7 +152,7 @@ class Judged:
     @property
     def right(self) -> bool:
         """Whether everything came as expected, and nothing else."""
-        return not (self.missed or self.unexpected or self.errors)
+        return not (self.missed or self.unexpected or self.errors or self.weight)
 
 
 def complaints(case: Case, judged: Judged) -> list[str]:
@@ -159,6 +163,7 @@ def complaints(case: Case, judged: Judged) -> list[str]:
             for key in judged.missed
         ),
         *(f"{case.name}: false positive of {key}" for key in judged.unexpected),
+        *(f"{case.name}: {line}" for line in judged.weight),
         *(f"{case.name}: failed: {error}" for error in judged.errors),
     ]
 
@@ -198,8 +203,10 @@ def _judged(key: CaseKey) -> Judged:
     case = load(module)[number]
     try:
         recorded = case.build(draws_of(case, number))
-        outcomes, errors = outcomes_of(recorded, bundle=case.bundle, settings=case.settings)
+        judgments = run_detectors(read_back(recorded, bundle=case.bundle), settings=case.settings)
+        outcomes, errors = named(judgments)
         expected = expected_of(case, recorded, outcomes)
+        weight = () if case.weight is None else case.weight.complaints(case.detector, judgments)
     except Exception:
         return Judged({}, {}, (), (traceback.format_exc(),))
     unexpected = tuple(
@@ -207,14 +214,7 @@ def _judged(key: CaseKey) -> Judged:
         for key, outcome in outcomes.items()
         if outcome == FINDING and expected.get(key) != FINDING and not allows(case, key)
     )
-    return Judged(outcomes, expected, unexpected, errors)
-
-
-def outcomes_of(
-    recorded: Recorded, *, bundle: bool = False, settings: Mapping[str, str | int | float] | None = None
-) -> tuple[dict[Key, str], tuple[str, ...]]:
-    """Writes a recording, reads it back and runs all detectors. Returns the outcomes, and which detectors failed."""
-    return named(run_detectors(read_back(recorded, bundle=bundle), settings=settings))
+    return Judged(outcomes, expected, unexpected, errors, tuple(weight))
 
 
 def named(judgments: Iterable[Judgment]) -> tuple[dict[Key, str], tuple[str, ...]]:

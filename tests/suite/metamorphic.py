@@ -8,6 +8,8 @@ Each relation takes the description of a labeled recording and gives another one
   expects one, allows one, or expects that the data do not suffice. A case names the detectors that a number of
   something keeps from a finding (`found_in_more`), and those that find a share of the recording that only its end holds
   (`lost_in_more`): what the end cuts off is a whole row in the middle of a recording twice as long.
+- `longer`: the app is idle for five more minutes at the end. What was said holds as under `twice`, and what is found is
+  as severe as before.
 - `beside`: a clean model in the same process works now and then on a unit that no model of the recording uses. What was
   said of the others holds as under `twice`, and of the new model nothing is found, unless settings of the case ask
   something of it.
@@ -21,7 +23,7 @@ import traceback
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from suite.frame import (
@@ -40,7 +42,7 @@ from suite.frame import (
 )
 from suite.processes import on_all_processors
 from support.handover import trace_of
-from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.outcomes import Finding, severity_of
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
 from tracekit.testing import Draws, Model, Scenario, write_export
@@ -54,6 +56,7 @@ from tracekit.trace.trace import Trace
 S = 1_000_000_000
 GAP_NS = 30 * S
 """Longer than all that the pages call a pause within one use of a model."""
+IDLE_NS = 300 * S
 SHIFT_NS = 7 * S + 333_333_000
 """In whole µs: a table of contents gives the length of a run in these."""
 BESIDE_EVERY_NS, BESIDE_CALLS = 200_000_000, 4
@@ -71,6 +74,8 @@ class Answers:
     metrics: Mapping[Key, tuple[object, ...]]
     """Of the findings."""
     errors: tuple[str, ...]
+    severities: Mapping[Key, str] = field(default_factory=dict)
+    """Of the findings."""
 
 
 def answers(scenario: Scenario, case: Case) -> Answers:
@@ -90,7 +95,8 @@ def _answers(trace: Trace, case: Case) -> Answers:
     outcomes, errors = named(judgments)
     answered = [(judgment.detector.id, judgment.outcome) for judgment in judgments]
     metrics = {(name, outcome.model): outcome.metrics for name, outcome in answered if isinstance(outcome, Finding)}
-    return Answers(outcomes, metrics, errors)
+    severities = {(name, one.model): severity_of(one) for name, one in answered if isinstance(one, Finding)}
+    return Answers(outcomes, metrics, errors, severities)
 
 
 def moved(scenario: Scenario, by_ns: int, first: int) -> Scenario:
@@ -165,6 +171,14 @@ def later(scenario: Scenario) -> Scenario:
     return changed
 
 
+def longer(scenario: Scenario) -> Scenario:
+    """Nothing happens for some minutes more. The states of the end hold until then."""
+    changed = replace(deepcopy(scenario), duration_ns=scenario.duration_ns + IDLE_NS)
+    for name in ("gpu_states", "gpu_performance", "thermal"):
+        setattr(changed, name, _lengthened(getattr(changed, name), changed.duration_ns))
+    return changed
+
+
 def more_files(scenario: Scenario) -> Scenario | None:
     """The rows of each table lie in two tables of its schema, each in a file of its own. None where rows of Core ML are
     equal: equal rows in two tables are one event."""
@@ -227,6 +241,16 @@ def the_same(case: Case, before: Answers, after: Answers, expected: Mapping[Key,
     return changed or other
 
 
+def as_severe(case: Case, before: Answers, after: Answers, expected: Mapping[Key, str]) -> list[str]:
+    """What `no_worse` says, and findings that weigh more or less now, in words."""
+    rated = [
+        f"{key} was {severity}, is {after.severities[key]}"
+        for key, severity in before.severities.items()
+        if severity != after.severities.get(key, severity)
+    ]
+    return [*no_worse(case, before, after, expected), *rated]
+
+
 def no_worse(case: Case, before: Answers, after: Answers, expected: Mapping[Key, str]) -> list[str]:
     """Findings that are gone, or new ones that the label does not allow, in words."""
     wrong = []
@@ -280,6 +304,7 @@ RELATIONS: dict[str, Relation] = {
     "in another order": Relation(lambda scenario: scenario, the_same, of_files=True, shuffled=True),
     "in more files": Relation(more_files, the_same, of_files=True),
     "later": Relation(later, the_same),
+    "longer": Relation(longer, as_severe),
     "twice": Relation(twice, no_worse),
     "beside": Relation(beside, no_worse),
 }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from suite.cases.slow_load import LENGTHS, WAITS, attached_late, before_many_slow_calls, calls, exact, waiting
 from suite.cases.slow_load import at_a_users_pace as at_a_pace
-from suite.cases.slow_load import attached_late, calls, exact
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
@@ -173,7 +174,41 @@ def at_a_users_pace(draws: Draws) -> App:
     return at_a_pace(draws, LOAD_COLD)
 
 
+def one_wait_for_several(draws: Draws, models: int) -> App:
+    """So many models are prepared at the same time, for 6 s, and then called in turn."""
+    app = start_recording(draws, jitter=0, noise=False)
+    drawn, start = draw_models(draws, models), app.now_ns
+    for model in drawn:
+        app.scenario.load(model, start, 6_000 * MS, LOAD_COLD)
+    app.now_ns = start + 6_000 * MS
+    for _ in range(10):
+        for model in drawn:
+            app.predict(model, neural_engine(9 * MS))
+    return app
+
+
+def before_many_slow_calls_cold(draws: Draws) -> App:
+    """The same with a load that prepares the model."""
+    return before_many_slow_calls(draws, LOAD_COLD)
+
+
 CASES = [
+    *(
+        case
+        for wait_ms, severity in WAITS.items()
+        for case in each(
+            ID, POSITIVE, LENGTHS, waiting(wait_ms, LOAD_COLD), weight=Weight(severity, savings_ms=wait_ms)
+        )
+    ),
+    *each(ID, POSITIVE, (2, 4, 2, 4), one_wait_for_several, also=(ID,), weight=Weight("critical", 6_000)),
+    *cases(
+        ID,
+        POSITIVE,
+        2,
+        before_many_slow_calls_cold,
+        also=("latency-jitter",),
+        weight=Weight("critical", 6_000, first=True),
+    ),
     *each(
         ID, POSITIVE, ("load", "load", "compile", "first call", "compile, first call"), behind_other_setup, also=SETUP
     ),

@@ -14,6 +14,7 @@ from suite.frame import (
     cases,
     each,
 )
+from suite.weight import Weight
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
@@ -199,7 +200,37 @@ def together(draws: Draws, slow: int) -> App:
     return simulation.run()
 
 
+def missed_by(draws: Draws, percent: int) -> App:
+    """So many of a hundred calls take 20 ms and the others 12 ms, in no order."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model)
+    app.predict(model, neural_engine(12 * MS))
+    begin = app.now_ns + 10 * MS
+    for index in range(200):
+        slow = index * 37 % 100 < percent
+        app.scenario.predict(model, begin + index * 50 * MS, (20 if slow else 12) * MS).event("CPU", 0, 11 * MS)
+    app.now_ns = begin + 200 * 50 * MS
+    return app
+
+
+MISSED = {7: "low", 12: "medium", 30: "high", 60: "critical", 100: "critical"}
+"""Calls of a hundred that miss the budget, and how severe that is: a fact, which saves nothing."""
+
 CASES = [
+    *(
+        case
+        for percent, severity in MISSED.items()
+        for case in each(
+            ID,
+            POSITIVE,
+            (percent,) * 2,
+            missed_by,
+            settings=BUDGET_60,
+            also=("latency-jitter",),
+            weight=Weight(severity, savings_ms=0),
+        )
+    ),
     *each(ID, POSITIVE, (2, 3, 4, 6, 8, 10), frames_of_30, also=FREE),
     *each(ID, POSITIVE, (3, 5, 9), frames_of_60, also=FREE),
     *each(ID, NEAR_ABOVE, (17, 18, 19), frames_of_30, also=FREE),

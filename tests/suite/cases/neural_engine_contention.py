@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, async_app, camera_app, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
@@ -205,7 +208,26 @@ def without_table(draws: Draws) -> App:
     return app
 
 
+def queued_for(draws: Draws, queued_ms: int) -> App:
+    """Every call of 5 ms on the engine waits this long behind another process."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, 50 * MS)
+    for k in range(30):
+        start, length = app.now_ns + k * 200 * MS, (queued_ms + 5) * MS
+        prediction = app.scenario.predict(model, start, length)
+        app.scenario.other_neural_engine(start, queued_ms * MS, ASSISTANT)
+        prediction.neural_engine(queued_ms * MS, 4 * MS)
+        prediction.event("Input Validation", 0, 7_500)
+    app.now_ns += 30 * 200 * MS
+    return app
+
+
 CASES = [
+    *(
+        replace(case, weight=Weight(savings_ms=30 * case.variant, metrics={"median time queued": case.variant * MS}))
+        for case in each(ID, POSITIVE, (12, 20, 45, 90), queued_for, also=LATE)
+    ),
     *cases(ID, POSITIVE, 6, behind_another_process, also=LATE),
     *cases(ID, POSITIVE, 3, nameless_others, also=LATE),
     *cases(ID, POSITIVE, 3, behind_another_model, also=LATE),

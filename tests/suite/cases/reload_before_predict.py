@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from suite.cases.load_churn import Plan, first_run, planned
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, Before, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
@@ -120,7 +123,30 @@ def long_idle_load(draws: Draws, load_ms: int) -> App:
 CHURN = ("load-churn",)
 """Loads for several predictions each."""
 
+
+def of_one_length(draws: Draws, load_ms: int) -> App:
+    """Forty times a load of this length and a call of 20 ms; what the app does between has no part in the share."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    for _ in range(40):
+        app.load(model, load_ms * MS)
+        app.scenario.predict(model, app.now_ns, 20 * MS).event("CPU", 0, 20 * MS)
+        app.now_ns += draws.integer(30, 900) * MS
+    return app
+
+
+def weight_of(load_ms: int) -> Weight:
+    """All loads but the first are saved, of the time of all loads and calls."""
+    share = 39 * load_ms / (40 * (load_ms + 20))
+    severity = next(name for name, least in (("critical", 0.5), ("high", 0.25), ("medium", 0.1)) if share >= least)
+    return Weight(severity, savings_ms=39 * load_ms, share=share)
+
+
 CASES = [
+    *(
+        replace(case, weight=weight_of(case.variant))
+        for case in each(ID, POSITIVE, (4, 6, 8, 18, 22, 60), of_one_length)
+    ),
     *each(ID, POSITIVE, SINGLE_CALLS, planned),
     *each(ID, NEGATIVE, WORTH_IT, planned, page="A model is used once"),
     *each(ID, NEAR_ABOVE, (360, 365), long_idle_load),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, gpu_app, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, gpu, neural_engine, start_recording
@@ -16,6 +19,40 @@ def calls(app: App, draws: Draws, model: Model, count: int | None = None) -> App
     for _ in range(count or draws.integer(40, 90)):
         app.predict(model, neural_engine(9 * MS), inputs=2)
         app.pause(200_000)
+    return app
+
+
+LENGTHS = ((20, 0), (300, 60), (1_000, 800))
+"""Calls after a wait that comes once, and seconds of idle time behind them: recordings of 5 s to 15 min."""
+WAITS = {900: "low", 1_500: "medium", 3_000: "high", 7_200: "critical"}
+"""Waits in ms and their severity, as docs/report.md gives it."""
+
+
+def waiting(wait_ms: int, label: str = LOAD_CACHED) -> Callable[[Draws, tuple[int, int]], App]:
+    """Recipe: a load of this length that the first call waits for, and so much behind it."""
+
+    def waits_once(draws: Draws, behind: tuple[int, int]) -> App:
+        count, idle_s = behind
+        app = start_recording(draws, jitter=0, noise=False)
+        model = draw_models(draws)[0]
+        app.load(model, wait_ms * MS, label, engine=label == LOAD_COLD)
+        for _ in range(count):
+            app.predict(model, neural_engine(9 * MS))
+            app.pause(MS)
+        app.pause(idle_s * 1_000 * MS)
+        return app
+
+    return waits_once
+
+
+def before_many_slow_calls(draws: Draws, label: str = LOAD_CACHED) -> App:
+    """A load of 6 s that the user waits for, and minutes of calls of which one in twelve is held up."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, 6_000 * MS, label)
+    for index in range(2_400):
+        app.predict(model, neural_engine(50 * MS), host_ns=(100 if index % 12 == 7 else 0) * MS)
+        app.pause(MS)
     return app
 
 
@@ -176,6 +213,15 @@ def tapped_from_the_load_on(draws: Draws) -> App:
 
 
 CASES = [
+    *(
+        case
+        for wait_ms, severity in WAITS.items()
+        if wait_ms >= 1_000  # Reported from a second on.
+        for case in each(ID, POSITIVE, LENGTHS, waiting(wait_ms), weight=Weight(severity, savings_ms=wait_ms))
+    ),
+    *cases(
+        ID, POSITIVE, 2, before_many_slow_calls, also=("latency-jitter",), weight=Weight("critical", 6_000, first=True)
+    ),
     *cases(ID, POSITIVE, 5, on_demand),
     *cases(ID, POSITIVE, 4, behind_another),
     *cases(ID, POSITIVE, 2, at_each_visit),

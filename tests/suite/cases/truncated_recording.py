@@ -119,7 +119,7 @@ def unknown_end(draws: Draws, reason: str) -> App:
 
 
 CASES = [
-    *cases(ID, POSITIVE, 4, load_in_flight, also=("unused-load",)),
+    *cases(ID, POSITIVE, 4, load_in_flight, also=("unused-load",), lost_in_more=(ID,)),
     *cases(ID, POSITIVE, 4, long_call_in_flight, also=("latency-jitter", "unaccounted-time"), lost_in_more=(ID,)),
     *cases(ID, POSITIVE, 4, events_lost, lost_in_more=(ID,)),
     *cases(ID, NEGATIVE, 12, regular),

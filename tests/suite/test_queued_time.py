@@ -1,0 +1,52 @@
+"""What a finding calls queued is queued where the time of a model goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from suite.frame import load
+from support.handover import trace_of
+from tracekit.analysis.breakdown import breakdown
+from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.runner import run_detectors
+from tracekit.detectors.views import model_views
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, draw_models
+from tracekit.testing.recorder import start_recording
+
+
+@pytest.mark.parametrize("number", range(0, 60, 7))
+def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
+    """Of the cases of neural-engine-contention."""
+    cases = load("neural_engine_contention")
+    case = cases[number % len(cases)]
+    recorded = case.build(Draws(number))
+    trace = trace_of(recorded.finish() if hasattr(recorded, "finish") else recorded)
+    parts = breakdown(trace)
+    for view in model_views(trace):
+        waits = view.engine_waits
+        inferred = waits.by_prediction(view.predictions.index, waits.length_ns)
+        frame = parts.of(view.predictions.index).frame
+        queued = frame["ane_queue_ns"].to_numpy(dtype="int64", na_value=0)
+        assert (queued + frame["ane_busy_ns"].to_numpy(dtype="int64", na_value=0) >= inferred).all()
+        assert (frame.loc[inferred > 0, "unaccounted_ns"] <= (frame["duration_ns"] - inferred)[inferred > 0]).all()
+
+
+def test_the_finding_and_the_breakdown_name_the_same_queue():
+    draws = Draws(3)
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, 50 * MS)
+    for k in range(30):
+        start = app.now_ns + k * 100 * MS
+        prediction = app.scenario.predict(model, start, 50 * MS)
+        app.scenario.other_neural_engine(start, 45 * MS, "Other_main__Op0_AneInference Prediction")
+        prediction.neural_engine(45 * MS, 4 * MS)
+        prediction.event("Input Validation", 0, 7_500)
+    trace = trace_of(app.finish())
+    (judgment,) = run_detectors(trace, only=["neural-engine-contention"])
+    assert isinstance(judgment.outcome, Finding)
+    frame = breakdown(trace).frame
+    queued = {metric.name: metric.value for metric in judgment.outcome.metrics}["median time queued"]
+    assert queued == frame["ane_queue_ns"].median() == pytest.approx(45 * MS, rel=0.01)
+    assert frame["unaccounted_ns"].max() < 1.1 * MS

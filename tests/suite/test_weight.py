@@ -1,0 +1,50 @@
+"""A labeled case whose finding weighs otherwise than the recording says is not right."""
+
+from __future__ import annotations
+
+import pytest
+
+from suite.cases.reload_before_predict import of_one_length
+from suite.cases.unexpected_device import EXPECT_ANE, on_the_cpu
+from suite.frame import POSITIVE, Case, draws_of
+from suite.weight import Weight
+from support.handover import trace_of
+from tracekit.detectors.runner import run_detectors
+from tracekit.testing import Draws
+
+LOADS = "reload-before-predict"
+# 39 of 40 loads of 20 ms are saved, and each of 40 calls takes 20 ms.
+RIGHT = Weight("high", savings_ms=780, share=780 / 1_600)
+
+
+@pytest.fixture(scope="module")
+def judgments():
+    return run_detectors(trace_of(of_one_length(Draws(1), 20).finish()))
+
+
+def test_what_the_recording_says_is_right(judgments):
+    assert RIGHT.complaints(LOADS, judgments) == []
+    assert Weight().complaints(LOADS, judgments) == []
+
+
+@pytest.mark.parametrize(
+    ("weight", "complaint"),
+    [
+        (Weight("critical"), "is high, should be critical"),
+        (Weight(savings_ms=800), "savings in ms"),
+        (Weight(savings_ms=0), "should save nothing"),
+        (Weight(share=0.6), "share"),
+        (Weight(metrics={"no such metric": 1}), "no such metric: None"),
+        (Weight(first=True), "should stand first of several"),
+    ],
+)
+def test_what_is_otherwise_is_told(judgments, weight, complaint):
+    (line,) = weight.complaints(LOADS, judgments)
+    assert complaint in line
+
+
+def test_a_fact_saves_nothing():
+    case = Case("unexpected-device", POSITIVE, 0, on_the_cpu)
+    judgments = run_detectors(trace_of(on_the_cpu(draws_of(case, 0)).finish()), settings=EXPECT_ANE)
+    assert Weight("critical", savings_ms=0).complaints(case.detector, judgments) == []
+    assert Weight(savings_ms=1).complaints(case.detector, judgments)

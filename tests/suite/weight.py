@@ -1,0 +1,62 @@
+"""What the findings of a labeled case must weigh: how severe they are, what their fix saves, where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tracekit.detectors.framework import Judgment
+from tracekit.detectors.outcomes import severity_of
+from tracekit.detectors.ranking import RankedFinding, rank
+
+TOLERANCE = 0.02
+"""For what a call takes around its work."""
+
+
+@dataclass(frozen=True)
+class Weight:
+    """Ground truth of the recording; what is not given is not asked."""
+
+    severity: str = ""
+    """Of each finding of the detector."""
+    savings_ms: float | None = None
+    """What the fixes of all its findings save together; 0 where they are facts that cost nothing."""
+    share: float | None = None
+    """What the fix of each finding saves of the time of its model's loads and predictions."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Values of the finding about each model, by name, in the unit of the metric."""
+    first: bool = False
+    """Whether the findings of other detectors, of which there are some, stand below."""
+
+    def complaints(self, detector: str, judgments: Sequence[Judgment]) -> list[str]:
+        """What is not so, one line each."""
+        ranked = rank(judgments)
+        own = [entry for entry in ranked if entry.judgment.detector.id == detector]
+        return [*self._of_findings(own), *self._of_place(detector, ranked)]
+
+    def _of_findings(self, own: Sequence[RankedFinding]) -> Iterator[str]:
+        costs = [entry.judgment.outcome.cost for entry in own]
+        if self.savings_ms == 0 and any(costs):
+            yield f"saves {[cost and cost.ns for cost in costs]} ns, and should save nothing"
+        elif self.savings_ms is not None:
+            saved = sum(entry.own_savings_ns or 0 for entry in own) / 1e6
+            yield from _differences("savings in ms", saved, self.savings_ms)
+        for entry in own:
+            finding = entry.judgment.outcome
+            if self.severity and severity_of(finding) != self.severity:
+                yield f"is {severity_of(finding)}, should be {self.severity}"
+            if self.share is not None:
+                yield from _differences("share", finding.cost and finding.cost.share, self.share)
+            values = {metric.name: metric.value for metric in finding.metrics}
+            for name, wanted in self.metrics.items():
+                yield from _differences(name, values.get(name), wanted)
+
+    def _of_place(self, detector: str, ranked: Sequence[RankedFinding]) -> Iterator[str]:
+        order = list(dict.fromkeys(entry.judgment.detector.id for entry in ranked))
+        if self.first and (order[:1] != [detector] or len(order) == 1):
+            yield f"should stand first of several: {order}"
+
+
+def _differences(name: str, value: float | None, wanted: float) -> Iterator[str]:
+    if value is None or abs(value - wanted) > TOLERANCE * abs(wanted):
+        yield f"{name}: {value}, should be {wanted}"
