@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import tracekit
 from tracekit.analysis.quantities import (
     MODEL,
     Population,
@@ -75,3 +79,12 @@ def test_the_default_population_is_named_by_none():
     assert {each.population for each in MODEL.values()} == set(Population)
     for each in MODEL.values():
         assert (str(each.population) in each.label) == (each.population is not Population.WARM)
+
+
+def test_quantiles_are_computed_in_one_place():
+    own = {
+        path.name
+        for path in Path(tracekit.__file__).parent.rglob("*.py")
+        if re.search(r"\bnp\.(nan)?(quantile|percentile)\b|statistics\.quantiles", path.read_text("utf-8"))
+    }
+    assert own == {"quantities.py"}

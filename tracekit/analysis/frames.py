@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.idle import Pacing, pacing
+from tracekit.analysis.idle import Pacing, pacing, quartile_distance
 from tracekit.analysis.throughput import FRAME_RATES, burst_numbers
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def _follow(steps: IntArray, gaps: IntArray, frames: IntArray, rate: int) -> boo
     several = frames > 1
     if several.all() or not several.any():
         return False
-    of_gaps, of_steps = (float(np.subtract(*np.quantile(times[several], [0.75, 0.25]))) for times in (gaps, steps))
-    if of_gaps > of_steps:
+    if quartile_distance(gaps[several]) > quartile_distance(steps[several]):
         return False
     between = float(np.median(gaps[several]) - np.median(gaps[~several]))
     return abs(between) * rate / 1e9 <= SAME_GAP

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.latency import change_point_segments
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.intervals import Intervals
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Level
@@ -243,13 +244,15 @@ def follows(idle: Idle) -> bool:
     distance, free = np.diff(idle.end_ns[longest]), np.diff(np.cumsum(lengths)[longest])
     same = np.diff(idle.sequence[idle.step[longest]]) == 0
     distance, free = distance[same], free[same]
-    if not len(distance) or _quartile_distance(free) >= _quartile_distance(distance):
+    if not len(distance) or quartile_distance(free) >= quartile_distance(distance):
         return False
     return _pacing_by_gaps(distance, distance - free) is Pacing.FOLLOWING
 
 
-def _quartile_distance(values: IntArray) -> float:
-    return float(np.subtract(*np.quantile(values, [0.75, 0.25])))
+def quartile_distance(values: IntArray) -> float:
+    """Distance between the quartiles, shape (n,) with n > 0. O(n log n)."""
+    low, high = sample_quantiles(values, 0.25, 0.75)
+    return high - low
 
 
 def _pacing_by_gaps(distance_ns: IntArray, busy_ns: IntArray | FloatArray) -> Pacing:
@@ -290,7 +293,7 @@ def _keeps(distance_ns: IntArray, beats: int) -> bool:
     one has so many beats."""
     beat = float(np.median(distance_ns)) / beats
     distance = _of_one_beat(distance_ns, beat)
-    low, high = np.quantile(distance, [0.25, 0.75])
+    low, high = sample_quantiles(distance, 0.25, 0.75)
     if high - low <= 2 * BEAT_SPREAD * beat:
         return True
     if beats > 1 and np.ptp(distance) > BEAT_REACH * beat:
@@ -303,10 +306,10 @@ def _keeps(distance_ns: IntArray, beats: int) -> bool:
 
 def spread(values: FloatArray | IntArray) -> float:
     """Half the distance between the quartiles as a share of the median; infinite where that is 0."""
-    low, middle, high = (float(value) for value in np.quantile(values, [0.25, 0.5, 0.75]))
+    low, middle, high = sample_quantiles(values, 0.25, 0.5, 0.75)
     return (high - low) / 2 / middle if middle > 0 else float("inf")
 
 
 def _clipped(values: FloatArray | IntArray) -> FloatArray:
     """Values with the outermost twentieth on each side drawn in."""
-    return np.clip(values, *np.quantile(values, [0.05, 0.95]))
+    return np.clip(values, *sample_quantiles(values, 0.05, 0.95))

@@ -90,13 +90,20 @@ def least(level: float) -> int:
 
 
 def quantiles(values: IntArray, *levels: float) -> tuple[float | None, ...]:
-    """Quantiles by linear interpolation between neighboring values, shape (n,); None below `least`. O(n log n)."""
+    """Quantiles that are shown: None below `least` values, shape (n,). O(n log n)."""
     if not len(values):
         return (None,) * len(levels)
-    found: FloatArray = np.quantile(values, levels)
     return tuple(
-        value if len(values) >= least(level) else None for value, level in zip(found.tolist(), levels, strict=True)
+        value if len(values) >= least(level) else None
+        for value, level in zip(sample_quantiles(values, *levels), levels, strict=True)
     )
+
+
+def sample_quantiles(values: IntArray | FloatArray, *levels: float) -> tuple[float, ...]:
+    """Quantiles of however few values, shape (n,), for decisions: by linear interpolation between neighboring values
+    (Hyndman and Fan, American Statistician 50, 1996, definition 7). There must be a value. O(n log n)."""
+    found: FloatArray = np.quantile(values, levels)
+    return tuple(found.tolist())
 
 
 def median(values: IntArray) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.idle import follows, idle_times
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.intervals import Intervals, union_by_group
 
@@ -222,7 +223,7 @@ def steady_rate(
 def _common_rate(distances: IntArray) -> SteadyRate | None:
     if not len(distances):
         return None
-    low, middle, high = (float(value) for value in np.quantile(distances, [0.25, 0.5, 0.75]))
+    low, middle, high = sample_quantiles(distances, 0.25, 0.5, 0.75)
     if middle <= 0 or (high - low) / 2 > SPREAD * middle:
         return None
     rate = min(FRAME_RATES, key=lambda rate: abs(middle * rate / 1e9 - 1))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.latency import change_point_segments, modes
-from tracekit.analysis.quantities import quantiles
+from tracekit.analysis.quantities import quantiles, sample_quantiles
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
 
@@ -193,7 +193,7 @@ def _of_recordings(
     sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor, confidence: float
 ) -> LatencyChange:
     """Recordings are the sample, each with the logarithm of its own quantile."""
-    centers = [np.array([math.log(max(np.quantile(values, quantile), 1.0)) for values in side]) for side in sides]
+    centers = [np.array([math.log(max(*sample_quantiles(values, quantile), 1.0)) for values in side]) for side in sides]
     change, width = welch(centers[0], centers[1], confidence)
     values = [math.exp(float(side.mean())) for side in centers]
     limit = floor.log(*values)
@@ -236,7 +236,7 @@ def _logs(values: IntArray) -> FloatArray:
 def _estimate(logs: FloatArray, quantile: float) -> _Estimate:
     block = block_length(logs)
     error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
-    return _Estimate(float(np.quantile(logs, quantile)), error, max(len(logs) / block - 1, 1.0))
+    return _Estimate(*sample_quantiles(logs, quantile), error, max(len(logs) / block - 1, 1.0))
 
 
 def _interval(before: _Estimate, after: _Estimate, confidence: float) -> tuple[float, float]:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.idle import CERTAINTY
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import (
     BoolArray,
     Detector,
@@ -141,7 +142,7 @@ def _calls(view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen
         at_risk, spans = work, Intervals(low[comparable], high[comparable])
     else:
         at_risk = spans = predicted.where(comparable)
-    shortest = int(np.quantile(spans.durations, 0.1)) if len(spans) else 0
+    shortest = int(*sample_quantiles(spans.durations, 0.1)) if len(spans) else 0
     first = Intervals(spans.starts, np.minimum(spans.starts + shortest, spans.ends))
     working = at_risk.covered_time()
     both = at_risk.intersection(Intervals.from_rows(others)).covered_time()

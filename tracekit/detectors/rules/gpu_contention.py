@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.idle import CERTAINTY
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import (
     Attribution,
     BoolArray,
@@ -152,7 +153,7 @@ def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray, chosen: Bool
     predicted = Intervals.from_rows(view.predictions)
     comparable = (high > low) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
     times = Intervals(low[comparable], high[comparable])
-    shortest = int(np.quantile(times.durations, 0.1)) if len(times) else 0
+    shortest = int(*sample_quantiles(times.durations, 0.1)) if len(times) else 0
     first = Intervals(times.starts, np.minimum(times.starts + shortest, times.ends))
     working = _times(view, others).covered_time()
     others_ns, at_first = (working.within(spans.starts, spans.ends) for spans in (times, first))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.frames import frame_steps
 from tracekit.analysis.latency import warm_mask
-from tracekit.analysis.quantities import fast_enough, latencies, quantiles
+from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -26,9 +27,13 @@ from tracekit.detectors import (
     or_minus_one,
     page_beside,
     reached,
+    value_of,
 )
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +52,24 @@ class Options:
     min_dropped: int = option(5, "predictions", "Heuristic: fewer dropped frames do not show a pattern.")
 
 
+MEDIAN, P95 = MODEL["p50_ns"].title, MODEL["p95_ns"].title
+
+
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares every prediction but the first after each load with the budget."""
     if not options.budget_ms:
         return _by_frames(view, options)
-    timed = view.predictions["duration_ns"].to_numpy() > 0
-    warm = warm_mask(pd.concat([view.loads, view.predictions]), view.predictions)
+    warm, timed = _warm_and_timed(view)
     judged = view.predictions[warm & timed]
     if len(judged) < options.min_predictions:
         return view.too_few_predictions(len(judged), options.min_predictions, adjective="warm")
     budget = round(options.budget_ms * 1e6)
     late = judged[judged["duration_ns"].to_numpy() > budget]
     share = len(late) / len(judged)
-    typical, slow = quantiles(latencies(judged), 0.5, 0.95)
     metrics = (
         above("predictions over budget", share, "share", options.missed_share),
         Metric("budget", budget, "ns"),
-        Metric("median prediction", typical, "ns"),
-        Metric("p95", slow, "ns"),
+        *_latency(judged),
         Metric("longest prediction", int(judged["duration_ns"].max()), "ns"),
     )
     words = (
@@ -75,7 +80,21 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not reached(metrics, "predictions over budget") or late.empty:
         said = words if len(late) else f"None of {format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
-    return _finding(view, judged, late, budget, f"{words}{left_out}; median {format_time(typical or 0)}", metrics)
+    return _finding(
+        view, judged, late, budget, f"{words}{left_out}; median {format_time(value_of(metrics, MEDIAN))}", metrics
+    )
+
+
+def _warm_and_timed(view: ModelView) -> tuple[BoolArray, BoolArray]:
+    """Which predictions are not the first after a load, and which have a duration: shape (predictions,) each."""
+    timed: BoolArray = view.predictions["duration_ns"].to_numpy() > 0
+    return warm_mask(pd.concat([view.loads, view.predictions]), view.predictions), timed
+
+
+def _latency(warm: pd.DataFrame) -> tuple[Metric, Metric]:
+    """Median and p95 of the model's warm predictions."""
+    typical, slow = quantiles(latencies(warm), 0.5, 0.95)
+    return Metric(MEDIAN, typical, "ns"), Metric(P95, slow, "ns")
 
 
 def _left_out(**counts: int) -> str:
@@ -118,7 +137,7 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
         above("predictions that dropped a frame", share, "share", options.missed_share),
         above("times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
         Metric("frame", frame_ns, "ns"),
-        Metric("median prediction", float(np.median(rows["duration_ns"])), "ns"),
+        *_latency(view.predictions[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
     left_out = _left_out(
@@ -167,11 +186,11 @@ def _finding(
     view: ModelView, judged: pd.DataFrame, late: pd.DataFrame, budget_ns: int, words: str, metrics: tuple[Metric, ...]
 ) -> Finding:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
-    typical_ns, slow_ns = quantiles(latencies(judged), 0.5, 0.95)
+    typical_ns, slow_ns = value_of(metrics, MEDIAN), value_of(metrics, P95)
     rate = fast_enough(slow_ns)
     tail = f" p95 is {format_time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
     return view.finding(
-        summary=(f"{words}.{tail}{of_time(view, budget_ns, typical_ns or 0)}"),
+        summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}",
         metrics=metrics,
         rows=late,
         missed=len(late) / len(judged),

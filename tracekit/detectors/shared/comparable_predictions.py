@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.autoregression import opens_sequence
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     RECORD_LONGER,
@@ -247,7 +248,7 @@ def _windows(rows: pd.DataFrame, burst: IntArray) -> Intervals:
 def _uneven(durations: IntArray) -> bool:
     if len(durations) < 2:
         return False
-    low, high = np.quantile(durations, [0.05, 0.95])
+    low, high = sample_quantiles(durations, 0.05, 0.95)
     return bool(high > EVEN * low)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import (
     GPU,
     NEURAL_ENGINE,
@@ -70,7 +71,7 @@ def held_up(view: ModelView, rows: pd.DataFrame, chosen_from: BoolArray, windows
     O(n log n) in the rows of the trace.
     """
     predicted = Intervals.from_rows(rows)
-    usual = float(np.quantile(predicted.durations, 0.1))
+    (usual,) = sample_quantiles(predicted.durations, 0.1)
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
     times = _unit_times(view.breakdown.frame)[chosen_from].sum(axis=0)
     units = _units(times)
@@ -159,9 +160,8 @@ def _fill(work: Intervals, calls: _Calls, windows: Intervals, own_ns: int, max_s
     anyhow = min(float(covered.within(windows.starts, windows.ends).sum()) / free, 1.0)
     needed = min(WAITED_SHARE + (1 - WAITED_SHARE) * anyhow, max_share)
     in_extra_time = busy - float(ordinary.mean()) * calls.usual_ns
-    explained: BoolArray = (
-        calls.longer & (exposure > np.quantile(ordinary, USUAL_EXPOSURE)) & (in_extra_time >= needed * calls.extra_ns)
-    )
+    (usual,) = sample_quantiles(ordinary, USUAL_EXPOSURE)
+    explained: BoolArray = calls.longer & (exposure > usual) & (in_extra_time >= needed * calls.extra_ns)
     return explained
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
 from tracekit.analysis.latency import Growth, growth, modes
 from tracekit.analysis.latency.modes import MIN_RATIO
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import (
     DEVICE_NAMES,
     BoolArray,
@@ -269,7 +270,7 @@ def _switches(slow: BoolArray, burst: IntArray) -> int:
 
 def is_narrow(values: IntArray | FloatArray) -> bool:
     """Whether times, shape (n,) with n > 0, are those of one group."""
-    shortest, low, middle, high, longest = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95])
+    shortest, low, middle, high, longest = sample_quantiles(values, 0.05, 0.25, 0.5, 0.75, 0.95)
     return bool(high - low <= GROUP_SPREAD * middle and longest <= MIN_RATIO * shortest)
 
 

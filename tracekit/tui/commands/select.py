@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.report.formatting import duration
 from tracekit.tui.action import action
 from tracekit.tui.inspection.range import distances
@@ -123,7 +124,7 @@ def slow_events(events: Events) -> BoolArray:
     is_slow = np.zeros(len(events), np.bool_)
     order = np.argsort(events.labels, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(events.labels[order])) + 1):
-        is_slow[rows] = durations[rows] > np.quantile(durations[rows], SLOW_QUANTILE)
+        is_slow[rows] = durations[rows] > sample_quantiles(durations[rows], SLOW_QUANTILE)
     return is_slow
 
 
