@@ -140,7 +140,7 @@ def test_a_failed_detector_outweighs_the_gate(reload: Path, capsys: pytest.Captu
     assert status_of(report, "low") is ExitStatus.GATE_FAILED
     spoilt = replace(report, summary=replace(report.summary, errors=1))
     assert status_of(spoilt, "low") is ExitStatus.UNUSABLE
-    assert f"a check failed (1 of {len(report.results)} answers)" in capsys.readouterr().err
+    assert f"a check ended with an error (1 of {len(report.results)} answers)" in capsys.readouterr().err
 
 
 def test_levels_and_formats_are_those_of_the_product() -> None:

@@ -63,7 +63,7 @@ def test_the_runner_gets_summary_and_outputs(tracekit, samples, project, monkeyp
     assert (folder / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: failed")
 
 
-def test_a_mistake_in_the_settings_is_unusable_and_every_output_is_written(tracekit, samples, project):
+def test_a_mistake_in_the_settings_is_an_error_and_every_output_is_written(tracekit, samples, project):
     folder = project('[check.limits."*"]\np50 = 10\n')
     result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.sarif")
     assert result.status == 2
@@ -137,11 +137,11 @@ def test_annotations_name_the_file_from_the_top_of_the_repository(tracekit, samp
     assert result.out.startswith("::error file=app/pyproject.toml,line=2,")
 
 
-def test_a_recording_that_cannot_be_read_makes_it_unusable_and_the_others_are_checked(tracekit, samples, project):
+def test_a_recording_that_cannot_be_read_makes_it_an_error_and_the_others_are_checked(tracekit, samples, project):
     project('[check.limits."*"]\np50 = "10ms"\n')
     result = tracekit("check", "nosuch.trace", samples / "sharpen_8bit.trace", samples / "README.md")
     assert result.status == 2
-    assert result.out.count("unusable  ") == 2
+    assert result.out.count("error  ") == 2
     assert "12.44 ms" in result.out
 
 

@@ -73,7 +73,7 @@ def test_02_one_fast_recording_in_the_baseline_does_not_make_the_next_one_a_regr
 def test_03_noise_gives_no_verdict_and_a_change_beyond_it_still_fails():
     """open-telemetry/opentelemetry-go#2649, davesnx/html_of_jsx#51: limits raised to 400% until it was quiet."""
     baseline = baseline_of(recordings(SPREAD_OUT))
-    assert gate([recording(50, 1.1)], baseline).verdict is Verdict.NOT_ENOUGH_DATA
+    assert gate([recording(50, 1.1)], baseline).verdict is Verdict.INCONCLUSIVE
     assert gate(recordings((2.0, 2.1, 1.9), first=50), baseline).verdict is Verdict.FAILED
 
 
@@ -118,7 +118,7 @@ def test_06_each_model_has_the_noise_of_its_own_recordings_and_two_floors():
     verdicts = {name: comparison_item(verdict, name).verdict for name in ("Steady", "Noisy", "Short")}
     assert verdicts == {
         "Steady": Verdict.FAILED,
-        "Noisy": Verdict.NOT_ENOUGH_DATA,
+        "Noisy": Verdict.INCONCLUSIVE,
         "Short": Verdict.PASSED,
     }
 
@@ -141,7 +141,7 @@ def test_08_latencies_around_two_values_get_no_verdict_and_it_says_why():
     )
     sides = [of_models(model("Net", np.where(generator.random(200) < share, slow, fast))) for share in (0.35, 0.65)]
     item = comparison_item(gate(sides[1:], baseline_of(sides[:1])))
-    assert item.verdict is Verdict.NOT_ENOUGH_DATA
+    assert item.verdict is Verdict.INCONCLUSIVE
     assert "cluster around several values" in item.text
 
 
@@ -189,7 +189,7 @@ def test_13_a_renamed_model_is_no_silent_pass():
     """jimhester/libvroom#578: renamed, so everything was "new" and nothing compared."""
     baseline, run = baseline_of([recording(0)]), recording(1, name="NetV2")
     unnamed = gate([run], baseline)
-    assert unnamed.verdict is Verdict.UNUSABLE
+    assert unnamed.verdict is Verdict.ERROR
     assert "--rename" in unnamed.items[0].text
     assert comparison_item(gate([run], baseline, renames={"Net": "NetV2"}), "NetV2").verdict is Verdict.PASSED
 
@@ -234,12 +234,12 @@ def test_17_another_device_is_not_compared_and_a_first_run_may_pass_where_it_is_
     """ionelmc/pytest-benchmark#276, #219, tpogden/maxwellbloch#242: a baseline for each machine; the first run."""
     run = replace(recording(1), environment=replace(DEVICE, **other))
     stopped = gate([run], baseline_of([recording(0)]))
-    assert stopped.verdict is Verdict.UNUSABLE
+    assert stopped.verdict is Verdict.ERROR
     (value,) = other.values()
     assert value in stopped.items[0].text
     with pytest.raises(UsageError, match="a baseline for each"):
         baseline_of([recording(0), run])
-    assert gate([run], None).verdict is Verdict.UNUSABLE
+    assert gate([run], None).verdict is Verdict.ERROR
     assert gate([run], None, allowed=Allowed(no_baseline=True)).verdict is Verdict.PASSED
 
 
@@ -251,7 +251,7 @@ def test_18_nothing_recorded_is_no_pass_and_files_are_written_on_every_status(tr
     assert (folder / "out.json").exists()
     assert (folder / "out.xml").exists()
     empty = of_models(model("Net", np.zeros(0, np.int64)))
-    assert gate([empty], settings=CheckSettings(findings={"critical": 0})).verdict is Verdict.UNUSABLE
+    assert gate([empty], settings=CheckSettings(findings={"critical": 0})).verdict is Verdict.ERROR
 
 
 def test_19_each_number_has_its_interval_and_what_it_rests_on():

@@ -53,24 +53,24 @@ def test_each_limit_is_held_against_what_was_recorded(measured, name, good, bad)
         assert verdict([recording], limits(("*", name, bad))).verdict is Verdict.FAILED
 
 
-def test_nothing_to_check_against_is_unusable(measured):
-    assert verdict([measured("sharpen_8bit")]).verdict is Verdict.UNUSABLE
+def test_nothing_to_check_against_is_an_error(measured):
+    assert verdict([measured("sharpen_8bit")]).verdict is Verdict.ERROR
 
 
-def test_an_empty_recording_is_unusable(measured):
+def test_an_empty_recording_is_an_error(measured):
     empty = replace(measured("sharpen_8bit"), models=())
-    assert verdict([empty], limits(("*", "p50", 1e9))).verdict is Verdict.UNUSABLE
+    assert verdict([empty], limits(("*", "p50", 1e9))).verdict is Verdict.ERROR
 
 
-def test_a_limit_that_applies_to_no_model_is_unusable(measured):
+def test_a_limit_that_applies_to_no_model_is_an_error(measured):
     gate = verdict([measured("sharpen_8bit")], limits(("Sharpn", "p50", 1e9), ("Sharpen*", "p50", 1e9)))
-    assert gate.verdict is Verdict.UNUSABLE
+    assert gate.verdict is Verdict.ERROR
     assert "matches 'Sharpn'" in gate.items[0].text
 
 
-def test_a_limit_that_nothing_was_measured_for_is_not_enough_data(measured):
+def test_a_limit_that_nothing_was_measured_for_is_inconclusive(measured):
     gate = verdict([measured("sharpen_8bit")], limits(("*", "cold-load", 1e12)))
-    assert gate.verdict is Verdict.NOT_ENOUGH_DATA
+    assert gate.verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_same_build_passes(measured):
@@ -89,7 +89,7 @@ def test_a_slower_build_fails(measured):
 def test_a_build_is_held_against_the_spread_of_the_baseline(measured):
     recording = measured("sharpen_float16")
     wide = baseline_of([shifted(recording, factor) for factor in (0.8, 0.9, 1.0, 1.1, 1.2)])
-    assert verdict([shifted(recording, 1.21)], baseline=wide).verdict is Verdict.NOT_ENOUGH_DATA
+    assert verdict([shifted(recording, 1.21)], baseline=wide).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_vanished_model_fails_unless_it_may_be_gone(measured):
@@ -104,18 +104,18 @@ def test_a_vanished_model_fails_unless_it_may_be_gone(measured):
     assert allowed.verdict is Verdict.PASSED
 
 
-def test_no_model_in_common_is_unusable(measured):
+def test_no_model_in_common_is_an_error(measured):
     gate = verdict([measured("style_transfer_fixed")], baseline=baseline_of([measured("sharpen_8bit")]))
-    assert gate.verdict is Verdict.UNUSABLE
+    assert gate.verdict is Verdict.ERROR
     assert "no model in common" in gate.items[0].text
 
 
-def test_another_environment_is_unusable_unless_it_is_allowed(measured):
+def test_another_environment_is_an_error_unless_it_is_allowed(measured):
     recording = measured("sharpen_8bit")
     other = shifted(replace(recording, environment=replace(recording.environment, system="iOS 19")), 1.001)
     baseline = baseline_of([recording])
     gate = verdict([other], baseline=baseline)
-    assert gate.verdict is Verdict.UNUSABLE
+    assert gate.verdict is Verdict.ERROR
     assert "iOS 19" in gate.items[0].text
     assert verdict([other], baseline=baseline, allowed=Allowed(environment_change=True)).verdict is Verdict.PASSED
 
@@ -153,7 +153,7 @@ def test_a_suppression_holds_until_it_expires(measured):
 
 def test_an_inconclusive_recording_never_passes(measured):
     gate = verdict([measured("not_instrumented")], CheckSettings(findings={"critical": 0}))
-    assert gate.verdict in (Verdict.UNUSABLE, Verdict.NOT_ENOUGH_DATA)
+    assert gate.verdict in (Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
 def test_of_many_models_one_that_seems_changed_by_chance_does_not_count(measured):
@@ -187,7 +187,7 @@ def test_a_check_that_failed_is_no_check_that_found_nothing(measured):
     recording = measured("sharpen_8bit")
     broken = replace(recording, checks=(*recording.checks[1:], replace(recording.checks[0], outcome="error")))
     gate = verdict([broken], CheckSettings(findings={"critical": 0}))
-    assert gate.verdict is Verdict.UNUSABLE
+    assert gate.verdict is Verdict.ERROR
     assert recording.checks[0].id in gate.items[0].text
 
 
@@ -245,7 +245,7 @@ def test_latencies_of_predictions_that_all_follow_a_load_are_said_to_be_that(mea
 def test_another_environment_is_said_first(measured):
     recording = measured("sharpen_8bit")
     other = replace(recording, environment=replace(recording.environment, device="Mac"), models=())
-    problem = Item(Verdict.UNUSABLE, "input", None, "x.trace: no such file")
+    problem = Item(Verdict.ERROR, "input", None, "x.trace: no such file")
     gate = verdict([other], limits(("*", "p50", 1)), baseline_of([recording]), problems=[problem])
     assert [item.subject for item in gate.items[:4]] == ["environment", "input", "input", "baseline"]
 
@@ -282,4 +282,4 @@ def test_a_recording_counts_once_without_a_baseline_too(measured):
 def test_without_a_recording_nothing_passes():
     for settings in (CheckSettings(), limits(("*", "p50", 1e9)), CheckSettings(findings={"low": 9})):
         for allowed in (Allowed(), Allowed(True, ("*",), True)):
-            assert verdict([], settings, allowed=allowed).verdict is Verdict.UNUSABLE
+            assert verdict([], settings, allowed=allowed).verdict is Verdict.ERROR

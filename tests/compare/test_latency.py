@@ -84,7 +84,7 @@ def test_the_same_values_give_the_same_digits():
 def test_a_recording_against_itself_never_changed():
     for count in (5, 20, 100, 500):
         change = compare_latency([drawn(count)], [drawn(count)])
-        assert change.answer in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA)
+        assert change.answer in (Answer.UNCHANGED, Answer.INCONCLUSIVE)
 
 
 @pytest.mark.corpus
@@ -95,12 +95,12 @@ def test_two_halves_of_a_real_recording_are_not_called_changed(corpus):
     # Real durations on the GPU: no recording of the corpus holds the latencies of many predictions.
     for part in (durations, durations[:4_000]):
         half = len(part) // 2
-        assert compare_latency([part[:half]], [part[half:]]).answer in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA)
+        assert compare_latency([part[:half]], [part[half:]]).answer in (Answer.UNCHANGED, Answer.INCONCLUSIVE)
 
 
 def test_eleven_predictions_are_too_few():
     change = compare_latency([drawn(11)], [drawn(100)])
-    assert (change.answer, change.reason) == (Answer.NOT_ENOUGH_DATA, Reason.FEW)
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.FEW)
 
 
 def test_predictions_that_depend_on_each_other_are_worth_fewer():
@@ -120,7 +120,7 @@ def test_a_side_without_predictions_gives_no_answer():
 def test_a_recording_that_steps_by_as_much_is_not_steady():
     stepping = np.concatenate([drawn(60), drawn(200, 1, scale=1.3)])
     change = compare_latency([drawn(200, 2)], [stepping])
-    assert (change.answer, change.reason) == (Answer.NOT_ENOUGH_DATA, Reason.NOT_STEADY)
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.NOT_STEADY)
 
 
 def test_latencies_around_two_values_give_no_answer():
@@ -129,7 +129,7 @@ def test_latencies_around_two_values_give_no_answer():
     mostly_fast = np.where(generator.random(200) < 0.35, slow, fast)
     mostly_slow = np.where(generator.random(200) < 0.65, slow, fast)
     change = compare_latency([mostly_fast], [mostly_slow])
-    assert (change.answer, change.reason) == (Answer.NOT_ENOUGH_DATA, Reason.MODES)
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.MODES)
 
 
 def test_half_a_microsecond_of_a_short_prediction_does_not_count():
@@ -156,7 +156,7 @@ def test_recordings_that_differ_by_more_than_the_change_hide_it():
     # Within each recording nothing varies; only the recordings tell how much of this is chance.
     before = [np.full(100, 10_000_000), np.full(100, 11_500_000), np.full(100, 9_000_000)]
     after = [np.full(100, 11_000_000), np.full(100, 12_000_000), np.full(100, 9_900_000)]
-    assert compare_latency(before, after).answer is Answer.NOT_ENOUGH_DATA
+    assert compare_latency(before, after).answer is Answer.INCONCLUSIVE
 
 
 def test_one_recording_is_held_against_the_spread_of_several():
@@ -164,7 +164,7 @@ def test_one_recording_is_held_against_the_spread_of_several():
     before = [np.full(50, round(10_000_000 * 1.01**step)) for step in (-2, -1, 0, 1, 2)]
     inside = compare_latency(before, [np.full(50, 10_400_000)], floor=Floor(0.01, 0))
     outside = compare_latency(before, [np.full(50, 10_600_000)], floor=Floor(0.01, 0))
-    assert (inside.answer, outside.answer) == (Answer.NOT_ENOUGH_DATA, Answer.REGRESSED)
+    assert (inside.answer, outside.answer) == (Answer.INCONCLUSIVE, Answer.REGRESSED)
 
 
 def test_a_95th_percentile_needs_three_hundred_predictions():
@@ -189,7 +189,7 @@ def test_a_95th_percentile_of_several_recordings_is_held_against_their_spread():
     assert compare_latency(before, after).answer is Answer.UNCHANGED
     # Recordings of one build whose tails differ as much hide it.
     mixed = [slow_tail(0, 1.3), slow_tail(1, 2.2), slow_tail(2, 1.6)]
-    assert compare_p95(mixed, after).answer is Answer.NOT_ENOUGH_DATA
+    assert compare_p95(mixed, after).answer is Answer.INCONCLUSIVE
 
 
 def test_a_95th_percentile_of_predictions_that_depend_on_each_other_gives_no_answer():

@@ -1,4 +1,4 @@
-"""Why there is not enough data to tell, and what would be."""
+"""Why a comparison is inconclusive, and what would help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Rea
 
 def undecided(reason: Reason | None, **settings: Any) -> LatencyChange:
     fields: dict[str, Any] = dict.fromkeys(("before_ns", "after_ns", "ratio", "low", "high", "wanted", "floor"))
-    fields |= {"answer": Answer.NOT_ENOUGH_DATA, "reason": reason, "counts": (90, 80), "effective": (90.0, 80.0)}
+    fields |= {"answer": Answer.INCONCLUSIVE, "reason": reason, "counts": (90, 80), "effective": (90.0, 80.0)}
     return LatencyChange(**fields | settings)
 
 

@@ -348,7 +348,7 @@ def test_a_plug_in_whose_texts_are_no_texts_fails_alone(install, recording, tmp_
     assert main(["analyze", str(recording), *reports]) == 2
     captured = capsys.readouterr()
     assert "internal error" not in captured.err
-    assert "a check failed" in captured.err
+    assert "a check ended with an error" in captured.err
     assert main(["detectors", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)
 

@@ -62,9 +62,9 @@ def test_every_figure_is_there_with_its_answer(measured):
     ]
     found = {row[0]: row[1:] for row in rows}
     assert found["median"] == ["improved", "12.44 ms", "8.68 ms", "0.70", "−31% to −29%"]
-    assert found["p95"][0] == "not enough data (139 and 139 predictions, 300 needed)"
+    assert found["p95"][0] == "inconclusive (139 and 139 predictions, 300 needed)"
     assert found["data, mean"][0] == "improved"
-    assert found["cached load"][0] == "not enough data (1 and 1 loads)"
+    assert found["cached load"][0] == "inconclusive (1 and 1 loads)"
     assert found["copies per prediction"] == ["improved", "5", "2", "0.40", "exact"]
     assert found["Neural Engine, share of compute"] == ["unchanged", "100%", "100%", "1.00", "exact"]
     assert "cold load" not in found

@@ -28,7 +28,7 @@ def test_reasons_that_differ_in_the_numbers_of_each_model_are_taken_together(bli
     checks = [blind("jitter", f"m{n}", f"Only {n} predictions.", "Record more.") for n in (1, 2, 3)]
     assert len(skip_reasons(checks)) == 3
     (obstacle,) = skip_reasons(checks, together=True)
-    assert obstacle.checks == tuple(checks)
+    assert obstacle.results == tuple(checks)
     assert obstacle.sentences == "Only 1 predictions. (2 similar reasons.) Record more."
 
 

@@ -71,7 +71,7 @@ def test_a_clean_recording_says_how_many_checks_passed() -> None:
 
 def test_a_clean_verdict_admits_what_was_not_evaluated() -> None:
     words = verdict(check("passed"), check("not_evaluated", name="blind"), check("error", name="broken"))
-    assert words == "No findings. 1 check passed, 1 not evaluated, 1 failed."
+    assert words == "No findings. 1 check passed, 1 not evaluated, 1 error."
 
 
 def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> None:
@@ -99,7 +99,7 @@ def test_nothing_to_look_at_is_not_called_clean() -> None:
 
 def test_failed_checks_alone_judge_nothing() -> None:
     words = verdict(check("error", "KeyError: 'x'"), check("not_evaluated", "Too few."))
-    assert words == "Inconclusive: 1 check failed: KeyError: 'x'."
+    assert words == "Inconclusive: error in 1 check: KeyError: 'x'."
 
 
 def test_counts_add_up(full: Report) -> None:

@@ -17,7 +17,7 @@ GATE = Gate(
             Verdict.FAILED, "findings", "Net", "cold-load:Net is new since the baseline", "cold-load:Net", ("baseline",)
         ),
         Item(
-            Verdict.NOT_ENOUGH_DATA,
+            Verdict.INCONCLUSIVE,
             "cold-load",
             "Net",
             "no cold load was recorded",

@@ -312,4 +312,5 @@ def spread(values: FloatArray | IntArray) -> float:
 
 def _clipped(values: FloatArray | IntArray) -> FloatArray:
     """Values with the outermost twentieth on each side drawn in."""
-    return np.clip(values, *sample_quantiles(values, 0.05, 0.95))
+    low, high = sample_quantiles(values, 0.05, 0.95)
+    return np.clip(np.asarray(values, np.float64), low, high)

@@ -67,7 +67,7 @@ def run(arguments: Namespace) -> ExitStatus:
         gate = _gate(arguments, config)
     except Exception as error:
         # What is wrong with tracekit itself is no reason to leave a job without its files.
-        outputs.write(_unusable("tracekit", f"internal error ({words_of(error).splitlines()[0]})"))
+        outputs.write(_stopped("tracekit", f"internal error ({words_of(error).splitlines()[0]})"))
         raise
     outputs.write(gate)
     return STATUS[gate.verdict]
@@ -82,7 +82,7 @@ def _gate(arguments: Namespace, path: Path | None) -> Gate:
     try:
         config = load_config(path, all_detectors())
     except TracekitError as error:
-        return _unusable("settings", str(error))
+        return _stopped("settings", str(error))
     recordings, problems = _readable_and_others(arguments, path)
     baseline, missing = None, False
     try:
@@ -101,7 +101,7 @@ def _gate(arguments: Namespace, path: Path | None) -> Gate:
             problems=problems,
         )
     except TracekitError as error:
-        return _unusable("input", str(error))
+        return _stopped("input", str(error))
 
 
 def _readable_and_others(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[Item]]:
@@ -126,10 +126,10 @@ def _problem(subject: str, text: str) -> Item:
 
     words = plain(text)
     setting = ("baseline",) if subject == "baseline" else ()
-    return Item(Verdict.UNUSABLE, subject, None, words, words, setting)
+    return Item(Verdict.ERROR, subject, None, words, words, setting)
 
 
-def _unusable(subject: str, text: str) -> Gate:
+def _stopped(subject: str, text: str) -> Gate:
     from tracekit.compare.gate import gate_of
 
     return gate_of([_problem(subject, text)])

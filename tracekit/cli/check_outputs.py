@@ -25,8 +25,8 @@ SUMMARY_BYTES = 900_000
 STATUS = {
     "passed": ExitStatus.DONE,
     "failed": ExitStatus.GATE_FAILED,
-    "unusable": ExitStatus.UNUSABLE,
-    "not enough data": ExitStatus.INCONCLUSIVE,
+    "error": ExitStatus.UNUSABLE,
+    "inconclusive": ExitStatus.INCONCLUSIVE,
 }
 
 
@@ -91,10 +91,9 @@ def _write_for_runner(gate: Gate) -> list[TracekitError]:
     from tracekit.documents.gate import gate_document
     from tracekit.render.markdown import markdown_of
 
-    verdict = str(gate.verdict).replace(" ", "-")
     texts = {
         "GITHUB_STEP_SUMMARY": markdown_of(gate_document(gate), SUMMARY_BYTES),
-        "GITHUB_OUTPUT": f"verdict={verdict}\nexit-code={int(STATUS[gate.verdict])}\n",
+        "GITHUB_OUTPUT": f"verdict={gate.verdict}\nexit-code={int(STATUS[gate.verdict])}\n",
     }
     return [error for variable, text in texts.items() if (error := _append(variable, text)) is not None]
 

@@ -124,7 +124,7 @@ COMMAND = Command(
     summary="show what changed between recordings",
     description=(
         "Compare recordings before and after a change: findings that are fixed, new or still there, and for each model "
-        "whether it improved, regressed, is unchanged, or there is not enough data to tell."
+        "whether it improved, regressed or is unchanged, or the answer is inconclusive."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -95,8 +95,8 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
 
     if report.summary.errors:
         narrate(
-            f"tracekit: incomplete: a check failed ({report.summary.errors} of {len(report.results)} answers); "
-            "see NOT EVALUATED in the report"
+            "tracekit: incomplete: a check ended with an error "
+            f"({report.summary.errors} of {len(report.results)} answers); see NOT EVALUATED in the report"
         )
         return ExitStatus.UNUSABLE
     if tell_unreadable(report.recording.source, report.tables):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tracekit.compare.models import ModelComparison
     from tracekit.compare.settings import CheckSettings, Floors
 
-_VERDICTS = {Answer.REGRESSED: Verdict.FAILED, Answer.NOT_ENOUGH_DATA: Verdict.NOT_ENOUGH_DATA}
+_VERDICTS = {Answer.REGRESSED: Verdict.FAILED, Answer.INCONCLUSIVE: Verdict.INCONCLUSIVE}
 _REASONS = {
     Reason.FEW: "too few predictions",
     Reason.WIDE: "the interval is too wide",
@@ -88,7 +88,7 @@ def _strength(model: ModelComparison) -> float:
 
 
 def _without_answer(model: ModelComparison) -> ModelComparison:
-    return replace(model, latency=replace(model.latency, answer=Answer.NOT_ENOUGH_DATA, reason=Reason.WIDE))
+    return replace(model, latency=replace(model.latency, answer=Answer.INCONCLUSIVE, reason=Reason.WIDE))
 
 
 def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: str | None = None) -> Item:
@@ -97,7 +97,7 @@ def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: s
 
 def environment_items(comparison: Comparison, *, allowed: bool) -> list[Item]:
     """An item for each difference of the environment."""
-    verdict, words = (Verdict.NOT_COUNTED, "; allowed") if allowed else (Verdict.UNUSABLE, "")
+    verdict, words = (Verdict.NOT_COUNTED, "; allowed") if allowed else (Verdict.ERROR, "")
     return [
         _item(
             verdict,
@@ -115,7 +115,7 @@ def model_items(comparison: Comparison, floors: Floors, allow_missing: Sequence[
     items = []
     if not any(model.presence is Presence.BOTH for model in comparison.models):
         text = "the baseline and the recording have no model in common; rename it with --rename, or save a new baseline"
-        items.append(_item(Verdict.UNUSABLE, "baseline", None, text))
+        items.append(_item(Verdict.ERROR, "baseline", None, text))
     items += [_model(model, floors, allow_missing) for model in comparison.models]
     return items + [_slower_tail(model) for model in comparison.models if model.p95.answer is Answer.REGRESSED]
 
@@ -129,7 +129,7 @@ def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str])
         return _item(Verdict.NOT_COUNTED if allowed else Verdict.FAILED, "baseline", model.name, text)
     change = model.latency
     if change.before_ns is None or change.after_ns is None:
-        return _item(Verdict.NOT_ENOUGH_DATA, "baseline", model.name, "no latency to compare")
+        return _item(Verdict.INCONCLUSIVE, "baseline", model.name, "no latency to compare")
     text = f"{_answer(change)}: {_values(change)}, {_basis(change)}"
     smallest = smallest_visible(model, floors)
     if smallest is not None:

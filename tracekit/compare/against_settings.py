@@ -30,7 +30,7 @@ def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> list
         matching = [entry for entry in models if matches(entry.model, limit.pattern)]
         if not matching:
             text = f"the limit applies to no model: none matches '{limit.pattern}'"
-            items.append(Item(Verdict.UNUSABLE, limit.name, None, text, None, limit.setting))
+            items.append(Item(Verdict.ERROR, limit.name, None, text, None, limit.setting))
         items += [_limit(limit, entry.model, entry.figures.get(limit.name)) for entry in matching]
     return items
 
@@ -40,7 +40,7 @@ def _limit(limit: Limit, model: str, measured: Figure | None) -> Item:
     bound = f"allowed: at {'least' if is_minimum else 'most'} {said(limit.name, limit.value)}"
     if measured is None:
         text = f"{missing(limit.name)}; {bound}"
-        return Item(Verdict.NOT_ENOUGH_DATA, limit.name, model, text, None, limit.setting, None, limit.value)
+        return Item(Verdict.INCONCLUSIVE, limit.name, model, text, None, limit.setting, None, limit.value)
     value = measured.value
     is_met = value >= limit.value if is_minimum else value <= limit.value
     return Item(
@@ -78,10 +78,10 @@ def finding_items(recordings: Sequence[Measurements], settings: CheckSettings, t
     failed = list(dict.fromkeys(result.id for result in results if result.outcome == "error"))
     if failed:
         text = f"{format_count(len(failed), 'check')} failed, so what they would find is unknown: {', '.join(failed)}"
-        items.append(Item(Verdict.UNUSABLE, "findings", None, text, "failed checks", ("findings",)))
+        items.append(Item(Verdict.ERROR, "findings", None, text, "failed checks", ("findings",)))
     if not any(result.outcome in ("finding", "passed") for result in results):
         items.append(
-            Item(Verdict.NOT_ENOUGH_DATA, "findings", None, "no check could be evaluated", "evaluated", ("findings",))
+            Item(Verdict.INCONCLUSIVE, "findings", None, "no check could be evaluated", "evaluated", ("findings",))
         )
     return items
 

@@ -192,7 +192,7 @@ def _notes(
         )
     if any(model.latency.reason is Reason.NOT_STEADY for model in models):
         notes.append("A recording that is not steady changes by itself as much as the two differ; record again.")
-    if sum(model.latency.answer is not Answer.NOT_ENOUGH_DATA for model in models) > 1:
+    if sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1:
         notes.append(EACH_BY_ITSELF)
     return tuple(notes)
 

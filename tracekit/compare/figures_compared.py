@@ -53,7 +53,7 @@ def compared_figures(model: ModelComparison) -> Iterator[tuple[Shown, ...]]:
 
 def _latency(quantity: str, change: LatencyChange, noun: str) -> tuple[Shown, ...]:
     answer = str(change.answer)
-    if change.answer is Answer.NOT_ENOUGH_DATA:
+    if change.answer is Answer.INCONCLUSIVE:
         counted = noun if change.effective is not None or change.low is None else "recordings"
         needed = f", {MIN_P95} needed" if change.wanted == MIN_P95 else ""
         answer += f" ({change.counts[0]:,} and {change.counts[1]:,} {counted}{needed})"
@@ -77,7 +77,7 @@ def _exact(
     if pair.before is None and pair.after is None:
         return
     if pair.before is None or pair.after is None:
-        answer = f"{Answer.NOT_ENOUGH_DATA} (not recorded on one side)"
+        answer = f"{Answer.INCONCLUSIVE} (not recorded on one side)"
     elif form(pair.before) == form(pair.after):
         answer = str(Answer.UNCHANGED)
     elif less_is_better:

@@ -84,13 +84,13 @@ def _outcomes(side: Iterable[Measurements], renamed: Mapping[str, str]) -> Outco
 
 
 def _outcome(side: Outcomes, check: str, model: str | None) -> str:
-    """`finding`, `passed`, or `unknown`. An answer for the recording as a whole stands for each of its models."""
+    """`finding`, `passed`, or `not_evaluated`. An answer for the recording as a whole stands for each of its models."""
     results = side.get((check, model)) or side.get((check, None), [])
     outcomes = {result.outcome for result in results}
     if "finding" in outcomes:
         return "finding"
     # Not applicable says that it cannot occur, which is as good as passed.
-    return "passed" if outcomes & {"passed", "not_applicable"} else "unknown"
+    return "passed" if outcomes & {"passed", "not_applicable"} else "not_evaluated"
 
 
 def _has_model(side: Outcomes, model: str | None) -> bool:
@@ -103,7 +103,7 @@ def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[Fi
     side, words = (0, "before") if after == "finding" else (1, "after")
     if not has_model[side]:
         return FindingStatus.NOT_COMPARABLE, f"no such model {words}"
-    if (before, after)[side] == "unknown":
+    if (before, after)[side] == "not_evaluated":
         return FindingStatus.NOT_COMPARABLE, f"not evaluated {words}"
     return (FindingStatus.NEW, "") if side == 0 else (FindingStatus.FIXED, "")
 

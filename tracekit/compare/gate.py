@@ -79,7 +79,7 @@ def check(
     models = figures_of(recordings)
     items = list(problems)
     if not recordings and not problems:
-        items.append(Item(Verdict.UNUSABLE, "input", None, "no recording, so nothing was checked"))
+        items.append(Item(Verdict.ERROR, "input", None, "no recording, so nothing was checked"))
     comparison = None
     if baseline is not None and recordings:
         comparison = compare_with_baseline(baseline, recordings, renames or {}, floors)
@@ -88,7 +88,7 @@ def check(
     items += _inputs(recordings, allowed)
     if not items and not settings.limits and not settings.findings and baseline is None:
         text = "nothing to check against: set [check.limits] or [check.findings], or give --baseline"
-        items.append(Item(Verdict.UNUSABLE, "settings", None, text))
+        items.append(Item(Verdict.ERROR, "settings", None, text))
     if recordings:
         items += limit_items(models, settings)
         items += finding_items(recordings, settings, today)
@@ -104,7 +104,7 @@ def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models:
     """The verdict on items: that of the worst. Without any, nothing was checked."""
     order = list(Verdict)
     ordered = tuple(sorted(items, key=lambda item: order.index(item.verdict)))
-    verdict = ordered[0].verdict if ordered else Verdict.UNUSABLE
+    verdict = ordered[0].verdict if ordered else Verdict.ERROR
     return Gate(Verdict.PASSED if verdict is Verdict.NOT_COUNTED else verdict, ordered, comparison, models)
 
 
@@ -113,7 +113,7 @@ def _inputs(recordings: Sequence[Measurements], allowed: Allowed) -> list[Item]:
     for recording in recordings:
         if not any(model.predictions for model in recording.models):
             text = f"{recording.source} holds no prediction"
-            items.append(Item(Verdict.UNUSABLE, "input", None, text, recording.source))
+            items.append(Item(Verdict.ERROR, "input", None, text, recording.source))
     if allowed.no_baseline:
         text = "there is no baseline yet, so nothing was compared; save one with 'tracekit baseline save'"
         items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))

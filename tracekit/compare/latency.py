@@ -41,11 +41,11 @@ class Answer(StrEnum):
     IMPROVED = "improved"
     UNCHANGED = "unchanged"
     """The whole interval lies within the floor: earned, not assumed."""
-    NOT_ENOUGH_DATA = "not enough data"
+    INCONCLUSIVE = "inconclusive"
 
 
 class Reason(StrEnum):
-    """Why there is not enough data."""
+    """Why an answer is inconclusive."""
 
     MISSING = "missing"
     """One side has no warm prediction of the model."""
@@ -81,7 +81,7 @@ class LatencyChange:
 
     answer: Answer
     reason: Reason | None
-    """None unless the answer is "not enough data"."""
+    """None unless the answer is "inconclusive"."""
     before_ns: float | None
     """Median; of several recordings the geometric mean of their medians."""
     after_ns: float | None
@@ -140,7 +140,7 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
         counts = tuple(max(map(len, side), default=0) for side in (before, after))
         why = Reason.FEW if all(counts) else Reason.MISSING
         return LatencyChange(
-            Answer.NOT_ENOUGH_DATA, why, None, None, None, None, None, (counts[0], counts[1]), None, MIN_P95, None
+            Answer.INCONCLUSIVE, why, None, None, None, None, None, (counts[0], counts[1]), None, MIN_P95, None
         )
     if max(map(len, sides)) > 1:
         return _of_recordings(sides, 0.95, floor, 0.95)
@@ -153,7 +153,7 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
     counts = len(logs[0]), len(logs[1])
     effective = effective_size(logs[0]), effective_size(logs[1])
     if min(effective) < MIN_EFFECTIVE:
-        answer, reason = Answer.NOT_ENOUGH_DATA, Reason.FEW
+        answer, reason = Answer.INCONCLUSIVE, Reason.FEW
     return _change(answer, reason, values, (change, width, limit), counts, effective)
 
 
@@ -175,16 +175,16 @@ def _of_two(before: IntArray, after: IntArray, floor: Floor, confidence: float) 
     effective = effective_size(logs[0]), effective_size(logs[1])
     medians = [float(np.median(values)) for values in (before, after)]
     if min(counts) < 4:
-        return _change(Answer.NOT_ENOUGH_DATA, Reason.FEW, medians, None, counts, effective, MIN_PREDICTIONS)
+        return _change(Answer.INCONCLUSIVE, Reason.FEW, medians, None, counts, effective, MIN_PREDICTIONS)
     change, width = _interval(_estimate(logs[0], 0.5), _estimate(logs[1], 0.5), confidence)
     limit = floor.log(*medians)
     answer, reason = _judge(change, width, limit)
     if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
-        answer, reason = Answer.NOT_ENOUGH_DATA, Reason.FEW
+        answer, reason = Answer.INCONCLUSIVE, Reason.FEW
     elif answer in (Answer.REGRESSED, Answer.IMPROVED):
         doubt = _doubt(before, after, change)
         if doubt is not None:
-            answer, reason = Answer.NOT_ENOUGH_DATA, doubt
+            answer, reason = Answer.INCONCLUSIVE, doubt
     wanted = _predictions_needed(counts, effective, width, limit) if reason in (Reason.FEW, Reason.WIDE) else None
     return _change(answer, reason, medians, (change, width, limit), counts, effective, wanted)
 
@@ -206,7 +206,7 @@ def _judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | 
         return (Answer.REGRESSED if change > 0 else Answer.IMPROVED), None
     if abs(change) + width < floor:
         return Answer.UNCHANGED, None
-    return Answer.NOT_ENOUGH_DATA, Reason.SMALL if abs(change) > width else Reason.WIDE
+    return Answer.INCONCLUSIVE, Reason.SMALL if abs(change) > width else Reason.WIDE
 
 
 def _doubt(before: IntArray, after: IntArray, change: float) -> Reason | None:
@@ -236,7 +236,8 @@ def _logs(values: IntArray) -> FloatArray:
 def _estimate(logs: FloatArray, quantile: float) -> _Estimate:
     block = block_length(logs)
     error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
-    return _Estimate(*sample_quantiles(logs, quantile), error, max(len(logs) / block - 1, 1.0))
+    (center,) = sample_quantiles(logs, quantile)
+    return _Estimate(center, error, max(len(logs) / block - 1, 1.0))
 
 
 def _interval(before: _Estimate, after: _Estimate, confidence: float) -> tuple[float, float]:
@@ -269,7 +270,7 @@ def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reas
     counts = (sum(map(len, before)), sum(map(len, after)))
     ratio = medians[1] / medians[0] if medians[0] and medians[1] is not None else None
     return LatencyChange(
-        Answer.NOT_ENOUGH_DATA, reason, medians[0], medians[1], ratio, None, None, counts, None, None, None
+        Answer.INCONCLUSIVE, reason, medians[0], medians[1], ratio, None, None, counts, None, None, None
     )
 
 

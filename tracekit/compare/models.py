@@ -182,7 +182,7 @@ def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns:
         difference, width = float(means[1][0] - means[0][0]), _width(sides, before[0].degrees, after[0].degrees)
     else:
         difference, width = welch(means[0], means[1], 0.95)
-    answer = Answer.NOT_ENOUGH_DATA
+    answer = Answer.INCONCLUSIVE
     if abs(difference) > width and abs(difference) >= limit_ns:
         answer = Answer.REGRESSED if difference > 0 else Answer.IMPROVED
     elif abs(difference) + width < limit_ns:

@@ -9,10 +9,11 @@ from enum import StrEnum
 class Verdict(StrEnum):
     """What a check of a build says, and each of its items. In the order in which they decide."""
 
-    UNUSABLE = "unusable"
+    ERROR = "error"
     """It cannot be said whether the build is good: something that must be there is not."""
     FAILED = "failed"
-    NOT_ENOUGH_DATA = "not enough data"
+    INCONCLUSIVE = "inconclusive"
+    """There was too little to measure."""
     NOT_COUNTED = "not counted"
     """Of an item alone: seen, said, and allowed by a setting or an option, or unknown to the baseline."""
     PASSED = "passed"

@@ -53,7 +53,7 @@ def interval(change: LatencyChange) -> str:
 
 
 def reason(change: LatencyChange) -> str:
-    """Why there is not enough data, and what would be; empty where there is."""
+    """Why an answer is inconclusive, and what would help; empty where it is not."""
     if change.reason is None:
         return ""
     more = f"; record at least {format_count(change.wanted, 'prediction')} a side" if change.wanted else ""
@@ -246,10 +246,10 @@ def summary(comparison: Comparison) -> str:
         names = [name for one in compared if (name := _model_with_answer(one, wanted))]
         if names:
             words.append(f"{wanted}: {listed(names[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
-    for wanted in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA):
+    for wanted in (Answer.UNCHANGED, Answer.INCONCLUSIVE):
         count = sum(model.latency.answer is wanted and model.p95.answer not in CHANGED for model in compared)
         if count:
-            words.append(f"{format_count(count, 'model')} {wanted}" if wanted is Answer.UNCHANGED else _too_few(count))
+            words.append(f"{format_count(count, 'model')} {wanted}")
     loads = _total([model.loads for model in compared])
     if _differs(loads):
         words.append(f"loads {pair_words(loads, number)}")
@@ -265,10 +265,6 @@ def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
     if model.latency.answer is wanted:
         return f"{model.name} {percent_change(model.latency.ratio)}"
     return f"{model.name} p95 {percent_change(model.p95.ratio)}" if model.p95.answer is wanted else ""
-
-
-def _too_few(count: int) -> str:
-    return f"not enough data for {format_count(count, 'model')}"
 
 
 def unmatched(models: Iterable[ModelComparison]) -> list[str]:

@@ -37,7 +37,7 @@ TONES: dict[str, Role] = {
     Answer.REGRESSED: Role.BAD,
     Answer.IMPROVED: Role.GOOD,
     Answer.UNCHANGED: Role.GOOD,
-    Answer.NOT_ENOUGH_DATA: Role.OPEN,
+    Answer.INCONCLUSIVE: Role.OPEN,
     FindingStatus.NEW: Role.BAD,
     FindingStatus.STILL_THERE: Role.OPEN,
     FindingStatus.FIXED: Role.GOOD,

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from tracekit.compare.verdict import Item
 
 TONES = {
-    Verdict.UNUSABLE: Role.BAD,
+    Verdict.ERROR: Role.BAD,
     Verdict.FAILED: Role.BAD,
-    Verdict.NOT_ENOUGH_DATA: Role.OPEN,
+    Verdict.INCONCLUSIVE: Role.OPEN,
     Verdict.NOT_COUNTED: Role.DIM,
     Verdict.PASSED: Role.GOOD,
 }

@@ -147,7 +147,7 @@ def _remarks(model: ModelInfo) -> Iterator[str]:
 
 
 def _not_evaluated(checks: Sequence[Result]) -> Section | None:
-    """What helps, and which checks it would help; then what failed."""
+    """What helps, and which checks it would help; then errors."""
     remedies: dict[str, list[str]] = {}
     for check in with_outcome(checks, "not_evaluated"):
         remedies.setdefault(check.record, []).append(check.id)
@@ -155,7 +155,7 @@ def _not_evaluated(checks: Sequence[Result]) -> Section | None:
         (Span(", ".join(ids), Role.STRONG), f": {lowered(record.rstrip('.'))}") for record, ids in remedies.items()
     ]
     failed = with_outcome(checks, "error")
-    lines += [(Span(f"{check.id} failed", Role.BAD), f": {check.summary}") for check in failed]
+    lines += [(Span(f"{check.id}, error", Role.BAD), f": {check.summary}") for check in failed]
     return section("Not evaluated", items(lines))
 
 

@@ -12,7 +12,7 @@ from tracekit.recording.table import TableState
 from tracekit.report.aliases import without_functions
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import incomplete_tables, lowered
-from tracekit.report.groups import findings
+from tracekit.report.groups import explains, findings
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
 from tracekit.report.report import (
@@ -59,7 +59,8 @@ def build_report(
     notes: Sequence[str] = (),
     model_checks: ModelChecks | None = None,
 ) -> Report:
-    """The report of one run, with results in the order of `results_from`. `shown` is what of the trace counts (None:
+    """The report of one run, with results in the order of `results_from`, behind what explains why no check could be
+    evaluated. `shown` is what of the trace counts (None:
     all), and the results are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
     people; without `functions`, names of the app's functions and source files are left out; `config` is the name of the
     settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each;
@@ -71,6 +72,8 @@ def build_report(
     all_notes = notes if shown is None else (*shown.notes, *notes)
     code, models = code_info(trace, shown), summarize_models(trace, shown)
     all_notes = (*all_notes, *of_models(trace, (model.name for model in models)))
+    summary = summarize(results)
+    results = sorted(results, key=lambda result: not explains(result, summary))
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
@@ -82,7 +85,7 @@ def build_report(
         findings=tuple(map(finding_info, findings(results))),
         results=tuple(results),
         code=code,
-        summary=summarize(results),
+        summary=summary,
         model_files=_model_files(trace, {model.name for model in models}, model_checks),
         performance_reports=_performance_reports(trace, models),
     )
@@ -172,7 +175,7 @@ def finding_info(group: Group) -> FindingInfo:
         id=group.first.id,
         title=group.first.title,
         severity=group.severity,
-        models=tuple(check.model for check in group.checks if check.model is not None),
+        models=tuple(check.model for check in group.results if check.model is not None),
         savings_ns=group.savings_ns,
         extra_savings_ns=group.extra_savings_ns,
     )

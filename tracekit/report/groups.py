@@ -6,31 +6,46 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.patterns import Pattern
 from tracekit.report.totals import SEVERITIES
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.report.report import Result
+    from tracekit.report.report import Report, Result, Summary
+
+INCONCLUSIVE = "inconclusive"
+"""Word for a recording of which no check could be evaluated, and for what is wrong with it."""
+
+
+def explains(result: Result, summary: Summary) -> bool:
+    """Whether a finding about the recording is why no check could be evaluated. It is said first, without a
+    severity."""
+    return not summary.evaluated and result.outcome == "finding" and result.pattern == Pattern.RECORDING
+
+
+def rank(result: Result, report: Report) -> str:
+    """Severity of a finding, or `INCONCLUSIVE` for one that explains why no check could be evaluated."""
+    return INCONCLUSIVE if explains(result, report.summary) else result.severity or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Findings of one detector, in report order; never empty."""
 
-    checks: tuple[Result, ...]
+    results: tuple[Result, ...]
 
     @property
     def first(self) -> Result:
         """The worst one; title, reason and references are the same in all."""
-        return self.checks[0]
+        return self.results[0]
 
     @property
     def fix(self) -> str:
         """Markdown: the fix, or that of each model where they differ."""
         models: dict[str, list[str]] = {}
-        for check in self.checks:
+        for check in self.results:
             models.setdefault(check.fix, []).append("`" + (check.model or "").replace("`", "'") + "`")
         if len(models) == 1:
             return self.first.fix
@@ -39,7 +54,7 @@ class Group:
     @property
     def severities(self) -> tuple[str, ...]:
         """Severities that occur, worst first."""
-        return tuple(severity for severity in SEVERITIES if any(check.severity == severity for check in self.checks))
+        return tuple(severity for severity in SEVERITIES if any(check.severity == severity for check in self.results))
 
     @property
     def severity(self) -> str:
@@ -49,18 +64,18 @@ class Group:
     @property
     def savings_ns(self) -> int | None:
         """Time that their fixes save together at most, no ns counted twice; None where none has a cost."""
-        return _sum(check.own_savings_ns for check in self.checks)
+        return _sum(check.own_savings_ns for check in self.results)
 
     @property
     def extra_savings_ns(self) -> int | None:
         """The same beyond the findings above."""
-        return _sum(check.extra_savings_ns for check in self.checks)
+        return _sum(check.extra_savings_ns for check in self.results)
 
     @property
     def spent_ns(self) -> float | None:
         """The time of the models of which the savings are a part; None where it is another time, and where some of it
         is saved for several models at once."""
-        costs = [check.cost for check in self.checks if check.cost]
+        costs = [check.cost for check in self.results if check.cost]
         if any(cost.of for cost in costs) or self.savings_ns != sum(cost.ns for cost in costs):
             return None
         return sum(cost.ns / cost.share for cost in costs if cost.share) or None
@@ -73,12 +88,12 @@ def _sum(parts: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class SkipReason:
-    """One reason for which checks could not look."""
+    """One reason for which checks were not evaluated."""
 
     reason: str
     """Of the first check, where the reasons of several were taken together."""
     record: str
-    checks: tuple[Result, ...]
+    results: tuple[Result, ...]
     alike: int = 0
     """How many other reasons were taken together with this one."""
 
@@ -99,10 +114,10 @@ def findings(checks: Iterable[Result]) -> tuple[Group, ...]:
 
 
 def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[SkipReason, ...]:
-    """What could not be judged, by reason, in the order of the report.
+    """What was not evaluated, by reason, in the order of the report.
 
-    `together` takes as one the reasons for which the same detectors could not look and which ask for the same: they
-    differ in the numbers of each model.
+    `together` takes as one the reasons of the same checks that ask for the same: they differ in the numbers of each
+    model.
     """
     groups: dict[tuple[str, str], list[Result]] = {}
     for check in checks:
@@ -115,13 +130,13 @@ def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[S
 def _distinct_reasons(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
     alike: dict[tuple[frozenset[str], str], list[SkipReason]] = {}
     for entry in reasons:
-        who = frozenset(check.id for check in entry.checks)
+        who = frozenset(check.id for check in entry.results)
         alike.setdefault((who, entry.record), []).append(entry)
     return tuple(
         SkipReason(
             group[0].reason,
             group[0].record,
-            tuple(check for entry in group for check in entry.checks),
+            tuple(check for entry in group for check in entry.results),
             len(group) - 1,
         )
         for group in alike.values()
@@ -129,7 +144,7 @@ def _distinct_reasons(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
 
 
 def would_help(checks: Iterable[Result]) -> tuple[str, ...]:
-    """The two things to record that let most detectors look, the more helpful first."""
+    """The two things to record that let most checks be evaluated, the more helpful first."""
     helped: dict[str, set[str]] = {}
     for check in checks:
         if check.outcome == "not_evaluated" and 0 < len(check.record) <= _SHORT:

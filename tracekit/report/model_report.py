@@ -182,7 +182,7 @@ def model_report(
             passed=totals.passed,
             not_evaluated=totals.not_evaluated,
             not_applicable=totals.not_applicable,
-            errors=totals.failed,
+            errors=totals.errors,
         ),
         redacted=redact,
     )

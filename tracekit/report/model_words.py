@@ -174,5 +174,5 @@ def summary(report: ModelReport) -> str:
     rest = [f"{format_count(counts.passed, 'check')} passed"]
     rest += [f"{counts.not_evaluated} not evaluated"] if counts.not_evaluated else []
     rest += [f"{counts.not_applicable} not applicable"] if counts.not_applicable else []
-    rest += [f"{counts.errors} failed"] if counts.errors else []
+    rest += [format_count(counts.errors, "error")] if counts.errors else []
     return " · ".join(filter(None, (*parts, ", ".join(rest))))

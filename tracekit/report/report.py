@@ -1,7 +1,7 @@
 """The report: one object that every renderer, the terminal UI and the gate read.
 
 It mirrors the published JSON key for key (`report/schema/report-3.json`). Names are kept once published; a change
-raises `SCHEMA_VERSION`. All times are ns; None means "not recorded" or "not enough data", never zero.
+raises `SCHEMA_VERSION`. All times are ns; None means "not recorded" or "too few values", never zero.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class Summary:
     not_evaluated: int
     """Checks that were evaluated for no model."""
     errors: int
-    """Checks that failed for at least one model."""
+    """Checks that ended with an error for at least one model."""
     evaluated: bool
     """Whether at least one check of the app has a verdict (finding or passed). Checks of the recording itself count
     only where no others were run."""

@@ -28,7 +28,8 @@ class Totals:
     passed: int
     not_evaluated: int
     """Checks that were evaluated for no model."""
-    failed: int
+    errors: int
+    """Checks that ended with an error for at least one model."""
     not_applicable: int
 
     @property
@@ -65,7 +66,7 @@ def count_checks(checks: Iterable[Result]) -> Totals:
         models=len(models - {None}),
         passed=kinds.count("passed"),
         not_evaluated=kinds.count("not_evaluated"),
-        failed=kinds.count("error"),
+        errors=kinds.count("error"),
         not_applicable=kinds.count("not_applicable"),
     )
 

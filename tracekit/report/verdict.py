@@ -35,7 +35,7 @@ def summarize(checks: Sequence[Result]) -> Summary:
         passed=totals.passed,
         not_applicable=totals.not_applicable,
         not_evaluated=totals.not_evaluated,
-        errors=totals.failed,
+        errors=totals.errors,
         evaluated=evaluated,
         savings_ns=sum(extra) if extra else None,
         verdict=_verdict(checks) if evaluated else f"Inconclusive: {_skip_reason(judging)}",
@@ -55,12 +55,10 @@ def _verdict(checks: Sequence[Result]) -> str:
         (0 if totals.findings else totals.passed, "passed"),
         (totals.not_evaluated, "not evaluated"),
         (len(evaluated & skipped), "not evaluated for every model"),
-        (totals.failed, "failed"),
     ]
-    words = [(count, what) for count, what in counts if count]
-    rest = ", ".join(
-        f"{format_count(count, 'check') if not index else count} {what}" for index, (count, what) in enumerate(words)
-    )
+    known = [(count, what) for count, what in counts if count]
+    words = [f"{count if index else format_count(count, 'check')} {what}" for index, (count, what) in enumerate(known)]
+    rest = ", ".join([*words, *([format_count(totals.errors, "error")] if totals.errors else [])])
     findings = totals.findings_in_words
     return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
 
@@ -79,5 +77,5 @@ def _skip_reason(checks: Sequence[Result]) -> str:
     reason = reasons.most_common(1)[0][0].partition("; ")[0]
     text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
     if checks[0].outcome == "error":
-        return f"{format_count(reasons.total(), 'check')} failed: {text}"
+        return f"error in {format_count(reasons.total(), 'check')}: {text}"
     return clause(text)

@@ -118,7 +118,7 @@ def test_without_a_budget_dropped_frames_are_found(scenario, judge):
 def test_the_p95_beside_dropped_frames_is_that_of_the_model(scenario, judge):
     camera(scenario, 19)
     metrics = {metric.name: metric.value for metric in judge(scenario, ID)["Camera"].metrics}
-    # 5 of the 100 warm predictions take 44 ms: the 95th percentile lies 0.05 of the way from the 95th value to the 96th.
+    # 5 of the 100 warm predictions take 44 ms: p95 lies 0.05 of the way from the 95th value to the 96th.
     assert metrics["p95"] == pytest.approx((15 + 0.05 * 29) * MS)
     assert metrics["median"] == 15 * MS
 

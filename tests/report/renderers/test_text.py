@@ -206,7 +206,7 @@ def test_what_would_help_to_judge_more_follows_the_verdict_where_much_could_not_
 
 
 def test_a_failed_check_is_shown(failed: Report) -> None:
-    assert "reload-before-predict failed on Watercolor KeyError: 'start_ns'" in flat(plain(failed))
+    assert "reload-before-predict, error on Watercolor KeyError: 'start_ns'" in flat(plain(failed))
 
 
 @pytest.mark.parametrize("width", [40, 100])

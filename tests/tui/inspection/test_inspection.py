@@ -81,7 +81,7 @@ async def test_what_a_detector_measured_is_named_in_full(screen) -> None:
     [
         (80, "1 finding (critical) in 5 models; 7 checks not evaluated.", "1 finding (critical) in 5 models"),
         (200, "1 finding (critical) in 5 models; 7 checks not evaluated.", "7 checks not evaluated."),
-        (80, "No findings. 22 checks passed, 7 not evaluated, 1 failed.", "No findings"),
+        (80, "No findings. 22 checks passed, 7 not evaluated, 1 error.", "No findings"),
         (80, "Inconclusive: the Core ML instrument recorded no events.", "Inconclusive"),
         (120, "Inconclusive: Core ML cannot be read: spec.plist is not a property list.", "Core ML cannot be read"),
     ],

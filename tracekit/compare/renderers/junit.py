@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _TAGS = {
     Verdict.FAILED: "failure",
-    Verdict.UNUSABLE: "error",
-    Verdict.NOT_ENOUGH_DATA: "error",
+    Verdict.ERROR: "error",
+    Verdict.INCONCLUSIVE: "error",
     Verdict.NOT_COUNTED: "skipped",
 }
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}

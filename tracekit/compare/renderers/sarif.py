@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 5_000
 """GitHub keeps no more of a run, worst first."""
-_LEVELS = {Verdict.UNUSABLE: "error", Verdict.FAILED: "error", Verdict.NOT_ENOUGH_DATA: "warning"}
+_LEVELS = {Verdict.ERROR: "error", Verdict.FAILED: "error", Verdict.INCONCLUSIVE: "warning"}
 _RULES = {
     **{name: f"Limit {name} of [check.limits] is exceeded" for name in NAMES},
     "baseline": "A model is slower than in the baseline, or cannot be compared with it",

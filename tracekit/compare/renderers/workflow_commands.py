@@ -19,7 +19,7 @@ ANNOTATIONS = 10
 `ExecutionContext.cs`)."""
 _LONGEST = 2000
 """Characters of a message; the runner cuts at 4,096."""
-_LEVELS = (("error", (Verdict.UNUSABLE, Verdict.FAILED)), ("warning", (Verdict.NOT_ENOUGH_DATA,)))
+_LEVELS = (("error", (Verdict.ERROR, Verdict.FAILED)), ("warning", (Verdict.INCONCLUSIVE,)))
 
 
 def workflow_commands(gate: Gate, file: str | None, line: Callable[[Item], int]) -> str:

@@ -124,7 +124,7 @@ def called_from_lines(group: Group, layout: Layout) -> list[Text]:
     """Who called, below a finding; one about the recording has a part of its own for that."""
     if group.first.pattern == Pattern.RECORDING:
         return []
-    sites = merged(site for check in group.checks for site in check.call_sites)
+    sites = merged(site for check in group.results for site in check.call_sites)
     lines = []
     for site in sites[:IN_FINDING]:
         text = Text(" " * layout.indent + glued(called_from(site)))

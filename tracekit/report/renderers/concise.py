@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
-from tracekit.report.groups import findings, with_outcome
+from tracekit.report.groups import explains, findings, with_outcome
 from tracekit.report.renderers.call_sites import nevertheless_lines
 from tracekit.report.renderers.concise_findings import finding_lines, inconclusive_lines, one_line
 from tracekit.report.renderers.concise_layout import Layout
@@ -65,8 +64,7 @@ def _findings(report: Report, layout: Layout, room: int) -> tuple[list[Text], in
     groups = findings(report.results)
     blocks: list[list[Text]] = []
     if not report.summary.evaluated:
-        # What is wrong with the recording is why nothing could be evaluated.
-        health = [group for group in groups if group.first.pattern == Pattern.RECORDING]
+        health = [group for group in groups if explains(group.first, report.summary)]
         groups = tuple(group for group in groups if group not in health)
         blocks.append(inconclusive_lines(report, health, layout))
     details = [finding_lines(group, layout) for group in groups]
@@ -102,7 +100,7 @@ def _not_evaluated(report: Report, layout: Layout, tight: bool) -> list[Text]:
     if len(entries) > room:
         lines.append(Text(f"  {format_count(len(entries) - room, 'more reason')} (-v)", style="dim"))
     for check in failed[:room]:
-        text = Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}")
+        text = Text.assemble("  ", (f"{check.id}, error", "bold red"), f": {check.summary}")
         lines += layout.hanging(text, 4, max_lines=max_lines)
     return [*lines, Text()]
 

@@ -54,7 +54,7 @@ def one_line(group: Group, layout: Layout) -> list[Text]:
     """A finding for which there is no room."""
     first = group.first
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
-    models = {check.model for check in group.checks if check.model}
+    models = {check.model for check in group.results if check.model}
     where = f" ({format_count(len(models), 'model')})" if models else ""
     severity = group.severity
     text = Text(f"{severity.upper():<{LABEL_CELLS}}", style=SEVERITY_STYLES.get(severity, "bold"))
@@ -70,7 +70,7 @@ def _title(label: str, style: str, check: Result, layout: Layout) -> list[Text]:
 
 def _details(group: Group, layout: Layout) -> list[Text]:
     lines: list[Text] = []
-    if len(group.checks) == 1:
+    if len(group.results) == 1:
         check = group.first
         name = f"{formatting.shorten(check.model, 40)}  " if check.model else ""
         text = Text(" " * layout.indent).append(name, style="bold").append(glued(check.summary), style="not bold")
@@ -78,9 +78,9 @@ def _details(group: Group, layout: Layout) -> list[Text]:
         lines += _savings_and_interval(check, layout)
     else:
         lines += _savings(group, layout)
-        lines += [Text(), *_table(group.checks, layout), Text()]
+        lines += [Text(), *_table(group.results, layout), Text()]
     lines += called_from_lines(group, layout)
-    for caveat in dict.fromkeys(caveat for check in group.checks for caveat in check.caveats):
+    for caveat in dict.fromkeys(caveat for check in group.results for caveat in check.caveats):
         lines += layout.hanging(
             Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, max_lines=2
         )
@@ -98,7 +98,7 @@ def _details(group: Group, layout: Layout) -> list[Text]:
 
 def _savings(group: Group, layout: Layout) -> list[Text]:
     """Estimated savings of a fix in several models together."""
-    models = {check.model for check in group.checks if check.model}
+    models = {check.model for check in group.results if check.model}
     where = f"in {format_count(len(models), 'model')}" if models else ""
     total, spent = group.savings_ns, group.spent_ns
     if total is None:

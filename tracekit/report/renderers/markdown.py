@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL
-from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting, over_time
-from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.groups import findings, names, rank, skip_reasons, with_outcome
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.renderers.markdown_code import call_sites, nevertheless
@@ -95,9 +94,8 @@ def _headline(report: Report) -> str:
 
 
 def label(group: Group, report: Report) -> str:
-    """What is wrong with a recording in which nothing could be evaluated has no severity, but is the reason."""
-    is_reason = not report.summary.evaluated and group.first.pattern == Pattern.RECORDING
-    return "Inconclusive" if is_reason else group.severity.capitalize()
+    """Its severity, or that it is why no check could be evaluated."""
+    return rank(group.first, report).capitalize()
 
 
 def _models(report: Report) -> str:
@@ -129,7 +127,7 @@ def _model(model: ModelSummary) -> list[str]:
 def _not_evaluated(report: Report) -> str:
     lines = [f"- **{escape(who)}**: {sentence(what)}" for who, what in remedies(report)]
     lines += [
-        f"- {code(check.id)} failed{f' on {code(check.model)}' if check.model else ''}: {sentence(check.summary)}"
+        f"- {code(check.id)}, error{f' on {code(check.model)}' if check.model else ''}: {sentence(check.summary)}"
         for check in with_outcome(report.results, "error")
     ]
     return paragraphs("### Not evaluated", "\n".join(lines)) if lines else ""
@@ -138,7 +136,7 @@ def _not_evaluated(report: Report) -> str:
 def _checks(report: Report) -> str:
     """Why checks were not evaluated, and which passed."""
     reasons = [
-        f"- {_ids(skipped.checks, report)}: {sentence(skipped.sentences)}"
+        f"- {_ids(skipped.results, report)}: {sentence(skipped.sentences)}"
         for skipped in skip_reasons(report.results, together=True)
     ]
     others = [

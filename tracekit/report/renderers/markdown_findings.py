@@ -41,7 +41,7 @@ def finding(group: Group) -> str:
 
 def finding_sections(group: Group, heading: str) -> tuple[Section, ...]:
     """The parts of a finding, the one that is open at first; `heading` stands before its title."""
-    first, shown = group.first, group.checks[:MODELS_SHOWN]
+    first, shown = group.first, group.results[:MODELS_SHOWN]
     opened = paragraphs(
         f"### {heading}: {escape(first.title)}",
         f"{code(first.id)}. {sentence(first.why)}",
@@ -49,7 +49,7 @@ def finding_sections(group: Group, heading: str) -> tuple[Section, ...]:
         f"**Fix:** {sentence(fix_line(first.fix))}",
     )
     title = (
-        f"Evidence ({format_count(sum(check.evidence_total for check in group.checks), 'interval')}; "
+        f"Evidence ({format_count(sum(check.evidence_total for check in group.results), 'interval')}; "
         "times since the start of the run)"
     )
     evidence = details(title, paragraphs(*(_evidence(check) for check in shown if check.evidence)))
@@ -79,7 +79,7 @@ def _sources(check: Result) -> str:
 
 def _rows(group: Group) -> str:
     """What was measured and what the fix saves, per model and together."""
-    shown = group.checks[:MODELS_SHOWN]
+    shown = group.results[:MODELS_SHOWN]
     several = len(group.severities) > 1
     rows = []
     for check in shown:
@@ -89,10 +89,10 @@ def _rows(group: Group) -> str:
         name = code(check.model) if check.model else "recording"
         severity = [check.severity or ""] if several else []
         rows.append([name, *severity, " ".join(map(sentence, details)), *_savings(check)])
-    if len(group.checks) > 1 and group.extra_savings_ns is not None:
+    if len(group.results) > 1 and group.extra_savings_ns is not None:
         total = f"**up to {format_estimate(group.extra_savings_ns)}**"
         blank = [""] if several else []
-        rows.append([f"**all {len(group.checks)}**", *blank, left_out(len(group.checks) - len(shown)), total, ""])
+        rows.append([f"**all {len(group.results)}**", *blank, left_out(len(group.results) - len(shown)), total, ""])
     header = ["model", *(["severity"] if several else []), "details", "est. savings", "of its time"]
     return table(header, rows, words=len(header) - 2)
 

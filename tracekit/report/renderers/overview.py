@@ -60,7 +60,7 @@ def _verdict(entry: Analyzed, room: int) -> Text:
     if unread := _unread(entry):
         return _line("not readable", "bold red", "; ".join(unread))
     if not summary.evaluated:
-        return _line("inconclusive", "yellow", f"{totals.not_evaluated} checks could not be evaluated")
+        return _line("inconclusive", "yellow", f"{format_count(totals.not_evaluated, 'check')} not evaluated")
     if not totals.findings:
         return _line("no findings", "green", f"{totals.passed} passed, {totals.not_evaluated} not evaluated")
     savings = f"  est. savings {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""

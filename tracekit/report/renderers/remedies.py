@@ -30,9 +30,9 @@ def remedies(report: Report) -> list[tuple[str, str]]:
         entry = absent.get((skipped.reason, skipped.record))
         if entry is not None and entry.instrument in _ADDABLE:
             instruments.append(entry)
-            recordable += skipped.checks
+            recordable += skipped.results
         else:
-            others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.checks))
+            others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.results))
     lines = []
     fixed_above = {entry.advice for entry in report.coverage if entry.instrument == CORE_ML and _explained(report)}
     for record, group in others.items():

@@ -44,9 +44,9 @@ def summary_line(report: Report) -> Text:
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
         beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
         status = "exit status 2" if unread else "exit status 3"
-        return Text(f"Inconclusive: {count} could not be evaluated{beside} · {status}", style="bold yellow")
+        return Text(f"Inconclusive: {count} not evaluated{beside} · {status}", style="bold yellow")
     parts = [totals.findings_in_words, _savings(report), _rest(totals), "; ".join(unread)]
-    clean = "yellow" if totals.failed or unread else "green"
+    clean = "yellow" if totals.errors or unread else "green"
     worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)
     return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")
 
@@ -69,5 +69,5 @@ def _savings(report: Report) -> str:
 def _rest(totals: Totals) -> str:
     parts = [f"{format_count(totals.passed, 'check')} passed"]
     parts += [f"{totals.not_evaluated} not evaluated"] if totals.not_evaluated else []
-    parts += [f"{totals.failed} failed"] if totals.failed else []
+    parts += [format_count(totals.errors, "error")] if totals.errors else []
     return glued(", ".join(parts))

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tracekit.report import formatting
 from tracekit.report.call_sites import called_from
-from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.groups import findings, names, rank, skip_reasons, with_outcome
 from tracekit.report.renderers.concise_findings import included_above
 from tracekit.report.renderers.text_layout import glued, heading, labeled, markdown, paragraph
 from tracekit.units import format_count, format_estimate, format_share
@@ -39,26 +39,26 @@ def finding_blocks(report: Report, width: int, verbose: bool) -> list[Renderable
         return []
     blocks: list[RenderableType] = [heading("Findings")]
     for index, group in enumerate(groups):
-        blocks += ([Text()] if index else []) + _finding(group, width, verbose)
+        blocks += ([Text()] if index else []) + _finding(group, report, width, verbose)
     return blocks
 
 
-def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
+def _finding(group: Group, report: Report, width: int, verbose: bool) -> list[RenderableType]:
     first = group.first
-    severity = group.severity
-    label = Text(severity.upper(), style=SEVERITY_STYLES.get(severity, "bold"))
+    severity = rank(first, report)
+    label = Text(severity.upper(), style=SEVERITY_STYLES.get(severity, "bold yellow"))
     title = Text(first.title, style="bold", overflow="fold").append(f"  {first.id}", style="not bold dim")
     blocks: list[RenderableType] = [*labeled([(label, title)], width, indent=0), paragraph(first.why, 2)]
-    if len(group.checks) > 1 and group.extra_savings_ns is not None:
-        models = format_count(len({check.model for check in group.checks if check.model}), "model")
+    if len(group.results) > 1 and group.extra_savings_ns is not None:
+        models = format_count(len({check.model for check in group.results if check.model}), "model")
         cost = f"Estimated savings: up to {format_estimate(group.extra_savings_ns)} in {models}{_beyond(group)}."
         blocks.append(paragraph(glued(cost), 2))
     blocks.append(Text())
-    shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]
+    shown = group.results if verbose else group.results[:MODELS_PER_FINDING]
     several = len(group.severities) > 1
     blocks += labeled([(_model_label(check), _numbers(check, several, verbose)) for check in shown], width)
-    if len(shown) < len(group.checks):
-        more = format_count(len(group.checks) - len(shown), "more model")
+    if len(shown) < len(group.results):
+        more = format_count(len(group.results) - len(shown), "more model")
         blocks.append(paragraph(Text(f"{more} (-v)", style="dim"), 2))
     blocks += [Text(), paragraph(Text("Fix", style="bold"), 2), *markdown(group.fix, 2)]
     if verbose:
@@ -120,7 +120,7 @@ def _beyond_verdict(reason: str, report: Report) -> str:
 
 
 def not_evaluated_blocks(report: Report, verbose: bool) -> list[RenderableType]:
-    """What was not evaluated, why, and what to record; then what failed. `verbose` gives every reason by itself."""
+    """What was not evaluated, why, and what to record; then errors. `verbose` gives every reason by itself."""
     errors = with_outcome(report.results, "error")
     blocked = skip_reasons(report.results, together=not verbose)
     if not errors and not blocked:
@@ -128,13 +128,13 @@ def not_evaluated_blocks(report: Report, verbose: bool) -> list[RenderableType]:
     blocks: list[RenderableType] = [heading("Not evaluated")]
     for skip_reason in blocked:
         shown = replace(skip_reason, reason=_beyond_verdict(skip_reason.reason, report))
-        who = names(skip_reason.checks, report.results)
+        who = names(skip_reason.results, report.results)
         which = Text(", ".join(who), style="bold")
         if len(who) > NAMED and not verbose:
             which = Text(f"{len(who)} checks", style="bold").append(" (names: -v)", style="not bold dim")
         blocks += [paragraph(which, 2), paragraph(shown.sentences, 4)]
     for check in errors:
-        label = Text(f"{check.id} failed", style="bold red")
+        label = Text(f"{check.id}, error", style="bold red")
         about = f" on {formatting.shorten(check.model, 32)}" if check.model else ""
         blocks += [paragraph(label.append(about), 2), paragraph(check.summary, 4)]
     return blocks

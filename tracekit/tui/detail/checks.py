@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
+from tracekit.report.groups import rank
 from tracekit.tui.detail.columns import Column, model_column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
@@ -109,9 +110,9 @@ class CheckRows:
         if line.ref.evidence is not None:
             cells = self._interval(check, line.ref.evidence, palette)
         elif check.outcome == "finding":
-            signs = SIGNS.get(check.severity or "", "")
+            severity = rank(check, self.report)
             cells = {
-                "outcome": Cell(f"{signs:<2} {check.severity}", palette.accent, bold=True),
+                "outcome": Cell(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), palette.accent, bold=True),
                 "finding": Cell(check.title),
                 "model": Cell(check.model or ABSENT),
                 "saves up to": Cell(format_estimate(check.cost.ns) if check.cost else ABSENT),

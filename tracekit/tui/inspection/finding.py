@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, quantity, visible
+from tracekit.report.groups import rank
 from tracekit.report.renderers.text_layout import markdown
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
 from tracekit.tui.text import Broken, which_interval
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracekit.detectors.outcomes import Metric
-    from tracekit.report.report import Result
+    from tracekit.report.report import Report, Result
     from tracekit.tui.state import FindingRef, Session
     from tracekit.tui.theme import Palette
 
 
 def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Iterator[RenderableType]:
     """All of a check; with an interval of its evidence, that first."""
-    check = session.check(ref)
-    if check is None:
+    check, report = session.check(ref), session.report
+    if check is None or report is None:
         return
     if ref.evidence is not None:
         yield heading(f"Evidence {which_interval(check, ref.evidence)}")
@@ -36,7 +37,8 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
     # The title of a check says what it found, or that all is well: neither is known of one that was not evaluated.
     evaluated = check.outcome in ("finding", "passed")
     yield heading(check.title if evaluated else f"{check.id}: {OUTCOMES[check.outcome]}")
-    yield facts((name, value) for name, value in (*_facts(check), ("also for", _same_for(session, check))) if value)
+    about = (*_facts(check, report), ("also for", _same_for(report, check)))
+    yield facts((name, value) for name, value in about if value)
     yield Text(f"\n{visible(check.summary)}\n")
     for caveat in check.caveats:
         yield Text(f"Note: {visible(caveat)}\n", "italic")
@@ -66,8 +68,8 @@ def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
     yield "keys", ". , to step · F to finding"
 
 
-def _facts(check: Result) -> Iterator[tuple[str, str]]:
-    yield "severity", check.severity or ""
+def _facts(check: Result, report: Report) -> Iterator[tuple[str, str]]:
+    yield "severity", rank(check, report)
     yield "model", check.model or ""
     yield "check", check.id
     if check.cost is not None:
@@ -92,11 +94,14 @@ def _extra(extra_savings_ns: int, cost_ns: int) -> str:
     return f"{format_estimate(extra_savings_ns)} (the rest is included above)"
 
 
-def _same_for(session: Session, check: Result) -> str:
+def _same_for(report: Report, check: Result) -> str:
     """The other models that the check says the same about, and other checks not evaluated for the same reason."""
-    checks = session.report.results if session.report is not None else ()
     answer = (check.outcome, check.summary, check.record)
-    alike = [other for other in checks if (other.outcome, other.summary, other.record) == answer and other is not check]
+    alike = [
+        other
+        for other in report.results
+        if (other.outcome, other.summary, other.record) == answer and other is not check
+    ]
     models = [other.model for other in alike if other.id == check.id and other.model is not None]
     detectors = [other.id for other in alike if other.id != check.id]
     return ", ".join(dict.fromkeys([*models, *detectors]))

@@ -49,7 +49,7 @@ def callers(group: Group) -> Html | None:
     """Which code of the app a finding is about; None where no call stack says it."""
     if group.first.pattern == Pattern.RECORDING:
         return None
-    sites = merged(site for check in group.checks for site in check.call_sites)
+    sites = merged(site for check in group.results for site in check.call_sites)
     sentences = [f"{words[:1].upper()}{words[1:]}." for words in map(called_from, sites[:IN_FINDING])]
     return tag("p", sentences[0]) if len(sentences) == 1 else listed(sentences)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.formatting import fix_line
-from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.groups import findings, names, rank, skip_reasons, with_outcome
 from tracekit.report.renderers.concise_findings import included_above
 from tracekit.report.renderers.html.call_sites import callers
 from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
@@ -42,23 +41,21 @@ def findings_section(report: Report) -> Html:
 
 def _card(group: Group, report: Report, *, is_first: bool) -> Html:
     first = group.first
-    is_reason = not report.summary.evaluated and first.pattern == Pattern.RECORDING
-    label = "Inconclusive" if is_reason else group.severity.capitalize()
-    kind = "inconclusive" if is_reason else group.severity
-    total = sum(check.evidence_total for check in group.checks)
+    kind = rank(first, report)
+    total = sum(check.evidence_total for check in group.results)
     return tag(
         "article",
         tag(
             "header",
-            tag("h3", tag("span", label, class_=f"badge {kind}"), " ", first.title),
+            tag("h3", tag("span", kind.capitalize(), class_=f"badge {kind}"), " ", first.title),
             tag("p", _savings_line(group), class_="savings"),
         ),
         _measured(group, report),
         _where(group),
         callers(group),
-        _notes(group.checks),
+        _notes(group.results),
         tag("p", tag("strong", "Fix: "), sentence(f"{fix_line(first.fix)}.")),
-        tag("p", _relations(first, report)) if len(group.checks) == 1 and first.related else None,
+        tag("p", _relations(first, report)) if len(group.results) == 1 and first.related else None,
         tag("p", sentence(first.why), class_="dim"),
         details("How to fix it", blocks(_beyond_the_line(group.fix)), _sources(first), open_=is_first),
         details(f"Evidence ({format_count(total, 'interval')})", _evidence(group)),
@@ -70,10 +67,10 @@ def _card(group: Group, report: Report, *, is_first: bool) -> Html:
 
 def _where(group: Group) -> Html | None:
     """Where to look in the recording. The script makes a link to the lanes of it."""
-    every = [entry for check in group.checks for entry in check.evidence]
+    every = [entry for check in group.results for entry in check.evidence]
     if not every:
         return None
-    total = sum(check.evidence_total for check in group.checks)
+    total = sum(check.evidence_total for check in group.results)
     longest = formatting.span(max(every, key=lambda entry: entry.end_ns - entry.start_ns))
     words = f"Longest of {format_count(total, 'interval')}: " if total > 1 else "Where: "
     return tag("p", words, tag("span", longest, class_="place"), class_="jump", data_check=group.first.id)
@@ -88,7 +85,7 @@ def _beyond_the_line(fix: str) -> str:
 
 def _savings_line(group: Group) -> Html:
     """Id and estimated savings of a finding in all its models."""
-    costs = [check.cost for check in group.checks if check.cost]
+    costs = [check.cost for check in group.results if check.cost]
     parts: list[str] = [code(group.first.id)]
     savings_ns, model_ns = group.savings_ns, group.spent_ns
     if savings_ns is not None:
@@ -98,11 +95,11 @@ def _savings_line(group: Group) -> Html:
         elif model_ns:
             whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
             words.append(f" of the {whose} {unbroken(format_time(model_ns))} ({format_percent(savings_ns / model_ns)})")
-        if len(group.checks) == 1:
+        if len(group.results) == 1:
             words.append(_per_prediction(group.first))
         words.append(included_above(group.extra_savings_ns, savings_ns))
         parts.append(joined(words))
-    models = {check.model for check in group.checks if check.model}
+    models = {check.model for check in group.results if check.model}
     if len(models) > 1:
         parts.append(f"in {len(models)} models")
     return joined(parts, " · ")
@@ -121,7 +118,7 @@ def _per_prediction(check: Result) -> str:
 
 def _measured(group: Group, report: Report) -> Html:
     """What was measured: a sentence for one model, a row each for several."""
-    if len(group.checks) == 1:
+    if len(group.results) == 1:
         check = group.first
         about = joined([code(check.model), ": "]) if check.model else None
         return tag("p", about, sentence(check.summary))
@@ -135,7 +132,7 @@ def _measured(group: Group, report: Report) -> Html:
             Cell(_savings(check), check.cost.ns if check.cost else None),
             Cell(_share(check), check.cost.share if check.cost else None),
         ]
-        for check in group.checks
+        for check in group.results
     ]
     return table(titles, rows, words=len(titles) - 2, name=f"What was measured for {group.first.id}", stacked=True)
 
@@ -186,7 +183,7 @@ def _sources(check: Result) -> Html | None:
 
 def _evidence(group: Group) -> Html | None:
     """The intervals that weigh most, of all models together."""
-    every = [entry for check in group.checks for entry in check.evidence]
+    every = [entry for check in group.results for entry in check.evidence]
     shown = sorted(every, key=lambda entry: (entry.start_ns - entry.end_ns, entry.start_ns))[:EVIDENCE_SHOWN]
     rows = [
         [
@@ -200,7 +197,7 @@ def _evidence(group: Group) -> Html | None:
     ]
     if not rows:
         return None
-    rest = sum(check.evidence_total for check in group.checks) - len(shown)
+    rest = sum(check.evidence_total for check in group.results) - len(shown)
     titles = ["start", "duration", "model", "event", "recorded in"]
     return joined(
         [
@@ -218,7 +215,7 @@ def _time(start_ns: int, end_ns: int) -> Html:
 
 def _metrics(group: Group) -> Html | None:
     """The numbers that decided, and how the savings were worked out."""
-    several = len(group.checks) > 1
+    several = len(group.results) > 1
     rows = [
         [
             *([Cell(code(check.model) if check.model else "recording")] if several else []),
@@ -226,11 +223,11 @@ def _metrics(group: Group) -> Html | None:
             Cell(formatting.quantity(metric.value, metric.unit)),
             Cell(formatting.condition(metric)),
         ]
-        for check in group.checks
+        for check in group.results
         for metric in check.metrics
     ]
     titles = [*(["model"] if several else []), "metric", "value", "reported at"]
-    bases = dict.fromkeys(check.cost.basis for check in group.checks if check.cost)
+    bases = dict.fromkeys(check.cost.basis for check in group.results if check.cost)
     return joined(
         [
             table(titles, rows, words=len(titles) - 2, name=f"Measurements for {group.first.id}") if rows else None,
@@ -249,11 +246,11 @@ def not_evaluated_section(report: Report) -> Html:
     """What was not evaluated and what to record, what failed, and, folded, all other checks."""
     lines = [joined([tag("strong", who), ": ", sentence(_command(what))]) for who, what in remedies(report)]
     lines += [
-        joined([code(check.id), " failed", f" on {check.model}" if check.model else "", ": ", sentence(check.summary)])
+        joined([code(check.id), ", error", f" on {check.model}" if check.model else "", ": ", sentence(check.summary)])
         for check in with_outcome(report.results, "error")
     ]
     reasons = [
-        joined([_ids(skipped.checks, report), ": ", sentence(skipped.sentences)])
+        joined([_ids(skipped.results, report), ": ", sentence(skipped.sentences)])
         for skipped in skip_reasons(report.results, together=True)
     ]
     totals = [
