@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.compare.setting_lines import line_of
+from tracekit.compare.settings import line_of
 
 TABLES = """\
 # p50 of another

@@ -12,6 +12,7 @@ from tracekit.api import analysis_of
 from tracekit.compare import words
 from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
+from tracekit.documents import comparison_words
 from tracekit.documents.both_sides import Drawing, lanes_of_both
 from tracekit.documents.comparison import comparison_document
 from tracekit.render.forms import rendered
@@ -46,7 +47,12 @@ def test_every_answer_is_text(measured):
     page = html.fromstring(page_of(comparison, None))
     text = text_of(page)
     (model,) = comparison.models
-    for part in (words.summary(comparison), words.parts(model), words.facts(model), words.measured(model.latency)):
+    for part in (
+        comparison_words.summary(comparison),
+        comparison_words.parts(model),
+        comparison_words.facts(model),
+        words.measured(model.latency),
+    ):
         assert part in text
     assert "SharpenFilter improved by 30% 12.44 ms → 8.68 ms, −30% (−31% to −29%)" in text
     assert all(change.id in text for change in comparison.findings)

@@ -67,7 +67,7 @@ class Outputs:
             raise failures[0]
 
     def _line(self, item: Item) -> int:
-        from tracekit.compare.setting_lines import line_of
+        from tracekit.compare.settings import line_of
 
         if self._config is None:
             return 1

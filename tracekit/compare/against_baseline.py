@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
+from tracekit.compare import words
 from tracekit.compare.comparison import EACH_BY_ITSELF, compare
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
 from tracekit.compare.models import Presence, compare_model
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     from tracekit.compare.settings import CheckSettings, Floors
 
 _VERDICTS = {Answer.REGRESSED: Verdict.FAILED, Answer.INCONCLUSIVE: Verdict.INCONCLUSIVE}
-_REASONS = {
-    Reason.FEW: "too few predictions",
-    Reason.WIDE: "the interval is too wide",
-    Reason.SMALL: "changed, but perhaps by too little to count",
-    Reason.NOT_STEADY: "a recording is not steady",
-    Reason.MODES: "latencies cluster around several values",
-}
 
 
 def compare_with_baseline(
@@ -97,13 +90,13 @@ def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: s
 
 def environment_items(comparison: Comparison, *, allowed: bool) -> list[Item]:
     """An item for each difference of the environment."""
-    verdict, words = (Verdict.NOT_COUNTED, "; allowed") if allowed else (Verdict.ERROR, "")
+    verdict, ending = (Verdict.NOT_COUNTED, "; allowed") if allowed else (Verdict.ERROR, "")
     return [
         _item(
             verdict,
             "environment",
             None,
-            f"{one.what} differs from the baseline: {one.before}, now {one.after}{words}",
+            f"{one.what} differs from the baseline: {one.before}, now {one.after}{ending}",
             one.what,
         )
         for one in comparison.unfair
@@ -130,7 +123,8 @@ def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str])
     change = model.latency
     if change.before_ns is None or change.after_ns is None:
         return _item(Verdict.INCONCLUSIVE, "baseline", model.name, "no latency to compare")
-    text = f"{_answer(change)}: {_values(change)}, {_basis(change)}"
+    why = words.reason(change)
+    text = f"{change.answer}{f' ({why})' if why else ''}: {_numbers(change)}"
     smallest = smallest_visible(model, floors)
     if smallest is not None:
         text += f"; these recordings could show a change of {smallest * 100:.0f}% or more"
@@ -140,31 +134,15 @@ def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str])
 def _slower_tail(model: ModelComparison) -> Item:
     """It does not count: Holm's procedure is over the medians, and a limit for p95 says what is too slow."""
     change = model.p95
-    text = f"p95 {change.answer}: {_values(change)}, {_basis(change)}; set a limit for p95 to let it fail"
+    text = f"p95 {change.answer}: {_numbers(change)}; set a limit for p95 to let it fail"
     return _item(Verdict.NOT_COUNTED, "baseline", model.name, text, "p95")
 
 
-def _values(change: LatencyChange) -> str:
-    return " → ".join(format_duration(value) for value in (change.before_ns, change.after_ns) if value is not None)
-
-
-def _answer(change: LatencyChange) -> str:
-    reason = "" if change.reason is None else _REASONS.get(change.reason, "")
-    return f"{change.answer} ({reason})" if reason else str(change.answer)
-
-
-def _basis(change: LatencyChange) -> str:
-    """The change with its interval, and what it rests on."""
-    what = "recording" if change.effective is None else "prediction"
-    words = f"{_percent(change.ratio)}" if change.ratio is not None else ""
-    if change.low is not None and change.high is not None:
-        words += f" ({_percent(change.low)} to {_percent(change.high)})"
-    return f"{words}, {change.counts[0]:,} and {format_count(change.counts[1], what)}".removeprefix(", ")
-
-
-def _percent(ratio: float) -> str:
-    percent = round((ratio - 1) * 100)
-    return f"{'−' if percent < 0 else '+'}{abs(percent)}%" if percent else "0%"
+def _numbers(change: LatencyChange) -> str:
+    """Both medians, the change with its interval, and what it rests on."""
+    interval = words.interval(change)
+    percent = words.percent_change(change.ratio) + (f" ({interval})" if interval else "")
+    return f"{words.latencies(change)}, {percent}, {words.measured(change)}"
 
 
 def smallest_visible(model: ModelComparison, floors: Floors) -> float | None:

@@ -45,15 +45,9 @@ class Baseline:
     def spread(self, model: str) -> float | None:
         """How far the recordings of a model differ: standard deviation of the logarithms of their medians, about a
         share of the latency; None with fewer than two."""
-        logs = [math.log(value) for recording in self.recordings if (value := _median(recording, model))]
+        medians = (of.quantities["p50_ns"] for recording in self.recordings if (of := recording.model(model)))
+        logs = [math.log(value) for value in medians if value]
         return float(np.std(logs, ddof=1)) if len(logs) > 1 else None
-
-
-def _median(recording: Measurements, name: str) -> float:
-    """Median warm latency in ns; 0 without any."""
-    model = recording.model(name)
-    values = () if model is None else model.latency_ns
-    return float(np.median(values)) if len(values) else 0.0
 
 
 def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = None) -> Baseline:

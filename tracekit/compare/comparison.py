@@ -208,9 +208,8 @@ def typical(side: Sequence[Measurements]) -> int:
     logs: dict[str, list[float | None]] = {}
     for index, recording in enumerate(side):
         for model in recording.models:
-            values = model.latency_ns
-            if len(values):
-                logs.setdefault(model.name, [None] * len(side))[index] = math.log(max(float(np.median(values)), 1.0))
+            if (median := model.quantities["p50_ns"]) is not None:
+                logs.setdefault(model.name, [None] * len(side))[index] = math.log(max(median, 1.0))
     middles = {name: float(np.median([one for one in of_model if one is not None])) for name, of_model in logs.items()}
 
     def distance(index: int) -> tuple[int, float]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.quantities import MODEL, least
+from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS, median_interval
 from tracekit.compare.settings import NAMES, SHARES, TIMES
 from tracekit.units import format_count, format_duration
@@ -90,7 +91,7 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     """A figure of one recording; None where it was not measured."""
     if name == "copies":
-        return model.copies / model.predictions if model.copies is not None and model.predictions else None
+        return model.copies_per_prediction
     if name == "in-flight":
         return model.max_in_flight
     if len(model.latency_ns) < MIN_COUNTS.get(name, 0):
@@ -113,11 +114,7 @@ def missing(name: str) -> str:
 
 def said(name: str, value: float) -> str:
     """A value as people read it."""
-    if name in TIMES:
-        return format_duration(value)
-    if name in SHARES:
-        return f"{value * 100:.0f}%"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    return (format_duration if name in TIMES else words.share if name in SHARES else words.number)(value)
 
 
 def with_basis(name: str, measured: Figure) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.latency import change_point_segments, modes
-from tracekit.analysis.quantities import quantiles, sample_quantiles
+from tracekit.analysis.quantities import median, sample_quantiles
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
 
@@ -119,13 +119,13 @@ def compare_latency(
     """
     floor = floor or Floor()
     if len(before) == 1 and len(after) == 1:
-        return _of_two(before[0], after[0], floor, confidence)
+        return _of_two(before[0], after[0], 0.5, floor, confidence)
     sides = [[values for values in side if len(values) >= MIN_PREDICTIONS] for side in (before, after)]
     if not all(sides):
         any_values = all(any(len(values) for values in side) for side in (before, after))
         return _nothing(before, after, Reason.FEW if any_values else Reason.MISSING)
     if max(map(len, sides)) == 1:
-        return _of_two(sides[0][0], sides[1][0], floor, confidence)
+        return _of_two(sides[0][0], sides[1][0], 0.5, floor, confidence)
     return _of_recordings(sides, 0.5, floor, confidence)
 
 
@@ -137,24 +137,12 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
     floor = floor or Floor()
     sides = [[values for values in side if len(values) >= MIN_P95] for side in (before, after)]
     if not all(sides):
-        counts = tuple(max(map(len, side), default=0) for side in (before, after))
+        counts = max(map(len, before), default=0), max(map(len, after), default=0)
         why = Reason.FEW if all(counts) else Reason.MISSING
-        return LatencyChange(
-            Answer.INCONCLUSIVE, why, None, None, None, None, None, (counts[0], counts[1]), None, MIN_P95, None
-        )
+        return _change(Answer.INCONCLUSIVE, why, (None, None), None, counts, wanted=MIN_P95)
     if max(map(len, sides)) > 1:
         return _of_recordings(sides, 0.95, floor, 0.95)
-    logs = _logs(sides[0][0]), _logs(sides[1][0])
-    estimates = [_estimate(values, 0.95) for values in logs]
-    change, width = _interval(estimates[0], estimates[1], 0.95)
-    values = [quantiles(side[0], 0.95)[0] or 0.0 for side in sides]
-    limit = floor.log(*values)
-    answer, reason = _judge(change, width, limit)
-    counts = len(logs[0]), len(logs[1])
-    effective = effective_size(logs[0]), effective_size(logs[1])
-    if min(effective) < MIN_EFFECTIVE:
-        answer, reason = Answer.INCONCLUSIVE, Reason.FEW
-    return _change(answer, reason, values, (change, width, limit), counts, effective)
+    return _of_two(sides[0][0], sides[1][0], 0.95, floor, 0.95)
 
 
 def median_interval(values: IntArray) -> tuple[float, float]:
@@ -167,26 +155,29 @@ def median_interval(values: IntArray) -> tuple[float, float]:
     return math.exp(estimate.center - width), math.exp(estimate.center + width)
 
 
-def _of_two(before: IntArray, after: IntArray, floor: Floor, confidence: float) -> LatencyChange:
+def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confidence: float) -> LatencyChange:
     counts = len(before), len(after)
     if not all(counts):
         return _nothing([before], [after], Reason.MISSING)
     logs = _logs(before), _logs(after)
     effective = effective_size(logs[0]), effective_size(logs[1])
-    medians = [float(np.median(values)) for values in (before, after)]
+    values = [sample_quantiles(side, level)[0] for side in (before, after)]
     if min(counts) < 4:
-        return _change(Answer.INCONCLUSIVE, Reason.FEW, medians, None, counts, effective, MIN_PREDICTIONS)
-    change, width = _interval(_estimate(logs[0], 0.5), _estimate(logs[1], 0.5), confidence)
-    limit = floor.log(*medians)
+        return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, counts, effective, MIN_PREDICTIONS)
+    change, width = _interval(_estimate(logs[0], level), _estimate(logs[1], level), confidence)
+    limit = floor.log(*values)
     answer, reason = _judge(change, width, limit)
+    is_median = level == 0.5
     if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
         answer, reason = Answer.INCONCLUSIVE, Reason.FEW
-    elif answer in (Answer.REGRESSED, Answer.IMPROVED):
+    elif is_median and answer in (Answer.REGRESSED, Answer.IMPROVED):
         doubt = _doubt(before, after, change)
         if doubt is not None:
             answer, reason = Answer.INCONCLUSIVE, doubt
-    wanted = _predictions_needed(counts, effective, width, limit) if reason in (Reason.FEW, Reason.WIDE) else None
-    return _change(answer, reason, medians, (change, width, limit), counts, effective, wanted)
+    wanted = None
+    if is_median and reason in (Reason.FEW, Reason.WIDE):
+        wanted = _predictions_needed(counts, effective, width, limit)
+    return _change(answer, reason, values, (change, width, limit), counts, effective, wanted)
 
 
 def _of_recordings(
@@ -249,7 +240,7 @@ def _interval(before: _Estimate, after: _Estimate, confidence: float) -> tuple[f
 def _change(
     answer: Answer,
     reason: Reason | None,
-    values: Sequence[float],
+    values: Sequence[float | None],
     difference: tuple[float, float, float] | None,
     counts: tuple[int, int],
     effective: tuple[float, float] | None = None,
@@ -260,21 +251,12 @@ def _change(
     if difference is not None:
         change, width, limit = difference
         low, high, floor = math.exp(change - width), math.exp(change + width), math.expm1(limit)
-    ratio = values[1] / values[0] if values[0] else None
-    return LatencyChange(answer, reason, values[0], values[1], ratio, low, high, counts, effective, wanted, floor)
+    before, after = values
+    ratio = after / before if before and after is not None else None
+    return LatencyChange(answer, reason, before, after, ratio, low, high, counts, effective, wanted, floor)
 
 
 def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reason) -> LatencyChange:
     """No answer: a side has no, or too few, values."""
-    medians = [median_of(*side) for side in (before, after)]
-    counts = (sum(map(len, before)), sum(map(len, after)))
-    ratio = medians[1] / medians[0] if medians[0] and medians[1] is not None else None
-    return LatencyChange(
-        Answer.INCONCLUSIVE, reason, medians[0], medians[1], ratio, None, None, counts, None, None, None
-    )
-
-
-def median_of(*arrays: IntArray) -> float | None:
-    """Median of the values of all arrays together; None without any. O(n)."""
-    filled = [values for values in arrays if len(values)]
-    return float(np.median(np.concatenate(filled))) if filled else None
+    medians = [median(np.concatenate(side)) if side else None for side in (before, after)]
+    return _change(Answer.INCONCLUSIVE, reason, medians, None, (sum(map(len, before)), sum(map(len, after))))

@@ -105,9 +105,8 @@ class ModelMeasurements:
     @property
     def sample(self) -> Sample:
         """What its numbers follow from."""
-        loads = np.concatenate([self.cached_loads_ns, self.other_loads_ns])
-        units = dict(self.units)
-        return Sample(self.predictions, self.latencies_ns, self.warm, loads, self.cold_loads_ns, units)
+        loads_ns = np.concatenate([self.cached_loads_ns, self.other_loads_ns])
+        return Sample(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns, dict(self.units))
 
     @property
     def quantities(self) -> dict[str, float | None]:
@@ -125,9 +124,9 @@ class ModelMeasurements:
         return self.latencies_ns[self.warm]
 
     @property
-    def first_ns(self) -> IntArray:
-        """Latencies of the first prediction after each load."""
-        return self.latencies_ns[~self.warm]
+    def copies_per_prediction(self) -> float | None:
+        """Copies and conversions by predictions; None where either is not known."""
+        return self.copies / self.predictions if self.copies is not None and self.predictions else None
 
     @property
     def loads(self) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, compare_latency, compare_p95, median_of
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, compare_latency, compare_p95
 from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import IntArray
     from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.measurements import ModelMeasurements, PartMean, Parts
+    from tracekit.compare.measurements import ModelMeasurements, Parts
 
 
 class Presence(StrEnum):
@@ -109,11 +109,14 @@ def compare_model(
     """Compare one model, of which each recording of a side has measurements; one side may have none."""
     sides = (before, after)
     basis = _basis(before, after)
-    values = [[_latencies(entry, basis) for entry in side] for side in sides]
+    values = [[entry.latencies_ns if basis is Basis.ALL else entry.warm_ns for entry in side] for side in sides]
     units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
 
     def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
         return Pair(_mean([of(entry) for entry in before]), _mean([of(entry) for entry in after]))
+
+    def share(unit: str) -> Pair:
+        return pair(lambda entry: dict(entry.units).get(unit))
 
     return ModelComparison(
         name=(after or before)[0].name,
@@ -122,16 +125,16 @@ def compare_model(
         basis=basis,
         latency=compare_latency(*values, floor=floor, confidence=confidence),
         p95=compare_p95(*values, floor=floor),
-        first=pair(lambda entry: median_of(entry.first_ns)),
+        first=pair(lambda entry: entry.quantities["first_p50_ns"]),
         parts=_parts(before, after, basis, floor),
         predictions=pair(lambda entry: entry.predictions),
         loads=pair(lambda entry: entry.loads),
         load_ns=pair(lambda entry: entry.load_ns),
         cold_load=_loads(before, after, lambda entry: entry.cold_loads_ns, floor),
         cached_load=_loads(before, after, lambda entry: entry.cached_loads_ns, floor),
-        copies=pair(_copies),
+        copies=pair(lambda entry: entry.copies_per_prediction),
         in_flight=pair(lambda entry: entry.max_in_flight),
-        units=tuple((name, pair(_share(name))) for name in units),
+        units=tuple((name, share(name)) for name in units),
     )
 
 
@@ -143,10 +146,6 @@ def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurement
         if warm < MIN_PREDICTIONS <= every:
             return Basis.ALL
     return Basis.WARM
-
-
-def _latencies(entry: ModelMeasurements, basis: Basis) -> IntArray:
-    return entry.latencies_ns if basis is Basis.ALL else entry.warm_ns
 
 
 def _loads(
@@ -161,8 +160,8 @@ def _loads(
 def _parts(
     before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements], basis: Basis, floor: Floor
 ) -> tuple[PartChange, ...]:
-    sides = [[_of_basis(entry, basis) for entry in side] for side in (before, after)]
-    known = [[entry for entry in side if entry is not None] for side in sides]
+    sides = [[entry.parts if basis is Basis.ALL else entry.warm_parts for entry in side] for side in (before, after)]
+    known = [[parts for parts in side if parts is not None] for side in sides]
     if not all(known):
         return ()
     totals = [np.mean([sum(part.mean_ns for part in entry.means) for entry in side]) for side in known]
@@ -171,15 +170,12 @@ def _parts(
     return tuple(change for change in changes if change.before_ns or change.after_ns)
 
 
-def _of_basis(entry: ModelMeasurements, basis: Basis) -> Parts | None:
-    return entry.parts if basis is Basis.ALL else entry.warm_parts
-
-
 def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns: float) -> PartChange:
     sides = [[entry.means[index] for entry in side] for side in (before, after)]
     means = [np.array([part.mean_ns for part in side]) for side in sides]
     if len(before) == len(after) == 1:
-        difference, width = float(means[1][0] - means[0][0]), _width(sides, before[0].degrees, after[0].degrees)
+        difference = float(means[1][0] - means[0][0])
+        width = half_width([side[0].error_ns for side in sides], [before[0].degrees, after[0].degrees], 0.95)
     else:
         difference, width = welch(means[0], means[1], 0.95)
     answer = Answer.INCONCLUSIVE
@@ -190,19 +186,6 @@ def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns:
     complete = all(part.complete for side in sides for part in side)
     before_ns, after_ns = (float(values.mean()) for values in means)
     return PartChange(sides[0][0].part, before_ns, after_ns, difference - width, difference + width, complete, answer)
-
-
-def _width(sides: Sequence[Sequence[PartMean]], *degrees: float) -> float:
-    """Half the width of the 95% interval of the difference of the means of two recordings."""
-    return half_width([side[0].error_ns for side in sides], degrees, 0.95)
-
-
-def _copies(entry: ModelMeasurements) -> float | None:
-    return entry.copies / entry.predictions if entry.copies is not None and entry.predictions else None
-
-
-def _share(unit: str) -> Callable[[ModelMeasurements], float | None]:
-    return lambda entry: dict(entry.units).get(unit)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
-from tracekit.compare.figures_compared import TITLES, compared_figures
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
+from tracekit.documents import comparison_words
+from tracekit.documents.compared_figures import TITLES, compared_figures
 from tracekit.render.blocks import (
     Column,
     Document,
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.compare.comparison import Comparison, EnvironmentDifference
-    from tracekit.compare.figures_compared import Shown
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.models import ModelComparison
+    from tracekit.documents.compared_figures import Shown
     from tracekit.render.blocks import Block, Line, Section, Table
 
 TONES: dict[str, Role] = {
@@ -49,15 +50,15 @@ TONES: dict[str, Role] = {
 def comparison_document(comparison: Comparison, *figures: Block | None) -> Document:
     """The comparison; `figures` are pictures of both sides, for pages."""
     compared = [model for model in comparison.models if model.presence is Presence.BOTH]
-    title = words.arrow(words.sources(comparison.before), words.sources(comparison.after))
+    title = words.arrow(comparison_words.sources(comparison.before), comparison_words.sources(comparison.after))
     return Document(
         title=title,
-        verdict=words.summary(comparison),
+        verdict=comparison_words.summary(comparison),
         tone=_tone(comparison),
         context=(
-            Paragraph(words.sources(comparison.before), lead="before"),
-            Paragraph(words.sources(comparison.after), lead="after"),
-            Paragraph(words.not_recorded(comparison), Role.DIM),
+            Paragraph(comparison_words.sources(comparison.before), lead="before"),
+            Paragraph(comparison_words.sources(comparison.after), lead="after"),
+            Paragraph(comparison_words.not_recorded(comparison), Role.DIM),
         ),
         blocks=present(
             (
@@ -70,13 +71,13 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
                 _models(compared),
                 section(
                     "Models on one side",
-                    items(words.unmatched(comparison.models)),
+                    items(comparison_words.unmatched(comparison.models)),
                     note="not compared",
                     name="unmatched",
                 ),
                 section("Findings", _findings(comparison.findings), name="findings"),
                 *figures,
-                section("Notes", items((*comparison.notes, words.method(comparison))), name="notes"),
+                section("Notes", items((*comparison.notes, comparison_words.method(comparison))), name="notes"),
             )
         ),
     )
@@ -84,7 +85,7 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
 
 def _tone(comparison: Comparison) -> Role:
     """The look of the worst answer."""
-    tones = {TONES[each] for each in words.answers(comparison.models)}
+    tones = {TONES[each] for each in comparison_words.answers(comparison.models)}
     tones |= {TONES[change.status] for change in comparison.findings}
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
@@ -107,8 +108,8 @@ def _findings(changes: Sequence[FindingChange]) -> Table[FindingChange] | None:
         (
             Column("status", lambda one: Span(str(one.status), TONES[one.status]), words=True),
             Column("check", lambda one: Span(one.id, Role.CODE), words=True),
-            Column("models", lambda one: words.finding_models(one) or "recording", words=True, drop=1),
-            Column("details", lambda one: words.finding_details(one) or ABSENT, words=True),
+            Column("models", lambda one: comparison_words.finding_models(one) or "recording", words=True, drop=1),
+            Column("details", lambda one: comparison_words.finding_details(one) or ABSENT, words=True),
         ),
         changes,
     )
@@ -118,7 +119,7 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
-    totals = words.totals(compared)
+    totals = comparison_words.totals(compared)
     return section(
         "Models",
         Entries(tuple(_model(model, every) for model in compared)),
@@ -139,9 +140,9 @@ def _model(model: ModelComparison, every: bool) -> Entry:
     basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
     facts: tuple[tuple[str, Line], ...] = (
         ("why", words.reason(change)),
-        ("where", words.parts(model)),
-        ("p95", words.p95(model)),
-        ("also", words.facts(model)),
+        ("where", comparison_words.parts(model)),
+        ("p95", comparison_words.p95(model)),
+        ("also", comparison_words.facts(model)),
         ("from", words.measured(change) + basis),
     )
     head = (Span(name, Role.STRONG), "  ", Span(words.answer(change), TONES[change.answer]), f"  {numbers}")

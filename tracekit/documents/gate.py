@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.compare import words
 from tracekit.compare.verdict import Verdict
+from tracekit.documents import comparison_words
 from tracekit.render.blocks import Column, Document, Items, Role, Span, present, table
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ TONES = {
 
 def gate_document(gate: Gate) -> Document:
     """The verdict of a check."""
-    notes = (*gate.comparison.notes, words.not_recorded(gate.comparison)) if gate.comparison is not None else ()
+    compared = gate.comparison
+    notes = () if compared is None else (*compared.notes, comparison_words.not_recorded(compared))
     columns: tuple[Column[Item], ...] = (
         Column("verdict", lambda item: Span(str(item.verdict), TONES[item.verdict]), words=True),
         Column("what", lambda item: Span(item.title, Role.STRONG), words=True),

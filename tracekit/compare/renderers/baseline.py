@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import fields
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from tracekit.characters import visible
 from tracekit.compare.against_baseline import false_alarms
@@ -38,12 +37,11 @@ def render_baseline(baseline: Baseline, floors: Floors) -> str:
 
 def _model(baseline: Baseline, name: str) -> str:
     models = [entry for recording in baseline.recordings if (entry := recording.model(name)) is not None]
-    series = [model.warm_ns if model.warm.any() else model.latencies_ns for model in models]
-    medians = [float(np.median(values)) for values in series if len(values)]
-    count = sum(map(len, series))
+    medians = [value for model in models if (value := model.quantities["p50_ns"]) is not None]
     if not medians:
         return f"{name}: no prediction with a known latency"
-    words = f"{name}: {format_count(count, 'prediction')}, median {format_duration(float(np.median(medians)))}"
+    count = sum(len(model.latency_ns) for model in models)
+    words = f"{name}: {format_count(count, 'prediction')}, median {format_duration(statistics.median(medians))}"
     spread = baseline.spread(name)
     if spread is not None:
         words += f", recordings differ by {spread * 100:.1f}% (standard deviation)"

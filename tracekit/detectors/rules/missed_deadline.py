@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from tracekit.analysis.frames import frame_steps
 from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
 from tracekit.detectors import (
+    BoolArray,
     Detector,
     Finding,
     Metric,
@@ -31,9 +31,6 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
 
 
 @dataclass(frozen=True, slots=True)
