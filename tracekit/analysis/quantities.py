@@ -173,6 +173,34 @@ MODEL: Mapping[str, Quantity] = {
 }
 """Numbers of one model in one recording, by id."""
 
+PART_TITLES = {
+    "neural_engine": "Neural Engine",
+    "gpu": "GPU",
+    "cpu": "CPU",
+    "data": "data",
+    "queued": "queued",
+    "requested": "requested",
+    "other": "other",
+    "ambiguous": "ambiguous",
+    "unaccounted": "unaccounted",
+}
+"""What a prediction's time is taken apart into."""
+
+
+def mean_id(part: str, population: Population = Population.ALL) -> str:
+    """Id of the mean time per prediction of a part (`PART_TITLES`), or of all of it (empty)."""
+    return "_".join(filter(None, ("" if population is Population.WARM else "all", "mean", part, "ns")))
+
+
+PARTS: Mapping[str, Quantity] = {
+    mean_id(part, population): Quantity(
+        mean_id(part, population), ", ".join(filter(None, (title, "mean"))), "ns", lambda _: None, population
+    )
+    for population in (Population.ALL, Population.WARM)
+    for part, title in (("", ""), *PART_TITLES.items())
+}
+"""Mean times per prediction, by id: sums of `analysis.breakdown` by the number of predictions, not of a sample."""
+
 PLANNED = Quantity("planned_neural_engine", "on Neural Engine, plan", "share", lambda _: None, most_is_best=True)
 """Share of the operations that a performance report places on the Neural Engine: never observed."""
 

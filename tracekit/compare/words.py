@@ -59,7 +59,7 @@ def reason(change: LatencyChange) -> str:
         Reason.WIDE: "the interval is too wide to tell",
         Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
         Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
-        Reason.MODES: "latencies gather around several values",
+        Reason.MODES: "latencies cluster around several values",
     }
     return words[change.reason] + more
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tracekit.analysis.quantities import MODEL, Population
+from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
 from tracekit.compare import words
 from tracekit.compare.latency import MIN_P95, Answer
 from tracekit.compare.models import Basis, Pair
@@ -40,7 +40,7 @@ def compared_figures(model: ModelComparison) -> Iterator[tuple[Shown, ...]]:
     yield _latency(f"{prefix}p50_ns", model.latency, "predictions")
     yield _latency(f"{prefix}p95_ns", model.p95, "predictions")
     for part in model.parts:
-        yield _part(part, f", {Population.ALL}" if prefix else "")
+        yield _part(part, Population.ALL if prefix else Population.WARM)
     for name, change in (("cold_load_ns", model.cold_load), ("", model.cached_load)):
         if any(change.counts):
             yield _latency(name, change, "loads")
@@ -63,12 +63,12 @@ def _latency(quantity: str, change: LatencyChange, noun: str) -> tuple[Shown, ..
     return _row(name, answer, times, format_duration, interval, quantity)
 
 
-def _part(part: PartChange, population: str) -> tuple[Shown, ...]:
+def _part(part: PartChange, population: Population) -> tuple[Shown, ...]:
     interval = " to ".join(words.signed_duration(value) for value in (part.low_ns, part.high_ns))
     times = Pair(part.before_ns, part.after_ns)
-    return _row(
-        f"{part.part}, mean{population}", str(part.answer), times, format_duration, Shown(interval, part.low_ns)
-    )
+    key = next(key for key, title in PART_TITLES.items() if title == part.part)
+    mean = PARTS[mean_id(key, population)]
+    return _row(mean.label, str(part.answer), times, format_duration, Shown(interval, part.low_ns), mean.id)
 
 
 def _exact(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tracekit.analysis.breakdown import Unknown
+from tracekit.analysis.quantities import mean_id
 from tracekit.report import formatting
 from tracekit.trace.events import Level
 
@@ -195,12 +196,12 @@ def model_columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
         _count("cold\nloads", 7, lambda row: row.cold_loads),
         _time("load\nsum", 6, lambda row: row.loads.total_ns if row.loads.count else None),
         _time("load\nmean", 3, lambda row: row.loads.mean_ns),
-        _count("pred.\ncount", 0, lambda row: row.predictions.count),
+        _count("pred.\ncount", 0, lambda row: row.predictions.count, "predictions"),
         _time("pred.\nsum", 4, lambda row: row.predictions.total_ns if row.predictions.count else None),
         _time("pred.\nelapsed", 5, lambda row: _elapsed_ns(row.prediction), empty=""),
         _of_one("pred.\nmedian", 1, lambda row: row.quantities.get("p50_ns"), "p50_ns"),
         _of_one("pred.\np95", 8, lambda row: row.quantities.get("p95_ns"), "p95_ns"),
-        _time("all\nmean", 3, lambda row: row.predictions.mean_ns),
+        _time("all\nmean", 3, lambda row: row.predictions.mean_ns, mean_id("")),
         _of_one("all\nmax", 9, lambda row: row.prediction.max_ns if row.prediction else None),
     )
     return tuple(column for column in columns if column.title not in hidden)

@@ -55,6 +55,10 @@ COLUMNS = (
 """Titles of the cells of a row."""
 
 
+QUANTITIES = ("predictions_per_second", *[""] * (len(COLUMNS) - len(LATENCIES) - 1), *LATENCIES)
+"""Ids of what the cells show; empty for what is no number of a model as a whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class TimeRow:
     """One model whose predictions follow each other."""
@@ -66,6 +70,8 @@ class TimeRow:
     """How they follow each other, in words."""
     trend: str
     """How their latency runs; empty where they are too few to tell."""
+    quantities: Mapping[str, float | None]
+    """Numbers of the model, by id."""
 
     @property
     def sentence(self) -> str:
@@ -81,6 +87,7 @@ def time_rows(models: Iterable[ModelSummary]) -> tuple[TimeRow, ...]:
             _cells(model.throughput, model.in_flight, model.quantities),
             _pace(model.throughput, model.in_flight),
             _trend_words(model.latency_trend, model.latency),
+            model.quantities,
         )
         for model in models
         if model.throughput is not None and model.throughput.per_second is not None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown import Part, Unknown
+from tracekit.analysis.quantities import PART_TITLES, mean_id
 from tracekit.report import formatting
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_percent, format_share, format_time
@@ -28,23 +29,29 @@ AT_LEAST = "≥ "
 WORTH_SAYING = 0.1
 """Least share of a prediction's time that a headline names (heuristic)."""
 
-_ANE, _GPU, _CPU = (DEVICE_NAMES[device] for device in (Device.ANE, Device.GPU, Device.CPU))
+_ANE, _GPU = (DEVICE_NAMES[device] for device in (Device.ANE, Device.GPU))
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Parts that a reader sees as one."""
 
-    name: str
+    part: str
+    """A key of `PART_TITLES`."""
     sign: str
     """Its cells in a bar."""
     parts: tuple[Part, ...]
 
+    @property
+    def name(self) -> str:
+        """What a reader sees."""
+        return PART_TITLES[self.part]
+
 
 GROUPS: tuple[Group, ...] = (
-    Group(_ANE, "N", (Part.ANE,)),
-    Group(_GPU, "G", (Part.GPU,)),
-    Group(_CPU, "C", (Part.CPU,)),
+    Group("neural_engine", "N", (Part.ANE,)),
+    Group("gpu", "G", (Part.GPU,)),
+    Group("cpu", "C", (Part.CPU,)),
     Group("data", "d", (Part.DATA_BEFORE, Part.DATA_BETWEEN, Part.DATA_AFTER, Part.DATA_UNPLACED)),
     Group("queued", "q", (Part.ANE_QUEUE, Part.GPU_QUEUE)),
     Group("requested", "r", (Part.ANE_REQUESTED, Part.GPU_REQUESTED)),
@@ -66,6 +73,11 @@ class Slice:
     """Of their time."""
     incomplete: bool
     """Whether some of it is not known."""
+
+    @property
+    def quantity(self) -> str:
+        """Id of its mean time: it is of all predictions."""
+        return mean_id(self.group.part)
 
     @property
     def words(self) -> str:

@@ -47,7 +47,7 @@ def _shown(name: str, text: Callable[[float | None], str], drop: int = 0) -> Fie
     def value(model: ModelSummary) -> float | None:
         return model.quantities.get(name)
 
-    return Field(title, value, lambda model: text(value(model)), drop=drop)
+    return Field(title, value, lambda model: text(value(model)), drop=drop, quantity=name)
 
 
 def _bar(model: ModelSummary) -> Callable[[int], str] | None:
@@ -63,7 +63,9 @@ FIELDS: tuple[Field[ModelSummary], ...] = (
     Field("loads", lambda model: model.loads, lambda model: count(model.loads)),
     Field("cold", lambda model: model.cold_loads, lambda model: count(model.cold_loads), drop=6),
     _time("load mean", lambda model: model.load, "mean_ns", 3),
-    Field("predictions", lambda model: model.predictions, lambda model: count(model.predictions)),
+    Field(
+        "predictions", lambda model: model.predictions, lambda model: count(model.predictions), quantity="predictions"
+    ),
     _time("sum", lambda model: model.prediction, "total_ns", 4),
     _shown("p50_ns", duration),
     _shown("p95_ns", duration, 5),

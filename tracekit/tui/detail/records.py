@@ -45,6 +45,8 @@ class Field(Generic[Record]):
     """The color of the text, where it has one of its own."""
     short: Callable[[Record, int], str] | None = None
     """The text in so many cells; see `Cell.short`."""
+    quantity: str = ""
+    """Id of what it shows (`tracekit.analysis.quantities`), where that is one number of a model."""
 
 
 @dataclass(frozen=True, eq=False)

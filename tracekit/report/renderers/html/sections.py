@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.quantities import MODEL
+from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
@@ -131,12 +131,12 @@ def _parts_table(report: Report) -> Html | None:
     for row in rows:
         took = {part.group: part for part in row.slices}
         cells = [_part(took.get(group)) for group in groups]
-        lines.append([Cell(code(row.name)), Cell(format_time(row.mean_ns), row.mean_ns), *cells])
+        lines.append([Cell(code(row.name)), Cell(format_time(row.mean_ns), row.mean_ns, mean_id("")), *cells])
     return table(["model", "mean of all", *(group.name for group in groups)], lines, name=WHERE_TIME_GOES)
 
 
 def _part(part: Slice | None) -> Cell:
-    return Cell(formatting.ABSENT) if part is None else Cell(part.words, part.mean_ns)
+    return Cell(formatting.ABSENT) if part is None else Cell(part.words, part.mean_ns, part.quantity)
 
 
 def latency_section(report: Report, timeline: Timeline | None) -> Html | None:

@@ -15,7 +15,7 @@ from tracekit.report.columns import (
     model_columns,
     model_rows,
 )
-from tracekit.report.over_time import COLUMNS, NOTE, time_rows
+from tracekit.report.over_time import COLUMNS, NOTE, QUANTITIES, time_rows
 from tracekit.report.renderers.html.markup import Html, code, joined, listed, tag
 from tracekit.report.renderers.html.prose import sentence
 
@@ -139,7 +139,13 @@ def over_time_table(models: Sequence[ModelSummary]) -> Html | None:
     if not rows:
         return None
     with_values = [column for column in range(len(COLUMNS)) if any(row.cells[column] for row in rows)]
-    body = [[Cell(code(row.name)), *(Cell(row.cells[column]) for column in with_values)] for row in rows]
+    body = [
+        [
+            Cell(code(row.name)),
+            *(Cell(row.cells[at], row.quantities.get(QUANTITIES[at]), QUANTITIES[at]) for at in with_values),
+        ]
+        for row in rows
+    ]
     trends = [joined([code(row.name), ": ", row.trend]) for row in rows if row.trend]
     grid = table(["model", *(COLUMNS[column] for column in with_values)], body, name="Predictions over time")
     return joined([grid, listed(trends), listed([NOTE, formatting.ABSENT_NOTE], class_="notes")])
