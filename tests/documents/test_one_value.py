@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import re
 from collections import defaultdict
+from itertools import islice, pairwise
 
 import pytest
 from lxml import html
 
 import tracekit
+from suite.frame import detector_ids, draws_of, load, module_of, read_back
+from suite.reported import reported
 from support.analyses import kept_analysis
+from tracekit.analysis.quantities import MODEL
 from tracekit.compare.comparison import compare
+from tracekit.compare.gate import check
 from tracekit.compare.matrix import labels_of, matrix, sources_of
 from tracekit.compare.measurements import measure
+from tracekit.compare.settings import CheckSettings, Limit
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document
 from tracekit.render.forms import rendered
+from tracekit.report.formatting import duration, frames
 from tracekit.report.renderers.concise import render_concise
 from tracekit.report.renderers.html.page import render_html
+from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.serialize import to_json
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.tui.detail.models import FIELDS
 
 MS = 1_000_000
+TODAY = dt.date(2026, 1, 1)
 SAMPLES = (
     "captions_concurrent",
     "not_instrumented",
@@ -33,6 +44,31 @@ SAMPLES = (
 )
 
 
+LIMITS = {"p50": "p50_ns", "p95": "p95_ns", "load": "load_ns", "cold-load": "cold_load_ns"}
+LIMITS["neural-engine"] = "neural_engine_compute"
+"""Limits of `tracekit check` that hold a number of a model, and its id."""
+CASES, CASES_OF_A_RUN = 100, 20
+"""Labeled recordings with `--every-case`, and without."""
+
+
+def tolerance(name):
+    """Pages hold two decimals, measurements that are stored a tenth of a nanosecond."""
+    return 0.051 if name.endswith("_ns") else 0.0051
+
+
+def chosen_cases(count):
+    """Module and number of so many labeled recordings: the first of each detector, then some further on."""
+    modules = [module_of(detector) for detector in detector_ids()]
+    turns = ((module, 7 * turn) for turn in range(CASES) for module in modules)
+    return list(islice((key for key in turns if key[1] < len(load(key[0]))), count))
+
+
+def pytest_generate_tests(metafunc):
+    if "case" in metafunc.fixturenames:
+        keys = chosen_cases(CASES if metafunc.config.getoption("--every-case") else CASES_OF_A_RUN)
+        metafunc.parametrize("case", keys, ids=lambda key: f"{key[0]} {key[1]}")
+
+
 def shown_in(page, groups):
     """(id, model, number) of the cells of a page; `groups` gives the model of a row."""
     for cell in page.xpath("//td[@data-v][@data-quantity or .//*[@data-quantity]]"):
@@ -40,46 +76,111 @@ def shown_in(page, groups):
         yield name, groups(cell), float(cell.get("data-v"))
 
 
-def collected(trace, report):
-    """Every number that is shown of the recording, by id and model: where, and which."""
-    found = defaultdict(dict)
+class Collected:
+    """Every number that is shown of a recording, by id and model: where, and which."""
 
-    def add(where, numbers):
+    def __init__(self):
+        self.found = defaultdict(dict)
+
+    def add(self, where, numbers):
         for name, model, value in numbers:
             if value is not None:
-                found[name, model.strip()].setdefault(where, value)
-                assert found[name, model.strip()][where] == pytest.approx(value)
+                known = self.found[name, model.strip()].setdefault(where, value)
+                assert known == pytest.approx(value, abs=tolerance(name)), (where, name, model)
 
+    @property
+    def differing(self):
+        """Numbers that have several values."""
+        return {key: of for key, of in self.found.items() if max(of.values()) - min(of.values()) > tolerance(key[0])}
+
+    def places(self, *quantities):
+        """Where a number is shown of any model."""
+        return {place for (quantity, _), of in self.found.items() if quantity in quantities for place in of}
+
+
+def collected(trace, report):
+    """The numbers of all documents about one recording."""
+    numbers = Collected()
     models = json.loads(to_json(report))["models"]
-    add("JSON", ((name, one["name"], value) for one in models for name, value in one["quantities"].items()))
+    numbers.add("JSON", ((name, one["name"], value) for one in models for name, value in one["quantities"].items()))
     page = html.fromstring(render_html(report))
-    add("HTML", shown_in(page, lambda cell: cell.getparent().xpath("td[1]")[0].text_content()))
+    numbers.add("HTML", shown_in(page, lambda cell: cell.getparent().xpath("td[1]")[0].text_content()))
+    numbers.add("findings", of_findings(report))
+    of_view = [field for field in FIELDS if field.quantity]
+    numbers.add("view", ((field.quantity, one.name, field.value(one)) for one in report.models for field in of_view))
     measured = measure(trace, report)
     sources = sources_of([measured])
     side_by_side = matrix(sources, labels_of(sources, [None]))
-    add("matrix", ((row.figure, row.model, row.values[0]) for row in side_by_side.rows))
+    numbers.add("matrix", ((row.figure, row.model, row.values[0]) for row in side_by_side.rows))
     page = html.fromstring(rendered(matrix_document(side_by_side), "html", width=100))
-    add("matrix, HTML", shown_in(page, lambda cell: cell.xpath("ancestor::tbody//th")[0].text_content()))
+    numbers.add("matrix, HTML", shown_in(page, lambda cell: cell.xpath("ancestor::tbody//th")[0].text_content()))
     compared = compare([measured], [measured])
     # Each table stands below "All figures of MODEL".
     page = html.fromstring(rendered(comparison_document(compared), "html", width=100))
-    add("comparison", shown_in(page, lambda cell: cell.xpath("ancestor::details/summary")[0].text_content()[15:]))
-    titles = {"median": "p50_ns", "p95": "p95_ns", "fps": "fps", "predictions": "predictions"}
-    fields = [(titles[field.title], field.value) for field in FIELDS if field.title in titles]
-    add("view", ((name, one.name, value(one)) for one in report.models for name, value in fields))
-    return found
+    numbers.add(
+        "comparison", shown_in(page, lambda cell: cell.xpath("ancestor::details/summary")[0].text_content()[15:])
+    )
+    gate = check([measured], CheckSettings(limits=tuple(Limit("*", name, 0) for name in LIMITS)), None, today=TODAY)
+    of_gate = ((LIMITS[item.subject], item.model, item.value) for item in gate.items if item.subject in LIMITS)
+    numbers.add("check", (number for number in of_gate if number[1]))
+    return numbers
+
+
+def of_findings(report):
+    """Metrics that are called as a number of the model is, without another population."""
+    ids = {MODEL[name].title: name for name in ("p50_ns", "p95_ns")}
+    for result in report.results:
+        for metric in result.metrics:
+            if metric.name in ids and result.model is not None:
+                yield ids[metric.name], result.model, metric.value
+
+
+def tables_in(markdown):
+    """Rows of the tables of a Markdown text, by title of the column."""
+    titles, lines = [], markdown.splitlines()
+    for line, following in pairwise([*lines, ""]):
+        cells = re.split(r" *(?<!\\)[|] *", line.strip("| "))
+        if re.fullmatch(r"[|][-:| ]+", following):
+            titles = cells
+        elif line.startswith("|") and not re.fullmatch(r"[|][-:| ]+", line):
+            yield dict(zip(titles, cells, strict=False))
+
+
+def check_markdown(report):
+    """The words in the table of models are those of the numbers; how many are."""
+    texts = {"median": ("p50_ns", duration), "p95": ("p95_ns", duration), "fps": ("fps", frames)}
+    by_name = {model.name.strip(): model.quantities for model in report.models}
+    rows = [row for row in tables_in(render_markdown(report)) if {"model", "predictions", *texts} <= set(row)]
+    for row in rows:
+        for title, (name, form) in texts.items():
+            assert row[title] == form(by_name[row["model"].strip("`")].get(name))
+    return len(rows)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_number_is_the_same_wherever_it_is_shown(samples, name):
     analysis = kept_analysis(samples / f"{name}.trace")
     found = collected(analysis.trace, analysis.report)
-    # Pages hold two decimals.
-    differing = {key: places for key, places in found.items() if max(places.values()) - min(places.values()) > 0.0051}
-    assert not differing
+    assert not found.differing
     if name != "not_instrumented":
-        latency = {place for (quantity, _), places in found.items() if "p50_ns" in quantity for place in places}
-        assert latency == {"JSON", "HTML", "matrix", "matrix, HTML", "comparison", "view"}
+        everywhere = {"JSON", "HTML", "matrix", "matrix, HTML", "comparison", "check", "view"}
+        assert found.places("p50_ns", "all_p50_ns") >= everywhere
+        assert "HTML" in found.places("all_mean_neural_engine_ns", "all_mean_gpu_ns", "all_mean_cpu_ns")
+        assert check_markdown(analysis.report) > 0
+
+
+def test_a_number_of_a_labeled_recording_is_the_same_wherever_it_is_shown(case):
+    module, number = case
+    labeled = load(module)[number]
+    trace = read_back(labeled.build(draws_of(labeled, number)), bundle=labeled.bundle)
+    entry = reported(trace, settings=labeled.settings)
+    assert not collected(trace, entry.report).differing
+    check_markdown(entry.report)
+
+
+def test_the_labeled_recordings_are_of_every_detector():
+    assert len(set(chosen_cases(CASES))) == CASES
+    assert {module for module, _ in chosen_cases(CASES)} == {module_of(detector) for detector in detector_ids()}
 
 
 @pytest.fixture

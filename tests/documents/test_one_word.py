@@ -1,0 +1,147 @@
+"""A status has one word in every form of a report, a comparison and a verdict, and in `view`: that of the glossary."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from lxml import html
+
+from support.analyses import kept_analysis
+from support.gates import GATE
+from tracekit.compare.comparison import compare
+from tracekit.compare.gate import gate_of
+from tracekit.compare.measurements import measure
+from tracekit.compare.verdict import Item, Verdict
+from tracekit.documents.comparison import comparison_document
+from tracekit.documents.gate import gate_document
+from tracekit.render.forms import rendered
+from tracekit.report.formatting import OUTCOMES
+from tracekit.report.renderers.concise import render_concise, render_summary
+from tracekit.report.renderers.html.page import render_html
+from tracekit.report.renderers.markdown import render_markdown
+from tracekit.report.renderers.overview import Analyzed, render_overview
+from tracekit.report.renderers.serialize import to_json
+from tracekit.report.renderers.text import render_text
+from tracekit.report.verdict import summarize
+from tracekit.tui.detail.checks import check_rows
+from tracekit.tui.theme import PALETTES
+
+WORDS = {
+    "finding": r"findings?",
+    "passed": r"passed",
+    "not applicable": r"not applicable",
+    "not evaluated": r"not evaluated",
+    "error": r"errors?",
+    "inconclusive": r"inconclusive",
+}
+"""The word of the glossary for each status."""
+OTHERS = (
+    r"problems? found",
+    r"checks? failed",
+    r"(?:not|cannot be|could not be) judged",
+    r"could not (?:look|be evaluated)",
+    r"not enough data",
+    r"insufficient[ _]data",
+    r"unusable",
+    r"blind",
+    r"does not apply",
+)
+"""What the same was called."""
+SHOWN = {
+    "summary": {"finding", "passed", "not evaluated", "error"},
+    "overview": {"finding"},
+    "short": {"finding", "passed", "not evaluated", "error"},
+    "text": {"finding", "passed", "not applicable", "not evaluated", "error"},
+    "Markdown": {"finding", "passed", "not applicable", "not evaluated", "error"},
+    "HTML": {"finding", "passed", "not applicable", "not evaluated", "error"},
+    "JSON": {"finding", "passed", "not applicable", "not evaluated", "error"},
+    "view": {"passed", "not applicable", "not evaluated", "error"},
+}
+"""What each form says at least; in the list of `view`, a finding stands with its severity."""
+
+
+def with_an_error(report):
+    """The report of a recording in which one check came to an error."""
+    at, passed = next((at, one) for at, one in enumerate(report.results) if one.outcome == "passed")
+    broken = replace(passed, outcome="error", summary="KeyError: 'x'", metrics=())
+    results = (*report.results[:at], broken, *report.results[at + 1 :])
+    return replace(report, results=results, summary=summarize(results))
+
+
+def in_view(report):
+    rows = check_rows(report, None)
+    return [rows.cells(row, PALETTES[True])[0].text for row in range(len(rows))]
+
+
+def forms(report):
+    """Every form of a report as text."""
+    return {
+        "summary": render_summary(report, width=200, color=False),
+        "overview": render_overview([Analyzed("a.trace", report, "")], width=200, color=False),
+        "short": render_concise(report, width=100, color=False),
+        "text": render_text(report, width=100, color=False, verbose=True),
+        "Markdown": render_markdown(report),
+        "HTML": " ".join(html.fromstring(render_html(report)).find("body").itertext()),
+        "JSON": "\n".join(result["outcome"] for result in json.loads(to_json(report))["results"]).replace("_", " "),
+        "view": "\n".join(in_view(report)),
+    }
+
+
+def words_in(text):
+    """The words of statuses in a text, whatever their case, and others in place of them."""
+    flat = " ".join(text.split()).lower()
+    found = {status for status, word in WORDS.items() if re.search(rf"\b{word}\b", flat)}
+    return found, [match[0] for word in OTHERS for match in re.finditer(rf"\b{word}\b", flat)]
+
+
+@pytest.mark.parametrize("form", SHOWN)
+def test_an_outcome_has_one_word(samples, form):
+    report = with_an_error(kept_analysis(samples / "sharpen_8bit.trace").report)
+    assert {result.outcome for result in report.results} == set(OUTCOMES)
+    found, others = words_in(forms(report)[form])
+    assert found >= SHOWN[form]
+    assert not others
+    assert "inconclusive" not in found
+
+
+@pytest.mark.parametrize("form", ["summary", "overview", "short", "text", "Markdown", "HTML", "view"])
+def test_a_recording_without_a_verdict_is_inconclusive(samples, form):
+    report = kept_analysis(samples / "not_instrumented.trace").report
+    found, others = words_in(forms(report)[form])
+    assert "inconclusive" in found
+    assert not others
+
+
+def test_what_explains_an_inconclusive_recording_comes_first_everywhere(samples):
+    report = kept_analysis(samples / "not_instrumented.trace").report
+    (reason,) = (result for result in report.results if result.id == "core-ml-not-instrumented")
+    assert reason.severity == "low"
+    assert report.results[0] == reason
+    assert report.findings[0].id == reason.id
+    assert in_view(report)[0] == "inconclusive"
+    for form in ("short", "text", "Markdown", "HTML"):
+        text = forms(report)[form].lower()
+        # Of the severities that stand before the title of a finding, none comes earlier.
+        before = text[: text.index(reason.title.lower())]
+        assert "inconclusive" in before
+        assert not re.search(r"\b(critical|high|medium|low)\b", before)
+
+
+def test_answers_and_verdicts_use_the_words_of_a_report(samples):
+    analysis = kept_analysis(samples / "not_instrumented.trace")
+    sharpen = kept_analysis(samples / "sharpen_8bit.trace")
+    one, other = measure(sharpen.trace, sharpen.report), measure(analysis.trace, analysis.report)
+    problem = Item(Verdict.ERROR, "input", None, "x.trace: no such file")
+    documents = [
+        comparison_document(compare([one], [one])),
+        comparison_document(compare([one], [other])),
+        gate_document(GATE),
+        gate_document(gate_of([*GATE.items, problem])),
+    ]
+    for document in documents:
+        for form in ("text", "markdown", "html"):
+            assert not words_in(rendered(document, form, width=100))[1]
+    assert {str(verdict) for verdict in Verdict} == {"error", "failed", "inconclusive", "not counted", "passed"}
