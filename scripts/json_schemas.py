@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.breakdown import Part, Unknown
 from tracekit.analysis.code import Api, LoadPhase, Unit, sites
+from tracekit.analysis.quantities import MODEL
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
 from tracekit.model_files.performance.facts import ReportForm
 from tracekit.recording.table import TableState
@@ -35,6 +36,8 @@ from tracekit.trace.events import Attribution, Kind, Lane, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from tracekit.analysis.quantities import Quantity
 
 FOLDER = Path(__file__).resolve().parents[1] / "tracekit" / "report" / "schema"
 ROOTS: dict[str, type] = {"report": Report, "model": ModelReport, "performance": InspectedPerformance}
@@ -79,6 +82,11 @@ CONSTRAINTS: dict[tuple[str, str], dict[str, Any]] = {
     ("model", "Result"): {"properties": NO_FINDING},
 }
 """What holds of fields together, by kind of document and class."""
+
+MOMENTS = ("start_ns", "end_ns", "first_ns", "last_ns")
+"""Times since the start of the run, which rows may precede; all others are durations."""
+SHARES = ("share", "shares", "cost")
+"""Fields that hold shares, from 0 to 1."""
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
@@ -128,12 +136,38 @@ def _property(owner: type, name: str, hint: Any, kind: str, definitions: dict[st
         return described | _nullable({"$ref": "#/$defs/measurements"})
     if key in WORDS:
         return described | {"enum": [None if word is None else str(word) for word in WORDS[key]]}
-    value = _type(hint, kind, definitions)
+    value = _bounded(name, hint, _type(hint, kind, definitions))
+    if key == "ModelSummary.quantities":
+        value = {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {one.id: _number(one) for one in MODEL.values()},
+        }
     if key in KEYS:
         value = {"type": "object", "propertyNames": _enum(KEYS[key]), **value}
     if key in ITEMS:
         value |= {"items": _enum(ITEMS[key])}
     return described | value
+
+
+def _bounded(name: str, hint: Any, value: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a field with the bounds of its numbers: counts and durations are not negative."""
+    if "additionalProperties" in value or "items" in value:
+        inner = "additionalProperties" if "additionalProperties" in value else "items"
+        return value | {inner: _bounded(name, hint, value[inner])}
+    kinds = value.get("type", ())
+    if not {"integer", "number"} & set([kinds] if isinstance(kinds, str) else kinds):
+        return value
+    if name in SHARES or name.endswith("_share"):
+        return value | {"minimum": 0, "maximum": 1}
+    is_count_or_duration = "number" not in kinds or name.endswith("_ns")
+    return value | ({"minimum": 0} if is_count_or_duration and name not in MOMENTS else {})
+
+
+def _number(quantity: Quantity) -> dict[str, Any]:
+    """The schema of a number of a model."""
+    bounds = {"minimum": 0} | ({"maximum": 1} if quantity.unit == "share" else {})
+    return {"description": quantity.label, "type": ["number", "null"], **bounds}
 
 
 def _type(hint: Any, kind: str, definitions: dict[str, Any]) -> dict[str, Any]:

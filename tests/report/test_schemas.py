@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from support.analyses import kept_analysis
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.detectors.model_runner import run_model_detectors
@@ -45,13 +46,49 @@ def test_a_schema_says_what_the_dataclass_does() -> None:
         "description": "One sentence: what the problem costs the user.",
         "type": "string",
     }
-    assert list(rule["properties"]) == rule["required"] == [field.name for field in fields(Rule)]
+    assert list(rule["properties"]) == [field.name for field in fields(Rule)]
+    assert set(rule["required"]) == set(rule["properties"]) - {"title", "finding_title"}
     assert set(result["properties"]) == {field.name for field in fields(Result)} - {"rule", "marked"}
     assert result["properties"]["own_savings_ns"]["type"] == ["integer", "null"]
     assert result["properties"]["cost"]["anyOf"] == [{"$ref": "#/$defs/cost"}, {"type": "null"}]
     assert result["properties"]["evidence"]["items"] == {"$ref": "#/$defs/evidence"}
     assert definitions["metric"]["properties"]["direction"]["enum"] == ["above", "below", None]
     assert "model_files" not in MADE["schema"]("report")["required"]
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        pytest.param(("models", 0, "predictions"), -1, id="a count"),
+        pytest.param(("models", 0, "loads"), 1.5, id="half a load"),
+        pytest.param(("models", 0, "prediction", "total_ns"), -1, id="a sum"),
+        pytest.param(("models", 0, "prediction", "mean_ns"), -0.5, id="a mean"),
+        pytest.param(("models", 0, "quantities", "p95_ns"), -1, id="a latency"),
+        pytest.param(("models", 0, "quantities", "neural_engine_time"), 1.01, id="a share of time"),
+        pytest.param(("models", 0, "quantities", "p96_ns"), 1, id="no quantity"),
+        pytest.param(("models", 0, "breakdown", "parts", 0, "share"), 1.01, id="a share of a part"),
+        pytest.param(("results", 0, "cost", "share"), -0.01, id="a share of a cost"),
+        pytest.param(("results", 0, "evidence_total"), -1, id="a number of intervals"),
+        pytest.param(("coverage", 0, "shares", "exact"), 2, id="a share of rows"),
+        pytest.param(("summary", "savings_ns"), -1, id="savings"),
+        pytest.param(("recording", "duration_ns"), -1, id="a duration"),
+    ],
+)
+def test_a_number_out_of_its_bounds_is_refused(samples, path: tuple[Any, ...], wrong: float) -> None:
+    document = validate("report", to_json(kept_analysis(samples / "sharpen_8bit.trace").report))
+    owner: Any = document
+    for key in path[:-1]:
+        owner = owner[key]
+    owner[path[-1]] = wrong
+    refused = next(jsonschema.Draft202012Validator(SCHEMA["report"]).iter_errors(document))
+    places = [tuple(error.absolute_path) for error in (refused, *refused.context)]
+    assert path in places or path[:-1] in places
+
+
+def test_a_moment_may_lie_before_the_start(samples) -> None:
+    document = validate("report", to_json(kept_analysis(samples / "sharpen_8bit.trace").report))
+    document["results"][0]["evidence"][0]["start_ns"] = -1
+    validate("report", json.dumps(document))
 
 
 def test_versions_are_those_of_the_program() -> None:

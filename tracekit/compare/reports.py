@@ -88,4 +88,4 @@ def _measurements(report: dict[str, Any]) -> Measurements:
 
 
 def _title(rule: dict[str, Any], result: dict[str, Any]) -> Any:
-    return rule["finding_title" if result["outcome"] == "finding" else "title"]
+    return rule["finding_title"] if result["outcome"] == "finding" else rule.get("title", "")

@@ -105,10 +105,10 @@ class Rule:
     """What is written about one check, whatever it answers."""
 
     id: str
-    title: str
-    """States the good state."""
-    finding_title: str
-    """States the problem."""
+    title: str = field(metadata=IF_ANY)
+    """States the good state. In `rules` only where a result passed."""
+    finding_title: str = field(metadata=IF_ANY)
+    """States the problem. In `rules` only where there is a finding."""
     pattern: str
     """Where it belongs in the diagnostic tree of Core ML."""
     why: str
@@ -190,12 +190,20 @@ class Result(Answer):
 
 
 def rules_of(answers: Iterable[Answer]) -> tuple[Rule, ...]:
-    """The rules that answers follow, each once, by id; the fix only of those that a finding leaves it to, since it is
-    the longest text by far."""
+    """The rules that answers follow, each once, by id, with the texts that their answers show."""
     answers = tuple(answers)
+    found, passed = ({one.id for one in answers if one.outcome == outcome} for outcome in ("finding", "passed"))
     fixed = {answer.id for answer in answers if answer.outcome == "finding" and not answer.own_fix}
     rules = {answer.id: answer.rule for answer in answers}
-    return tuple(rule if name in fixed else replace(rule, fix="") for name, rule in sorted(rules.items()))
+    return tuple(
+        replace(
+            rule,
+            title=rule.title if name in passed else "",
+            finding_title=rule.finding_title if name in found else "",
+            fix=rule.fix if name in fixed else "",
+        )
+        for name, rule in sorted(rules.items())
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,11 +41,12 @@ def to_dict(report: DataclassInstance) -> dict[str, Any]:
     """A report, a diagnosis or a comparison as plain dicts, lists and values, keys in the order of the dataclasses."""
     kind = next((_KINDS[each.__name__] for each in type(report).__mro__ if each.__name__ in _KINDS), None)
     head = {} if kind is None else {"$schema": schema_id(kind)}
-    return head | {
-        field.name: _plain(value)
-        for field in fields(report)
-        if (value := getattr(report, field.name)) or field.metadata != IF_ANY
-    }
+    return head | _written(report)
+
+
+def _written(owner: DataclassInstance) -> dict[str, Any]:
+    values = ((field, getattr(owner, field.name)) for field in fields(owner) if field.metadata != DRAWN)
+    return {field.name: _plain(value) for field, value in values if value or field.metadata != IF_ANY}
 
 
 def to_json(report: DataclassInstance) -> str:
@@ -73,6 +74,6 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.metadata != DRAWN}
+    if is_dataclass(value) and not isinstance(value, type):
+        return _written(value)
     raise TypeError(f"a report cannot hold a {type(value).__name__}")
