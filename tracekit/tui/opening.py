@@ -189,7 +189,7 @@ def compared(before: Session, after: Session) -> Comparison:
     sides = []
     for session in (before, after):
         if session.report is None:
-            raise RuntimeError("a recording that was not judged cannot be compared")
+            raise RuntimeError("a recording without a report cannot be compared")
         sides.append([measure(session.judged, session.report, session.shown)])
     notes = [f"{each.source}: {clause}." for side in sides for each in side for clause in each.unreadable]
     return compare(*sides, floors=load_config(before.config, all_detectors()).floors, notes=notes)

@@ -139,9 +139,9 @@ def paced_words(gaps: SequenceGaps) -> str:
     """Says that calls wait for their input."""
     low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
     if high > SAME_PACE * low:
-        rates = f"steady rates ({low:.1f} to {high:.1f} per second)"
+        rates = f"steady rates ({low:.1f} to {high:.1f}/s)"
     else:
-        rates = f"a steady rate ({1e9 / float(np.median(gaps.beats_ns)):.1f} per second)"
+        rates = f"a steady rate ({1e9 / float(np.median(gaps.beats_ns)):.1f}/s)"
     return f"Predictions run at {rates}: the app waits for its next input."
 
 
