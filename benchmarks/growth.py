@@ -38,7 +38,7 @@ hardware, events, buffer = attribution.make(4 * {predictions}, {predictions})
 graphs = attribution.graph_rows(hardware, buffer)
 """
 LANES = """
-opened = read(Request((path,)), path)
+opened = read(path)
 result = len(Lanes(timeline_lanes(opened.trace, Grouping.LANES)).lanes)
 """
 ANALYZE = """
@@ -65,7 +65,7 @@ STEPS = {
     "`view`, to the first lanes": (
         "bundle",
         "import tracekit.recording.bundle.recording\n"
-        "from tracekit.tui.opening import Grouping, Lanes, Request, read, timeline_lanes",
+        "from tracekit.tui.opening import Grouping, Lanes, read, timeline_lanes",
         LANES,
     ),
 }

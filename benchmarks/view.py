@@ -54,7 +54,7 @@ import asyncio, sys
 from itertools import chain
 from textual._context import visible_screen_stack
 from tracekit.tui.app import ViewApp
-from tracekit.tui.opening import Request
+from tracekit.tui.opening import Viewed
 
 def cells(app):
     visible_screen_stack.set(app._background_screens)
@@ -64,7 +64,7 @@ def cells(app):
     ]
 
 async def main():
-    app = ViewApp(Request((sys.argv[1],)))
+    app = ViewApp(Viewed((sys.argv[1],)))
     async with app.run_test(size={size}) as pilot:
         while not app.is_open or app.state.session.report is None:
             await asyncio.sleep(0.01)
@@ -87,11 +87,11 @@ import sys, time
 start = float(sys.argv[2])
 import asyncio, resource, statistics, sys
 from tracekit.tui.app import ViewApp
-from tracekit.tui.opening import Request
+from tracekit.tui.opening import Viewed
 from tracekit.tui.timeline.widget import Timeline
 
 async def main():
-    app = ViewApp(Request((sys.argv[1],)))
+    app = ViewApp(Viewed((sys.argv[1],)))
     async with app.run_test(size={size}) as pilot:
         while not app.is_open:
             if app.failure:

@@ -1,15 +1,18 @@
-"""Write `docs/detectors/README.md`: the list of all checks, with a link to the page of each.
+"""Write `docs/detectors/README.md`: the list of all checks, with a link to the page of each; and what the page of each
+takes from its code.
 
 python scripts/detector_pages.py
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.model_registry import MODEL_DETECTORS
-from tracekit.detectors.page import HEURISTIC
+from tracekit.detectors.own import GENERATED
+from tracekit.detectors.page import HEURISTIC, needs_sentence, thresholds
 from tracekit.detectors.registry import DETECTORS
 
 if TYPE_CHECKING:
@@ -50,5 +53,16 @@ def _table(checks: Sequence[ListedDetector], folder: str) -> list[str]:
     return ["| check | finding | symptom |", "|---|---|---|", *rows]
 
 
+def generated() -> str:
+    """What pages take from the code of their rules, as `tracekit.detectors.own` reads it."""
+    facts = {
+        each.id: {"folder": folder, "needs": needs_sentence(each), "thresholds": thresholds(each)}
+        for checks, folder in ((DETECTORS, "rules"), (MODEL_DETECTORS, "model_rules"))
+        for each in checks
+    }
+    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
     LIST.write_text(listed(), encoding="utf-8")
+    GENERATED.write_text(generated(), encoding="utf-8")

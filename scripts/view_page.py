@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from tracekit.tui.actions import ACTIONS
 from tracekit.tui.app import ViewApp
 from tracekit.tui.keys import Scope, Section, key_signs
-from tracekit.tui.opening import Request
+from tracekit.tui.opening import Viewed
 from tracekit.tui.screens.help import MOUSE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +39,7 @@ def picture(name: str) -> str:
     paths = tuple(str(SAMPLES / f"{sample}.trace") for sample in samples.split())
 
     async def shot() -> str:
-        app = ViewApp(Request(paths))
+        app = ViewApp(Viewed(paths))
         async with app.run_test(size=SIZE) as pilot:
             for key in ("", *keys):
                 if key:

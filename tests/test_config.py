@@ -9,14 +9,14 @@ from types import SimpleNamespace
 import pytest
 
 import tracekit
+from tracekit.api import request_of
 from tracekit.cli.main import main
 from tracekit.config import load_config
-from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.tui import opening
 from tracekit.tui.export import save_report
-from tracekit.tui.opening import Request
+from tracekit.tui.opening import Viewed
 from tracekit.tui.viewport import Span
 
 MS = 1_000_000
@@ -62,7 +62,7 @@ def test_everything_that_can_be_set_is_read(tmp_path):
         idle_s = 0
         """,
     )
-    config = load_config(path, DETECTORS)
+    config = load_config(path)
     assert (config.skip, config.fail_on) == (("cold-load",), "high")
     assert config.settings == {
         "reload-before-predict.min_loads": 5,
@@ -95,7 +95,7 @@ def test_checks_of_model_files_stand_among_the_others(tmp_path):
         min_mb = 1
         """,
     )
-    config, checks = load_config(path, DETECTORS), load_config(path, DETECTORS).model_checks
+    config, checks = load_config(path), load_config(path).model_checks
     assert (config.only, config.skip) == (("cold-load",), ())
     assert config.settings == {"cold-load.min_wait_ms": 300}
     assert config.model_settings == {"Caption*": {}}
@@ -109,7 +109,7 @@ def test_checks_of_model_files_stand_among_the_others(tmp_path):
 
 
 def test_only_checks_of_one_kind_leave_those_of_the_other_alone(tmp_path):
-    config = load_config(written(tmp_path, 'only = ["flexible-shapes"]'), DETECTORS)
+    config = load_config(written(tmp_path, 'only = ["flexible-shapes"]'))
     assert (config.only, config.model_checks.only) == ((), ("flexible-shapes",))
 
 
@@ -228,8 +228,7 @@ def test_diagnose_judges_by_the_same_settings(tmp_path, recording, monkeypatch, 
 
 def test_the_terminal_ui_judges_by_the_same_settings(tmp_path, recording):
     path = written(tmp_path, 'skip = ["reload-before-predict"]\n')
-    request = Request((str(recording),), config=path)
-    session = opening.judged(opening.read(request, str(recording)))
+    session = opening.judged(opening.read(str(recording), request_of(config=path)))
     assert session.report is not None
     assert session.report.tool.config == "tracekit.toml"
     assert reloads(session.report) == {}
@@ -245,8 +244,8 @@ def test_view_takes_the_settings_of_its_folder(tmp_path, recording, monkeypatch,
     written(tmp_path, 'fail-on = "low"\n')
     written(tmp_path, "", "other.toml")
     monkeypatch.chdir(tmp_path)
-    requests = opened_by(monkeypatch, [str(recording), *arguments])
-    assert requests.config == (None if used is None else Path(used).absolute() if not arguments else Path(used))
+    path = opened_by(monkeypatch, [str(recording), *arguments]).request.settings.path
+    assert path == (None if used is None else Path(used).absolute() if not arguments else Path(used))
 
 
 def test_view_tells_a_mistake_in_the_settings_before_it_takes_the_screen(tmp_path, recording, monkeypatch, capsys):
@@ -258,9 +257,9 @@ def test_view_tells_a_mistake_in_the_settings_before_it_takes_the_screen(tmp_pat
 
 def opened_by(monkeypatch, arguments):
     """What `tracekit view` asks the terminal UI for; None where it does not come so far."""
-    requests: list[Request] = []
+    requests: list[Viewed] = []
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setattr("tracekit.tui.app.run", lambda request: requests.append(request) or [])
+    monkeypatch.setattr("tracekit.cli.view.run_app", lambda request: requests.append(request) or [])
     main(["view", *arguments])
     return requests[0] if requests else None

@@ -29,7 +29,7 @@ def test_settings_are_looked_for_up_to_the_top_of_the_repository(tmp_path):
     assert find_config(inside) is None
     pyproject = written(repository, "[tool.tracekit]\nfail-on = 'high'\n", "pyproject.toml")
     assert find_config(inside) == pyproject
-    assert load_config(pyproject, DETECTORS).fail_on == "high"
+    assert load_config(pyproject).fail_on == "high"
     assert find_config(written(repository, "").parent) == repository / "tracekit.toml"
     (repository / "tracekit.toml").unlink()
     written(repository, "[tool.other]\n", "pyproject.toml")
@@ -48,7 +48,7 @@ def test_settings_in_a_pyproject_are_found_however_they_are_written(tmp_path, te
     (tmp_path / ".git").mkdir()
     path = written(tmp_path, text, "pyproject.toml")
     assert find_config(tmp_path) == path
-    assert load_config(path, DETECTORS).fail_on == "high"
+    assert load_config(path).fail_on == "high"
 
 
 def test_a_pyproject_that_only_mentions_the_name_holds_no_settings(tmp_path):
@@ -63,14 +63,14 @@ def test_settings_that_cannot_be_read_are_not_passed_over(tmp_path, name):
     (tmp_path / name).write_text("tracekit = [")
     assert find_config(tmp_path) == tmp_path / name
     with pytest.raises(UsageError, match="is not valid TOML"):
-        load_config(tmp_path / name, DETECTORS)
+        load_config(tmp_path / name)
 
 
 def test_a_link_that_leads_nowhere_is_told_and_one_in_a_circle_does_not_hang(tmp_path):
     (tmp_path / "tracekit.toml").symlink_to("tracekit.toml")
     assert find_config(tmp_path) == tmp_path / "tracekit.toml"
     with pytest.raises(UsageError, match=r"tracekit\.toml: cannot be read"):
-        load_config(tmp_path / "tracekit.toml", DETECTORS)
+        load_config(tmp_path / "tracekit.toml")
 
 
 def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
@@ -82,7 +82,7 @@ def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
 
 def test_no_more_than_a_file_of_settings_can_hold_is_read():
     with pytest.raises(UsageError, match="too large for a configuration file"):
-        load_config(Path("/dev/zero"), DETECTORS)
+        load_config(Path("/dev/zero"))
 
 
 @pytest.mark.parametrize(
@@ -133,19 +133,19 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
 )
 def test_each_mistake_is_told_with_the_name_of_the_file(tmp_path, text, message):
     with pytest.raises(UsageError) as caught:
-        load_config(written(tmp_path, text), DETECTORS)
+        load_config(written(tmp_path, text))
     assert str(caught.value).startswith("tracekit.toml: ")
     assert message in str(caught.value)
 
 
 def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path, capsys):
     with pytest.raises(UsageError, match=r"tracekit\.toml: cannot be read: No such file"):
-        load_config(tmp_path / "tracekit.toml", DETECTORS)
+        load_config(tmp_path / "tracekit.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match=r"binary\.toml: is not valid TOML"):
-        load_config(tmp_path / "binary.toml", DETECTORS)
+        load_config(tmp_path / "binary.toml")
     with pytest.raises(UsageError, match=r"pyproject\.toml: has no table"):
-        load_config(written(tmp_path, "[tool]\n", "pyproject.toml"), DETECTORS)
+        load_config(written(tmp_path, "[tool]\n", "pyproject.toml"))
     assert main(["analyze", "x.trace", "--config", str(tmp_path / "no.toml")]) == 2
     assert "no.toml: cannot be read" in capsys.readouterr().err
 
@@ -161,7 +161,7 @@ def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path, capsys):
 )
 def test_words_of_a_file_cannot_steer_a_terminal_and_name_nobody(tmp_path, text):
     with pytest.raises(UsageError) as caught:
-        load_config(written(tmp_path, text), DETECTORS)
+        load_config(written(tmp_path, text))
     assert str(caught.value).isprintable()
     assert "ann" not in str(caught.value).replace("cannot", "")
 

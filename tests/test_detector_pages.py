@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tracekit.detectors.model_registry import MODEL_DETECTORS
+from tracekit.detectors.own import GENERATED
 from tracekit.detectors.pages import parse_page
 from tracekit.detectors.registry import DETECTORS
 
@@ -53,3 +54,8 @@ def test_a_text_that_is_no_page_says_why(text, words):
 def test_the_list_of_the_documentation_is_that_of_the_rules():
     listed = runpy.run_path(str(ROOT / "scripts" / "detector_pages.py"))["listed"]()
     assert (ROOT / "docs" / "detectors" / "README.md").read_text("utf-8") == listed, "run `make docs`"
+
+
+def test_what_pages_take_from_the_code_of_rules_is_up_to_date():
+    generated = runpy.run_path(str(ROOT / "scripts" / "detector_pages.py"))["generated"]()
+    assert GENERATED.read_text("utf-8") == generated, "run `make docs`"

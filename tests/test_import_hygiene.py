@@ -94,13 +94,24 @@ def test_a_report_loads_only_what_it_needs() -> None:
     loaded = modules_after(["analyze", str(SAMPLE)])
     assert {"pandas", "tracekit.detectors.registry"} <= loaded
     assert not loaded & NOT_FOR_REPORTS
+    assert own_modules(loaded) <= 270
 
 
-def test_a_page_loads_no_other_rule() -> None:
-    loaded = modules_after(["explain", "warm-up-spike"])
-    rules = {name for name in loaded if name.startswith("tracekit.detectors.rules.")}
-    assert rules == {"tracekit.detectors.rules.warm_up_spike"}
-    assert sum(name.split(".")[0] == "tracekit" for name in loaded) <= 150
+def own_modules(loaded: set[str]) -> int:
+    return sum(name.split(".")[0] == "tracekit" for name in loaded)
+
+
+@pytest.mark.parametrize("rule", ["warm-up-spike", "interface-conversion"])
+def test_a_page_loads_no_rule(rule: str) -> None:
+    loaded = modules_after(["explain", rule])
+    assert "tracekit.detectors.pages" in loaded
+    assert not {name for name in loaded if name.startswith(("tracekit.detectors.rules", "tracekit.detectors.model_"))}
+    assert not loaded & HEAVY
+    assert own_modules(loaded) <= 25
+
+
+def test_a_command_line_loads_no_command() -> None:
+    assert own_modules(modules_after(["--help"])) <= 18
 
 
 def test_pyarrow_is_kept_from_pandas_alone() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import tracekit
 import tracekit.api
+from tracekit.request import Request
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
@@ -84,7 +85,7 @@ def test_what_a_notebook_shows_is_short_and_private(trace, report) -> None:
     assert device is not None
     private = [fact for fact in (device.name, device.uuid) if fact]
     assert len(private) == 2
-    texts = [repr(thing) for thing in (trace, opened, report, tracekit.api.judge(opened, redact=False))]
+    texts = [repr(thing) for thing in (trace, opened, report, tracekit.api.judge(opened, Request(redact=False)))]
     assert max(map(len, texts)) < 500
     for shown in (*texts, trace._repr_html_(), report._repr_html_()):
         assert len(shown) < 5000

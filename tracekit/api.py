@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracekit.config import Config, load_config
 from tracekit.detectors.budgets import BUDGET_KEY, parse_budget, with_budgets
@@ -19,13 +19,13 @@ from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.choice import shown_of, unknown_model
+from tracekit.report.choice import unknown_model
 from tracekit.report.limits import check_limits, within_limits
 from tracekit.report.results import results_from
 from tracekit.report.shown import shown_judgments
+from tracekit.request import ALL, Request, read_trace, shown_by
 from tracekit.trace.filter import model_names
-from tracekit.trace.joined import check_given, joined
-from tracekit.trace.open import open_trace
+from tracekit.trace.joined import check_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
+    from tracekit.report.choice import Part
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
     from tracekit.trace.filter import Shown
@@ -81,12 +82,12 @@ class Analysis:
         )
 
 
-def analysis_of(
-    path: Paths,
+def request_of(
     *,
     run: int | None = None,
     models: Names = (),
     process: str | int | None = None,
+    part: Part | None = None,
     only: Names = (),
     skip: Names = (),
     settings: Settings | None = None,
@@ -102,94 +103,69 @@ def analysis_of(
     reader: str = "auto",
     xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Analysis:
-    """Read a recording, run the checks and report: what the command line and `tracekit.analyze` do.
+) -> Request:
+    """What is asked of a recording, checked as far as that can be done before it is read.
 
-    `models` are names or patterns (globs) of models, `process` a name or pid: what is shown and counted; the checks run
-    on the whole recording. `only` and `skip` are ids of checks. Where several texts may be given, one text is one name.
-    `settings` maps `check.option` to a value, and `model_settings` patterns of model names to such settings for those
-    models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit
-    that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `model_files` are paths of
-    model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`, and `perf_reports` those of
-    performance reports; one beside the recording with the name of a model is used as well. `config` is a config file
-    (`tracekit.config`); what is given here overrides it.
+    `models` are names or patterns (globs) of models, `process` a name or pid, `part` a part of the time: what is shown
+    and counted; the checks run on the whole recording. `only` and `skip` are ids of checks. Where several texts may be
+    given, one text is one name. `settings` maps `check.option` to a value, and `model_settings` patterns of model names
+    to such settings for those models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and
+    `expect` the compute unit that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`.
+    `model_files` are paths of model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`, and
+    `perf_reports` those of performance reports; one beside the recording with the name of a model is used as well.
+    `config` is a config file (`tracekit.config`); what is given here overrides it.
     `sort` is a column of the aggregation. `redact=False` keeps private data; `functions=False` leaves out the names of
-    the app's functions and source files. `reader` and `xctrace` are those of `open_trace`.
+    the app's functions and source files. `reader`, `xctrace` and `progress` are those of
+    `open_trace`.
 
-    Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
-    a budget or unit whose check is left out; what does not depend on the recording is checked before it is read. A file
-    that is given and cannot be read raises `UnreadableModel`.
+    Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """
-    checks: dict[str, Any] = {
-        "only": only,
-        "skip": skip,
-        "settings": settings,
-        "model_settings": model_settings,
-        "budget": budget,
-        "expect": expect,
-        "config": config,
-    }
-    project = resolve_config(**checks)
+    budgets, expectations = _texts(budget), _texts(expect)
+    judging = _judging(config, _texts(only), _texts(skip), settings or {}, model_settings or {}, budgets, expectations)
     check_sort(sort)
-    files, reports = _files(model_files), _files(perf_reports)
-    check_given(files, reports)
-    trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
-    trace = joined(trace, path, (files, project.model_files), (reports, project.perf_reports))
-    shown = shown_of(trace, models=_texts(models), process=process, redact=redact)
-    report = judge(trace, shown=shown, sort=sort, redact=redact, functions=functions, **checks)
-    return Analysis(trace, shown, report, functions)
-
-
-def judge(
-    trace: Trace,
-    *,
-    shown: Shown | None = None,
-    only: Names = (),
-    skip: Names = (),
-    settings: Settings | None = None,
-    model_settings: ModelSettings | None = None,
-    budget: Budgets = (),
-    expect: str | Sequence[str] = (),
-    config: str | Path | None = None,
-    sort: str = "total",
-    redact: bool = True,
-    functions: bool = True,
-) -> Report:
-    """The report of a trace that is open already, of what is `shown` of it (None: all). The other parameters and the
-    errors are those of `analyze`."""
-    return judge_with_answers(
-        trace,
-        shown=shown,
-        only=only,
-        skip=skip,
-        settings=settings,
-        model_settings=model_settings,
-        budget=budget,
-        expect=expect,
-        config=config,
+    patterns = [pattern for pattern, _ in (*map(parse_budget, budgets), *map(parse_expectation, expectations))]
+    given = Request(
+        run=run,
+        reader=reader,
+        xctrace=xctrace,
+        progress=progress,
+        model_files=_files(model_files),
+        perf_reports=_files(perf_reports),
+        settings=judging,
+        named=tuple(pattern for pattern in patterns if pattern is not None),
+        models=_texts(models),
+        process=process,
+        part=part,
         sort=sort,
         redact=redact,
         functions=functions,
-    )[0]
+    )
+    check_given(given.model_files, given.perf_reports)
+    return given
 
 
-def judge_with_answers(
-    trace: Trace,
-    *,
-    shown: Shown | None = None,
-    sort: str = "total",
-    redact: bool,
-    functions: bool = True,
-    **checking: Any,
-) -> tuple[Report, tuple[Judgment, ...]]:
-    """What `judge` does, with the answers of the detectors, which hold more than a report: all rows of the evidence.
-    `checking` says which checks run, as it does to `judge`."""
+def analysis_of(path: Paths, request: Request = ALL) -> Analysis:
+    """Read a recording, run the checks and report: what the command line and `tracekit.analyze` do.
+
+    Raises `UnreadableRecording` as `open_trace` does, `UsageError` for a name that the recording does not hold, and
+    `UnreadableModel` for a file that was given and cannot be read.
+    """
+    trace = read_trace(path, request)
+    shown = shown_by(trace, request)
+    return Analysis(trace, shown, judge(trace, request, shown), request.functions)
+
+
+def judge(trace: Trace, request: Request = ALL, shown: Shown | None = None) -> Report:
+    """The report of a trace that is open already, of what is `shown` of it (None: all). Raises `UsageError`."""
+    return judge_with_answers(trace, request, shown)[0]
+
+
+def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> tuple[Report, tuple[Judgment, ...]]:
+    """What `judge` does, with the answers of the detectors, which hold more than a report: all rows of the evidence."""
     check_limits(trace)
     shown = within_limits(trace, shown)
-    judging = resolve_config(**checking)
-    budgets = map(parse_budget, _texts(checking.get("budget", ())))
-    expectations = map(parse_expectation, _texts(checking.get("expect", ())))
-    _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)], redact=redact)
+    _check_patterns(trace, request.named, redact=request.redact)
+    judging = request.settings
     judgments = run_detectors(
         trace,
         only=judging.only,
@@ -199,38 +175,35 @@ def judge_with_answers(
         model_skip=judging.model_skip,
         detectors=all_detectors(),
     )
-    file = None if judging.path is None else judging.path.name
-    notes = _unused_settings(judging)
     answers = shown_judgments(judgments, trace, shown)
     report = build_report(
         trace,
         results_from(answers),
         shown=shown,
-        sort=sort,
-        redact=redact,
-        functions=functions,
-        config=file,
-        notes=notes,
+        sort=request.sort,
+        redact=request.redact,
+        functions=request.functions,
+        config=None if judging.path is None else judging.path.name,
+        notes=_unused_settings(judging),
         model_checks=judging.model_checks,
     )
     return report, answers
 
 
-def resolve_config(
-    only: Names = (),
-    skip: Names = (),
-    settings: Settings | None = None,
-    model_settings: ModelSettings | None = None,
-    budget: Budgets = (),
-    expect: str | Sequence[str] = (),
-    config: str | Path | None = None,
+def _judging(
+    config: str | Path | None,
+    only: tuple[str, ...],
+    skip: tuple[str, ...],
+    settings: Settings,
+    model_settings: ModelSettings,
+    budgets: tuple[str, ...],
+    expectations: tuple[str, ...],
 ) -> Config:
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
-    only, skip = _texts(only), _texts(skip)
     detectors = all_detectors()
-    project = load_config(None if config is None else Path(config), detectors)
-    general, special = with_budgets(_texts(budget), settings or {}, model_settings or {})
-    general, special = with_expectations(_texts(expect), general, special)
+    project = load_config(None if config is None else Path(config))
+    general, special = with_budgets(budgets, settings, model_settings)
+    general, special = with_expectations(expectations, general, special)
     judging = replace(
         project,
         only=only or project.only,
@@ -239,11 +212,11 @@ def resolve_config(
         model_settings=merged(_without(project.model_settings, general), special),
     )
     chosen = {detector.id for detector in choose(detectors, judging.only, judging.skip)}
-    for key, given in ((BUDGET_KEY, budget), (EXPECT_KEY, expect)):
+    for key, given in ((BUDGET_KEY, budgets), (EXPECT_KEY, expectations)):
         name = key.partition(".")[0]
-        if _texts(given) and name not in chosen:
+        if given and name not in chosen:
             raise UsageError(
-                f"{_REQUESTS[key]} '{_texts(given)[0]}' is only used by {name}, which --only, --skip or the config "
+                f"{_REQUESTS[key]} '{given[0]}' is only used by {name}, which --only, --skip or the config "
                 f"file leaves out; run that check or drop the {_REQUESTS[key]}"
             )
     check_settings(detectors, judging.settings, judging.model_settings)
@@ -274,13 +247,13 @@ def _texts(given: Budgets | Names) -> tuple[str, ...]:
     return (str(given),) if isinstance(given, str | int | float) else tuple(given)
 
 
-def _files(given: Files) -> list[str]:
-    return [str(given)] if isinstance(given, str | Path) else list(map(str, given))
+def _files(given: Files) -> tuple[str, ...]:
+    return (str(given),) if isinstance(given, str | Path) else tuple(map(str, given))
 
 
-def _check_patterns(trace: Trace, patterns: Sequence[str | None], *, redact: bool) -> None:
-    """Raise `UsageError` where a pattern names a model that the recording does not hold. None stands for all."""
+def _check_patterns(trace: Trace, patterns: Sequence[str], *, redact: bool) -> None:
+    """Raise `UsageError` where a pattern names a model that the recording does not hold."""
     names = model_names(trace)
     for pattern in patterns:
-        if pattern is not None and not any(matches(name, pattern) for name in names):
+        if not any(matches(name, pattern) for name in names):
             raise unknown_model(trace, pattern, redact=redact)

@@ -78,16 +78,18 @@ class Config:
     """What is set for the checks of model files, whose ids stand in the file among those of the detectors."""
 
 
-def load_config(path: Path | None, detectors: Sequence[AnyDetector]) -> Config:
+def load_config(path: Path | None) -> Config:
     """The settings in a file, the defaults without one. Raises `UsageError`, with file and key, for what is wrong."""
     if path is None:
         return Config()
+    # All detectors take a second to load, and without a file nothing needs them.
+    from tracekit.detectors.plugins import all_detectors
+    from tracekit.report.choice import plain
+
     try:
-        return _config(path, settings_in(path), detectors)
+        return _config(path, settings_in(path), all_detectors())
     except UsageError as error:
         # The words of a file that lies in the current folder are nobody's to trust.
-        from tracekit.report.choice import plain
-
         raise UsageError(plain(f"{path.name}: {error}")) from None
 
 

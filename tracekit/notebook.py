@@ -13,18 +13,17 @@ columns are those of `tracekit.trace.events` unless a property says otherwise.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import wraps
 from html import escape
-from inspect import signature
-from typing import TYPE_CHECKING, Any, ParamSpec
+from inspect import Parameter, getdoc, signature
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
 import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
 from tracekit.analysis.code import sampled_calls
-from tracekit.api import analysis_of, judge
-from tracekit.report.choice import shown_of
+from tracekit.api import analysis_of, judge, request_of
 from tracekit.report.report import Report
+from tracekit.request import shown_by
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
 from tracekit.trace.frames import is_any
 from tracekit.trace.open import open_trace
@@ -32,9 +31,9 @@ from tracekit.trace.open import open_trace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tracekit.api import Analysis, Names
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
+    from tracekit.request import Request
     from tracekit.trace.trace import Trace
 
 
@@ -169,11 +168,10 @@ class LoadedTrace:
         """
         return breakdown(self.trace).frame.copy()
 
-    def analyze(self, *, models: Names = (), process: str | int | None = None, **options: Any) -> NotebookReport:
+    def analyze(self, **options: Any) -> NotebookReport:
         """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""
-        names = (models,) if isinstance(models, str) else tuple(models)
-        shown = shown_of(self.trace, models=names, process=process, redact=options.get("redact", True))
-        return as_notebook_report(judge(self.trace, shown=shown, **options))
+        request = request_of(**options)
+        return as_notebook_report(judge(self.trace, request, shown_by(self.trace, request)))
 
     def _on(self, lane: Lane) -> pd.DataFrame:
         hardware = self.trace.hardware
@@ -211,16 +209,20 @@ def as_notebook_report(report: Report) -> NotebookReport:
 P = ParamSpec("P")
 
 
-def _reporting(analysis_of: Callable[P, Analysis]) -> Callable[P, NotebookReport]:
-    """The same function, which gives the report alone, with methods."""
+def _reporting(request_of: Callable[P, Request]) -> Callable[Concatenate[Paths, P], NotebookReport]:
+    """A function that reads a recording and reports what is asked of it, with the parameters of a request."""
 
-    @wraps(analysis_of, assigned=("__doc__",))
-    def analyze(*arguments: P.args, **options: P.kwargs) -> NotebookReport:
-        return as_notebook_report(analysis_of(*arguments, **options).report)
+    def analyze(path: Paths, *arguments: P.args, **options: P.kwargs) -> NotebookReport:
+        return as_notebook_report(analysis_of(path, request_of(*arguments, **options)).report)
 
-    analyze.__signature__ = signature(analysis_of).replace(return_annotation="NotebookReport")  # type: ignore[attr-defined]
-    return analyze
+    asked = signature(request_of)
+    path = Parameter("path", Parameter.POSITIONAL_OR_KEYWORD, annotation="Paths")
+    named = asked.replace(parameters=[path, *asked.parameters.values()], return_annotation="NotebookReport")
+    vars(analyze)["__signature__"] = named
+    analyze.__doc__ = f"Read a recording, run the checks and report.\n\n{getdoc(request_of)}\n\n{getdoc(analysis_of)}"
+    # By its name the path can be given too.
+    return cast("Callable[Concatenate[Paths, P], NotebookReport]", analyze)
 
 
-analyze = _reporting(analysis_of)
+analyze = _reporting(request_of)
 """Reads a recording, runs the checks and reports."""

@@ -6,16 +6,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from tracekit import api, open_trace
+from tracekit import api, open_trace, request
+from tracekit.cli import measuring, stacks
 from tracekit.cli.main import main
 from tracekit.detectors.framework import AnyDetector, Judgment
 from tracekit.recording.xctrace.reader_selection import usable_tool
 from tracekit.report.report import Report
+from tracekit.request import Request
+from tracekit.trace.filter import Shown
 from tracekit.trace.trace import Trace
 
 
@@ -57,14 +60,14 @@ def kept_judgments(trace: Trace, *, detectors: Sequence[AnyDetector], **options:
     return _JUDGMENTS[key]
 
 
-def kept_report(trace: Trace, **options: object) -> Report:
+def kept_report(trace: Trace, asked: Request, shown: Shown | None) -> Report:
     """What is reported again: a trace that is not kept, a part of one, and by settings from a file."""
     path = path_of(trace)
-    if path is None or options.get("shown") is not None or options.get("config") is not None:
-        return _judge(trace, **options)
-    key = (path, repr(sorted(options.items())))
+    if path is None or shown is not None or asked.settings.path is not None:
+        return _judge(trace, asked, shown)
+    key = (path, repr(replace(asked, xctrace=None, progress=None)))
     if key not in _REPORTS:
-        _REPORTS[key] = _judge(trace, **options)
+        _REPORTS[key] = _judge(trace, asked, shown)
     return _REPORTS[key]
 
 
@@ -90,9 +93,10 @@ def tracekit(
 
     # The width of a file, wherever the tests run.
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr(api, "open_trace", opened)
-    monkeypatch.setattr("tracekit.trace.open.open_trace", opened)
-    monkeypatch.setattr(api, "judge", kept_report)
+    for module in (request, measuring, stacks):
+        monkeypatch.setattr(module, "open_trace", opened)
+    for module in (api, measuring):
+        monkeypatch.setattr(module, "judge", kept_report)
     monkeypatch.setattr(api, "run_detectors", kept_judgments)
 
     def call(*arguments: str | Path) -> Outcome:

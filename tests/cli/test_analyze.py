@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from tracekit import analyze
-from tracekit.cli.analyze import FORMATS, PARTS, SEVERITIES
-from tracekit.cli.command import ExitStatus
-from tracekit.cli.reports import size_words, status_of
+from tracekit.cli.arguments import TEXT_FORMS
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import size_words
+from tracekit.cli.recording_commands import PARTS, SEVERITIES
+from tracekit.cli.reports import status_of
 from tracekit.detectors.outcomes import Severity
 from tracekit.report.renderers import text
 from tracekit.report.renderers.formats import RENDERERS
@@ -145,11 +147,11 @@ def test_a_failed_detector_outweighs_the_gate(reload: Path, capsys: pytest.Captu
 
 def test_levels_and_formats_are_those_of_the_product() -> None:
     assert list(SEVERITIES) == [str(severity) for severity in Severity]
-    assert list(FORMATS) == list(RENDERERS)
+    assert list(TEXT_FORMS) == list(RENDERERS)
     assert PARTS == text.PARTS
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", TEXT_FORMS)
 def test_format_chooses_what_is_printed(tracekit, reload: Path, name: str) -> None:
     result = tracekit("analyze", reload, "--format", name)
     beginning = {

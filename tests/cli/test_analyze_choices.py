@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tracekit.analysis.aggregation import SORT_COLUMNS
-from tracekit.cli.analyze import COLUMNS
+from tracekit.cli.recording_commands import COLUMNS
 
 
 def report_of(result: Any) -> dict[str, Any]:

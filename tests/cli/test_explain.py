@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
+from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.page import page_markdown
 from tracekit.detectors.registry import DETECTORS
 
 
-@pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)
+@pytest.mark.parametrize("detector", [*DETECTORS, *MODEL_DETECTORS], ids=lambda detector: detector.id)
 def test_the_page_is_markdown_in_a_pipe(tracekit, detector) -> None:
     result = tracekit("explain", detector.id)
     assert (result.status, result.err) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import platform
 import signal
 import subprocess
@@ -13,23 +14,20 @@ from pathlib import Path
 import pytest
 
 import tracekit as package
-from tracekit.cli import parser as parser_module
-from tracekit.cli.command import Command, ExitStatus
+from tracekit.cli.ending import ExitStatus
 from tracekit.cli.parser import COMMANDS, build_parser
 from tracekit.errors import UsageError
 
 
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
-    """Put a command named `tables` in the list that raises the given exception."""
+    """Let `tracekit doctor` raise the given exception."""
 
     def install(error: BaseException) -> None:
         def run(arguments: argparse.Namespace) -> ExitStatus:
             raise error
 
-        command = Command("tables", "fails", "fails", lambda _: None, run)
-        commands = tuple(command if entry.name == "tables" else entry for entry in COMMANDS)
-        monkeypatch.setattr(parser_module, "COMMANDS", commands)
+        monkeypatch.setattr("tracekit.cli.doctor.run", run)
 
     return install
 
@@ -72,6 +70,12 @@ def test_help_names_every_command_and_every_exit_status(tracekit) -> None:
     for command in COMMANDS:
         assert f"    {command.name} " in result.out
     assert [line.split()[0] for line in result.out.split("exit status:\n")[1].splitlines()] == ["0", "1", "2", "3"]
+
+
+def test_every_command_names_a_function_that_runs_it() -> None:
+    for command in COMMANDS:
+        module, _, function = command.runs.partition(":")
+        assert callable(getattr(importlib.import_module(module), function))
 
 
 @pytest.mark.parametrize("name", [command.name for command in COMMANDS])
@@ -121,13 +125,13 @@ def test_a_path_without_a_command_gets_the_command_that_was_meant(tracekit, tmp_
 
 def test_an_expected_failure_is_its_own_sentence(tracekit, failing) -> None:
     failing(UsageError("that does not exist; try this."))
-    result = tracekit("tables")
+    result = tracekit("doctor")
     assert (result.status, result.out, result.err) == (2, "", "tracekit: that does not exist; try this.\n")
 
 
 def test_an_unexpected_failure_asks_to_be_reported_and_shows_no_traceback(tracekit, failing) -> None:
     failing(KeyError("some\ncolumn"))
-    result = tracekit("tables")
+    result = tracekit("doctor")
     assert result.status == 2
     assert (
         result.err
@@ -139,7 +143,7 @@ def test_an_unexpected_failure_asks_to_be_reported_and_shows_no_traceback(tracek
 @pytest.mark.parametrize("error", [UsageError("wrong"), ZeroDivisionError()])
 def test_debug_adds_the_traceback(tracekit, failing, error: Exception) -> None:
     failing(error)
-    result = tracekit("tables", "--debug")
+    result = tracekit("doctor", "--debug")
     assert result.status == 2
     assert result.err.startswith("Traceback (most recent call last):")
     assert type(error).__name__ in result.err
@@ -148,14 +152,14 @@ def test_debug_adds_the_traceback(tracekit, failing, error: Exception) -> None:
 
 def test_ctrl_c_is_one_sentence_and_status_130(tracekit, failing) -> None:
     failing(KeyboardInterrupt())
-    result = tracekit("tables")
+    result = tracekit("doctor")
     assert (result.status, result.out) == (130, "")
     assert result.err == "tracekit: interrupted\n"
 
 
 def test_running_out_of_memory_is_a_sentence_too(tracekit, failing) -> None:
     failing(MemoryError())
-    result = tracekit("tables")
+    result = tracekit("doctor")
     assert result.status == 2
     assert "Traceback" not in result.err
 

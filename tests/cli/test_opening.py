@@ -12,16 +12,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tracekit.cli import opening
+from tracekit.cli import viewers
 
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> int:
     """One that is free, since tests run side by side."""
     with socket.socket() as free:
-        free.bind((opening.HOST, 0))
+        free.bind((viewers.HOST, 0))
         number: int = free.getsockname()[1]
-    monkeypatch.setattr(opening, "PORT", number)
+    monkeypatch.setattr(viewers, "PORT", number)
     return number
 
 
@@ -46,33 +46,33 @@ def test_the_page_gets_the_file_once(
         return guessed[0], *right[1:]
 
     def asked(path: str) -> tuple[int, bytes, str | None]:
-        with closing(HTTPConnection(opening.HOST, port)) as connection:
+        with closing(HTTPConnection(viewers.HOST, port)) as connection:
             connection.request("GET", path)
             answer = connection.getresponse()
             return answer.status, answer.read(), answer.getheader("Access-Control-Allow-Origin")
 
-    monkeypatch.setattr(opening.webbrowser, "open", page)
+    monkeypatch.setattr(viewers.webbrowser, "open", page)
     file = tmp_path / "a b.json"
     result = tracekit("export", samples / "sharpen_8bit.trace", "--format", "chrome", "-o", file, "--open")
     assert result.status == 0, result.err
     assert got[0].result() == (404, file.read_bytes(), "https://ui.perfetto.dev")
     assert "the page comes from ui.perfetto.dev over the network; the recording stays on this machine" in result.err
     with socket.socket() as again:
-        assert again.connect_ex((opening.HOST, port)) != 0
+        assert again.connect_ex((viewers.HOST, port)) != 0
 
 
 def test_a_port_in_use_and_a_page_that_never_comes_are_said(
     tracekit, samples: Path, tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening.webbrowser, "open", lambda _: False)
-    monkeypatch.setattr(opening, "WAIT_SECONDS", -1)
+    monkeypatch.setattr(viewers.webbrowser, "open", lambda _: False)
+    monkeypatch.setattr(viewers, "WAIT_SECONDS", -1)
     arguments = ("export", samples / "sharpen_8bit.trace", "--format", "chrome", "-o", tmp_path / "x.json", "--open")
     late = tracekit(*arguments)
     assert late.status == 2
     assert "no browser could be started" in late.err
     assert "drag the file into the page" in late.err
     with socket.socket() as taken:
-        taken.bind((opening.HOST, port))
+        taken.bind((viewers.HOST, port))
         taken.listen()
         busy = tracekit(*arguments)
     assert busy.status == 2

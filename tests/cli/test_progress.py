@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.cli import progress as module
-from tracekit.cli.progress import showing_progress
+from tracekit.cli import reading as module
+from tracekit.cli.reading import showing_progress
 from tracekit.cli.several import analyze_all, inputs_of
 from tracekit.recording import Progress
+from tracekit.request import ALL
 
 
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
@@ -82,11 +83,11 @@ def test_each_of_several_recordings_is_named_while_it_is_read(monkeypatch: pytes
     monkeypatch.setattr(module, "PATIENCE_S", 0.0)
     names = ("sharpen_8bit.trace", "sharpen_float16.trace")
     inputs = inputs_of([str(samples / name) for name in names])
-    assert [entry.name for entry in analyze_all(inputs, {}, 1)] == list(names)
+    assert [entry.name for entry in analyze_all(inputs, ALL, 1)] == list(names)
     for number, name in enumerate(names, 1):
         assert f"{number} of 2: {name}:" in shown.getvalue()
     before = shown.getvalue()
-    list(analyze_all(inputs, {}, 1, quiet=True))
+    list(analyze_all(inputs, ALL, 1, quiet=True))
     assert shown.getvalue() == before
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from support.processes import needs_proc, wait_until_none
-from tracekit.cli.recording import Narrator
+from tracekit.cli.record import Narrator
 from tracekit.recording.xctrace.watching import Phase
 from tracekit.testing import Draws, Model, Scenario, write_bundle
 from tracekit.testing.apps import MS
@@ -208,7 +208,7 @@ def test_a_device_that_cannot_be_recorded_on_is_refused(record, standin_log, dev
     ("typed", "chosen"), [("2\n", "00000000-0000-0000-0000-000000000001"), ("\n", "00000000-0000000000000002")]
 )
 def test_a_device_is_picked_from_a_list(record, standin_log, monkeypatch, typed: str, chosen: str) -> None:
-    monkeypatch.setattr("tracekit.cli.recording.is_interactive", lambda: True)
+    monkeypatch.setattr("tracekit.cli.record.is_interactive", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     result = record("--device", "--attach", "App")
     assert result.err.splitlines()[:4] == [
@@ -223,7 +223,7 @@ def test_a_device_is_picked_from_a_list(record, standin_log, monkeypatch, typed:
 
 def test_simulators_that_hang_are_not_listed(record, standin, monkeypatch) -> None:
     standin(version="xctrace version 27.0 (27A266a)")
-    monkeypatch.setattr("tracekit.cli.recording.is_interactive", lambda: True)
+    monkeypatch.setattr("tracekit.cli.record.is_interactive", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n"))
     result = record("--device", "--attach", "App")
     assert result.status == 0
@@ -232,7 +232,7 @@ def test_simulators_that_hang_are_not_listed(record, standin, monkeypatch) -> No
 
 @pytest.mark.parametrize("typed", ["", "4\n", "0\n", "phone\n"])
 def test_what_is_no_number_of_the_list_picks_nothing(record, monkeypatch, typed: str) -> None:
-    monkeypatch.setattr("tracekit.cli.recording.is_interactive", lambda: True)
+    monkeypatch.setattr("tracekit.cli.record.is_interactive", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     result = record("--device", "--attach", "App")
     assert result.status == 2

@@ -42,7 +42,7 @@ def interrupted_at(module: str, folder: Path, command: list[str], number: str = 
 @pytest.mark.parametrize(
     "module",
     [
-        *("tracekit.cli.output", "tracekit.cli.terminated", "tracekit.cli.dispatch", "argparse", "tracekit.cli.parser"),
+        *("tracekit.cli.output", "tracekit.cli.ending", "tracekit.cli.dispatch", "argparse", "tracekit.cli.parser"),
         *("tracekit.detectors.plugins", "numpy", "pandas"),
     ],
 )

@@ -12,7 +12,6 @@ from support.simulated_latencies import Case, latencies
 from tracekit.compare.latency import Answer, Floor, compare_latency
 from tracekit.compare.settings import Floors, Limit, parse_check
 from tracekit.config import load_config
-from tracekit.detectors.plugins import all_detectors
 from tracekit.errors import UsageError
 
 SETTINGS = """
@@ -92,7 +91,7 @@ def floors(tmp_path):
     def of(text):
         file = tmp_path / "tracekit.toml"
         file.write_text(text)
-        return load_config(file, all_detectors()).floors
+        return load_config(file).floors
 
     return of
 

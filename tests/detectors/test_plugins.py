@@ -21,6 +21,7 @@ from tracekit.cli.main import main
 from tracekit.detectors import plugins
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.registry import DETECTORS
+from tracekit.request import Request
 from tracekit.testing import Process, Scenario, write_export
 from tracekit.testing.rows import Model
 
@@ -232,7 +233,7 @@ CHANGES = {
 
 def judged(trace):
     """The report but for the checks of the plug-in."""
-    report = judge(trace, redact=False)
+    report = judge(trace, Request(redact=False))
     return report.models, report.aggregation, [check for check in report.results if check.id not in ("mine", "whole")]
 
 

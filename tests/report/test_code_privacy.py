@@ -14,6 +14,7 @@ from tracekit.report.renderers.concise import render_concise
 from tracekit.report.renderers.formats import RENDERERS
 from tracekit.report.renderers.text import render_text
 from tracekit.report.report import Report
+from tracekit.request import Request
 from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
 from tracekit.testing.stacks import READ_ELEMENT, app_function
 
@@ -72,7 +73,7 @@ def test_a_page_without_names_has_no_flame_graph(bundle: Path) -> None:
     draw = RENDERERS["html"].draw
     assert draw is not None
     for functions in (True, False):
-        analysis = analysis_of(bundle, functions=functions)
+        analysis = analysis_of(bundle, Request(functions=functions))
         timeline = analysis.timeline()
         assert (timeline.flame is not None) == functions
         assert ("App.apply" in draw(analysis.report, timeline)) == functions

@@ -11,7 +11,7 @@ import pytest
 
 import tracekit
 from suite.cases.unused_load import forgotten
-from tracekit.api import judge
+from tracekit.api import judge, request_of
 from tracekit.cli.main import main
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, NotApplicable, Passed
@@ -193,19 +193,20 @@ def test_a_gate_fails_for_what_is_shown_alone(tmp_path: Path, capsys):
 
 
 def test_a_budget_may_name_a_model_that_is_not_shown(two):
-    report = judge(two, shown=shown_of(two, models=["Net"]), budget="Other=1ms", only=["missed-deadline"])
+    request = request_of(budget="Other=1ms", only=["missed-deadline"])
+    report = judge(two, request, shown_of(two, models=["Net"]))
     assert {check.outcome for check in report.results} <= {"not_applicable", "not_evaluated"}
-    report = judge(two, shown=shown_of(two, models=["Other"]), budget="Other=1ms", only=["missed-deadline"])
+    report = judge(two, request, shown_of(two, models=["Other"]))
     assert [check.outcome for check in report.results] == ["finding"]
 
 
 @pytest.mark.parametrize("count", [{"budget": "x=1ms"}, {"expect": "x=ane"}])
 def test_errors_about_models_do_not_name_those_of_others(two, count):
     with pytest.raises(UsageError, match=r"available: Net, Other\); 'tracekit analyze --no-redact'") as refused:
-        judge(two, **count)
+        judge(two, request_of(**count))
     assert "Hidden" not in str(refused.value)
     with pytest.raises(UsageError, match="available: Hidden, Net, Other"):
-        judge(two, redact=False, **count)
+        judge(two, request_of(redact=False, **count))
     with pytest.raises(UsageError, match=r"available: Net, Other\)"):
         shown_of(two, models=["Hiden"])
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
+from typing import Any
 
-from tracekit.api import analysis_of
+from tracekit.api import Analysis, analysis_of, request_of
 
-kept_analysis = cache(analysis_of)
-"""As `analysis_of`, of a recording that does not change either."""
+
+@cache
+def kept_analysis(path: Path, **options: Any) -> Analysis:
+    """As `analysis_of`, with the options of `request_of`, of a recording that does not change either."""
+    return analysis_of(path, request_of(**options))

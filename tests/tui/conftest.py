@@ -23,14 +23,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 import tracekit
-from tracekit.api import judge_with_answers
+from tracekit.api import judge_with_answers, request_of
 from tracekit.lanes.events import Events
 from tracekit.recording.progress import Progress
+from tracekit.request import ALL, Request
 from tracekit.trace.trace import Trace
 from tracekit.tui import opening
 from tracekit.tui.app import ViewApp
 from tracekit.tui.evidence import evidence_rows
-from tracekit.tui.opening import Request
+from tracekit.tui.opening import Viewed
 from tracekit.tui.prediction_table import calls_of
 
 PATIENCE_S = 30.0
@@ -135,17 +136,17 @@ DETECTORS = ("reload-before-predict", "excess-data-copies", "concurrent-predicti
 
 @cache
 def kept_session(path: str):
-    return _read(Request((path,)), path)
+    return _read(path)
 
 
-def kept_read(request: Request, path: str, progress=None):
+def kept_read(path: str, request: Request = ALL):
     return kept_session(path)
 
 
 @cache
 def kept_judged(session):
     """Judged by some detectors, so that a screen does not change with each new one."""
-    report, answers = judge_with_answers(session.trace, only=DETECTORS, redact=False)
+    report, answers = judge_with_answers(session.trace, request_of(only=DETECTORS, redact=False), None)
     evidence = evidence_rows(session.trace, report, answers)
     return replace(session, report=report, evidence=evidence, calls=calls_of(session.trace))
 
@@ -173,7 +174,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         sixteen_colors: bool = False,
     ) -> None:
         async def main() -> None:
-            app = ViewApp(Request(tuple(map(str, paths))), sixteen_colors=sixteen_colors)
+            app = ViewApp(Viewed(tuple(map(str, paths))), sixteen_colors=sixteen_colors)
             async with app.run_test(size=size) as pilot:
                 screen = Screen(pilot)
                 if wait:
@@ -215,11 +216,11 @@ def held_reading(run_view, monkeypatch: pytest.MonkeyPatch) -> Event:
     """Reading waits until this is set."""
     held, read = Event(), opening.read
 
-    def wait_and_read(request: Request, path: str, progress=None):
-        if progress is not None:
-            progress(Progress(3, 4, "signposts"))
+    def wait_and_read(path: str, request: Request = ALL):
+        if request.progress is not None:
+            request.progress(Progress(3, 4, "signposts"))
         assert held.wait(PATIENCE_S)
-        return read(request, path, progress)
+        return read(path, request)
 
     monkeypatch.setattr(opening, "read", wait_and_read)
     return held

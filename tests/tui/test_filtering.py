@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input
 
 import tracekit
-from tracekit.api import judge
+from tracekit.api import judge, request_of
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.filtering import passing
 from tracekit.tui.state import EventFilter
@@ -49,7 +49,7 @@ def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload
 @pytest.mark.parametrize("sample", ["style_transfer_reload", "captions_concurrent", "sharpen_8bit"])
 def test_every_event_of_the_aggregation_is_found_by_its_name(sample, samples: Path) -> None:
     trace = tracekit.open_trace(samples / f"{sample}.trace")
-    for row in judge(trace, only=["reload-before-predict"], redact=False).aggregation:
+    for row in judge(trace, request_of(only=["reload-before-predict"], redact=False)).aggregation:
         chosen = EventFilter(text=row.label, model=row.model or "", kind=row.kind)
         passed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
         # More than those of the row: a title without a process is the beginning of those with one.

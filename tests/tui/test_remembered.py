@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tracekit.tui.app import ViewApp
-from tracekit.tui.opening import Request
+from tracekit.tui.opening import Viewed
 from tracekit.tui.remembered import remember_theme, remembered_theme, theme_file
 from tracekit.tui.theme import DARK, LIGHT
 
@@ -20,19 +20,19 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_theme_that_was_chosen_last_is_taken_again() -> None:
     assert remembered_theme() is None
-    app = ViewApp(Request(("x.trace",)), remember=True)
+    app = ViewApp(Viewed(("x.trace",)), remember=True)
     assert app.theme == DARK
     app.switch_theme()
     assert remembered_theme() == "light"
-    assert ViewApp(Request(("x.trace",)), remember=True).theme == LIGHT
+    assert ViewApp(Viewed(("x.trace",)), remember=True).theme == LIGHT
     # What is asked for goes before, and is kept too.
-    assert ViewApp(Request(("x.trace",), theme="dark"), remember=True).theme == DARK
+    assert ViewApp(Viewed(("x.trace",), theme="dark"), remember=True).theme == DARK
     assert remembered_theme() == "dark"
 
 
 def test_without_memory_nothing_is_read_or_written(state_folder: Path) -> None:
     remember_theme("light")
-    app = ViewApp(Request(("x.trace",)))
+    app = ViewApp(Viewed(("x.trace",)))
     assert app.theme == DARK
     app.switch_theme()
     app.switch_theme()

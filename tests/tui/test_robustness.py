@@ -11,8 +11,8 @@ import pytest
 from textual.app import App
 
 from tracekit.cli import output
-from tracekit.cli.command import ExitStatus
 from tracekit.cli.dispatch import dispatch
+from tracekit.cli.ending import ExitStatus
 from tracekit.tui import app as app_module
 from tracekit.tui.app import ViewApp
 from tracekit.tui.detail.rowlist import RowList

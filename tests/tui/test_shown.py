@@ -13,11 +13,11 @@ from suite.cases.neural_engine_contention import behind_another_model
 from tracekit.api import judge
 from tracekit.detectors.patterns import Pattern
 from tracekit.errors import UsageError
+from tracekit.request import Request
 from tracekit.testing import Draws, write_export
 from tracekit.trace.events import Kind
 from tracekit.tui import opening
 from tracekit.tui.export import save_report
-from tracekit.tui.opening import Request
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
@@ -48,7 +48,7 @@ def waiting(report) -> str:
 
 @pytest.fixture(scope="module")
 def session(queued, waiting):
-    return opening.judged(opening.read(Request((str(queued),), models=[waiting]), str(queued)))
+    return opening.judged(opening.read(str(queued), Request(models=(waiting,))))
 
 
 def test_the_findings_are_those_of_the_whole_recording(session, report, waiting):
@@ -121,4 +121,4 @@ def test_a_range_of_everything_is_everything(session, tmp_path):
 
 def test_a_name_that_is_not_there_is_refused_before_anything_is_shown(queued, waiting):
     with pytest.raises(UsageError, match="unknown model 'Nothing'"):
-        opening.read(Request((str(queued),), models=["Nothing"]), str(queued))
+        opening.read(str(queued), Request(models=("Nothing",)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tracekit.analysis.comparison import Measure
-from tracekit.api import judge
+from tracekit.api import judge, request_of
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Pair
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
@@ -129,7 +129,7 @@ async def test_a_comparison_without_events_says_so_of_both(screen) -> None:
     for session in screen.state.sessions:
         whole = session.trace
         trace = narrowed(whole, only_range(everything(whole), whole, -2, -1))
-        report = judge(trace, only=["reload-before-predict"])
+        report = judge(trace, request_of(only=["reload-before-predict"]))
         emptied.append(replace(session, trace=trace, report=report, calls=calls_of(trace)))
     pane = screen.app.browse.query_one(ComparePane)
     filtered = replace(screen.state, measure=Measure.MEAN, filter=EventFilter(text="x"))

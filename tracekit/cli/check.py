@@ -1,66 +1,55 @@
-"""`tracekit check PATH...`: the gate. Limits, findings and a baseline."""
+"""`tracekit check PATH...`: the gate. Limits, findings and a baseline; and `tracekit baseline`, which makes one."""
 
 from __future__ import annotations
 
 import datetime as dt
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.check_outputs import FORMS, GITHUB
-from tracekit.cli.command import Command
-from tracekit.cli.forms import add_form_arguments
-from tracekit.cli.inputs import (
-    add_reader_arguments,
-    add_rename_argument,
-    add_worker_arguments,
-    renames_of,
-)
-from tracekit.cli.measuring import measure_all, problems_of, recordings_in
-from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.errors import TracekitError, words_of
+from tracekit.cli.comparing_commands import CHECK_FORMS, GITHUB
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import check_output, deliver, files_of, form_of, write_report
+from tracekit.cli.measuring import all_measurements, measure_all, problems_of, recordings_in
+from tracekit.cli.output import emit, narrate
+from tracekit.cli.reading import config_of
+from tracekit.cli.requests import request_from
+from tracekit.compare.baseline import baseline_of, load_baseline, to_text
+from tracekit.compare.gate import Allowed, check, gate_of
+from tracekit.compare.renderers.baseline import render_baseline
+from tracekit.compare.renderers.junit import render_junit
+from tracekit.compare.renderers.sarif import render_sarif
+from tracekit.compare.renderers.workflow_commands import workflow_commands
+from tracekit.compare.settings import line_of
+from tracekit.compare.verdict import Item, Verdict
+from tracekit.documents.gate import gate_document
+from tracekit.errors import TracekitError, UsageError, words_of
+from tracekit.render.markdown import markdown_of
+from tracekit.report.choice import plain
+from tracekit.report.renderers.serialize import to_json
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
-    from tracekit.cli.command import ExitStatus
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.gate import Gate
     from tracekit.compare.measurements import Measurements
-    from tracekit.compare.verdict import Item
     from tracekit.config import Config
+    from tracekit.request import Request
 
+SUMMARY_BYTES = 900_000
+"""GitHub drops a whole step summary above 1 MiB (actions/runner `FileCommandManager.cs`)."""
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="+", help="recordings of the build to check")
-    parser.add_argument(
-        "--baseline", metavar="FILE", help="compare with this baseline (default: the one in the config file)"
-    )
-    add_rename_argument(parser, "compare model OLD of the baseline with model NEW (repeatable)")
-    allowed = parser.add_argument_group("exceptions")
-    allowed.add_argument(
-        "--allow-environment-change", action="store_true", help="compare even if device, system or template differ"
-    )
-    allowed.add_argument(
-        "--allow-missing",
-        action="append",
-        default=[],
-        metavar="MODEL",
-        help="do not fail if this model is missing (glob; repeatable)",
-    )
-    allowed.add_argument(
-        "--allow-no-baseline", action="store_true", help="go on if the baseline does not exist yet, for the first run"
-    )
-    add_reader_arguments(parser)
-    add_worker_arguments(parser)
-    add_config_arguments(parser)
-    add_form_arguments(parser, FORMS, printed_only=(GITHUB,))
+STATUS = {
+    "passed": ExitStatus.DONE,
+    "failed": ExitStatus.GATE_FAILED,
+    "error": ExitStatus.UNUSABLE,
+    "inconclusive": ExitStatus.INCONCLUSIVE,
+}
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Check, write every output whatever the verdict, and exit with it."""
-    from tracekit.cli.check_outputs import STATUS, Outputs
-
     config = config_of(arguments)
     outputs = Outputs(arguments, config)
     try:
@@ -73,43 +62,37 @@ def run(arguments: Namespace) -> ExitStatus:
     return STATUS[gate.verdict]
 
 
-def _gate(arguments: Namespace, path: Path | None) -> Gate:
+def _gate(arguments: Namespace, config: Path | None) -> Gate:
     """The verdict. What cannot be read is part of it, so that every output is written then, too."""
-    from tracekit.compare.gate import Allowed, check
-    from tracekit.config import load_config
-    from tracekit.detectors.plugins import all_detectors
-
     try:
-        config = load_config(path, all_detectors())
+        request = request_from(arguments, config=config)
     except TracekitError as error:
         return _stopped("settings", str(error))
-    recordings, problems = _readable_and_others(arguments, path)
-    baseline, missing = None, False
+    recordings, problems = _readable_and_others(arguments, request)
+    settings, baseline, missing = request.settings, None, False
     try:
-        baseline, missing = _baseline(arguments, config)
+        baseline, missing = _baseline(arguments, settings)
     except TracekitError as error:
         problems.append(_problem("baseline", str(error)))
     try:
         return check(
             recordings,
-            config.check,
+            settings.check,
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),
-            renames=renames_of(arguments),
-            floors=config.floors,
+            renames=dict(arguments.renames),
+            floors=settings.floors,
             problems=problems,
         )
     except TracekitError as error:
         return _stopped("input", str(error))
 
 
-def _readable_and_others(arguments: Namespace, config: Path | None) -> tuple[list[Measurements], list[Item]]:
+def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
     """Recordings that could be read, and items about the others."""
-    from tracekit.cli.output import narrate
-
     try:
-        everything = measure_all(recordings_in(*arguments.path), arguments, config)
+        everything = measure_all(recordings_in(*arguments.path), arguments, request)
     except TracekitError as error:
         return [], [_problem("input", str(error))]
     recordings = [entry.measurements for entry in everything if entry.measurements is not None]
@@ -121,41 +104,117 @@ def _readable_and_others(arguments: Namespace, config: Path | None) -> tuple[lis
 
 def _problem(subject: str, text: str) -> Item:
     """An item about what cannot be used. What leaves the machine names no user."""
-    from tracekit.compare.verdict import Item, Verdict
-    from tracekit.report.choice import plain
-
     words = plain(text)
     setting = ("baseline",) if subject == "baseline" else ()
     return Item(Verdict.ERROR, subject, None, words, words, setting)
 
 
 def _stopped(subject: str, text: str) -> Gate:
-    from tracekit.compare.gate import gate_of
-
     return gate_of([_problem(subject, text)])
 
 
-def _baseline(arguments: Namespace, config: Config) -> tuple[Baseline | None, bool]:
+def _baseline(arguments: Namespace, settings: Config) -> tuple[Baseline | None, bool]:
     """The baseline that is given, or that of the settings, relative to their file; None where neither names one, and
     where it may be missing and is."""
-    from tracekit.compare.baseline import load_baseline
-
-    named = arguments.baseline or config.check.baseline
+    named = arguments.baseline or settings.check.baseline
     if named is None:
         return None, False
-    folder = Path() if arguments.baseline or config.path is None else config.path.parent
+    folder = Path() if arguments.baseline or settings.path is None else settings.path.parent
     if arguments.allow_no_baseline and not (folder / named).exists():
         return None, True
     return load_baseline(folder / named), False
 
 
-COMMAND = Command(
-    name="check",
-    summary="fail the build for a regression, a finding or a limit",
-    description=(
-        "Check recordings of a build against limits of latency, loads and copies, against the findings that are "
-        "allowed, and against a baseline. What could not be checked never passes."
-    ),
-    add_arguments=add_arguments,
-    run=run,
-)
+class Outputs:
+    """Where the verdict goes. Raises `UsageError` for what cannot be written, before anything is read."""
+
+    def __init__(self, arguments: Namespace, config: Path | None) -> None:
+        self._form = form_of(arguments)
+        self._files = files_of(arguments, CHECK_FORMS, arguments.path)
+        self._config = config
+        self._lines: dict[tuple[str | int, ...], int] = {}
+        if "sarif" in (self._form, *self._files.values()) and config is None:
+            raise UsageError("SARIF results stand at lines of the settings, and there is no tracekit.toml; add one")
+
+    def write(self, gate: Gate) -> None:
+        """Write all outputs. One that fails keeps no other from being written; the first failure is raised at the end.
+
+        Raises `TracekitError`.
+        """
+        for_github = self._form == GITHUB
+        failures = _write_for_runner(gate) if for_github else []
+        if for_github:
+            emit(workflow_commands(gate, self._settings_file(), self._line), commands=True)
+        data = {
+            "json": lambda: to_json(gate),
+            "junit": lambda: render_junit(gate, "tracekit check"),
+            "sarif": lambda: render_sarif(gate, self._settings_file() or "tracekit.toml", self._line),
+        }
+        deliver("text" if for_github else self._form, self._files, lambda _: gate_document(gate), data)
+        if failures:
+            raise failures[0]
+
+    def _line(self, item: Item) -> int:
+        if self._config is None:
+            return 1
+        if item.setting not in self._lines:
+            self._lines[item.setting] = line_of(self._config, item.setting)
+        return self._lines[item.setting]
+
+    def _settings_file(self) -> str | None:
+        """The file of settings as a path in the repository, with `/`; None where it is outside."""
+        if self._config is None:
+            return None
+        path = self._config.resolve()
+        workspace = os.environ.get("GITHUB_WORKSPACE")
+        roots = [Path(workspace).resolve()] if workspace else []
+        roots += [folder for folder in path.parents if (folder / ".git").exists()]
+        return next((path.relative_to(root).as_posix() for root in roots if path.is_relative_to(root)), None)
+
+
+def _write_for_runner(gate: Gate) -> list[TracekitError]:
+    """Step summary and outputs, in the files that the runner names."""
+    texts = {
+        "GITHUB_STEP_SUMMARY": markdown_of(gate_document(gate), SUMMARY_BYTES),
+        "GITHUB_OUTPUT": f"verdict={gate.verdict}\nexit-code={int(STATUS[gate.verdict])}\n",
+    }
+    return [error for variable, text in texts.items() if (error := _append(variable, text)) is not None]
+
+
+def _append(variable: str, text: str) -> TracekitError | None:
+    """Add to the file that an environment variable names; nothing where it is not set. Returns what went wrong."""
+    name = os.environ.get(variable)
+    if not name:
+        return None
+    try:
+        with Path(name).open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as error:
+        return TracekitError(f"cannot write {variable}: {error.strerror or error}")
+    return None
+
+
+def run_baseline(arguments: Namespace) -> ExitStatus:
+    """Print, make or extend a baseline: the recordings that later ones are checked against."""
+    path, request = Path(arguments.file), request_from(arguments)
+    floors = request.settings.floors
+    if arguments.action == "show":
+        if arguments.path:
+            raise UsageError("baseline show takes only FILE, no recordings")
+        emit(render_baseline(load_baseline(path), floors))
+        return ExitStatus.DONE
+    if not arguments.path:
+        raise UsageError(
+            f"missing recordings; usage: tracekit baseline {arguments.action} {path} A.trace B.trace C.trace"
+        )
+    check_output(path, arguments.path)
+    if arguments.action == "save" and path.exists():
+        raise UsageError(f"{path} exists; add to it with 'tracekit baseline update', or delete it first")
+    earlier = load_baseline(path) if arguments.action == "update" else None
+    measured = measure_all(recordings_in(*arguments.path), arguments, request)
+    baseline = baseline_of(all_measurements(measured), earlier)
+    write_report(path, to_text(baseline))
+    emit(render_baseline(baseline, floors))
+    if len(baseline.recordings) < 3:
+        narrate("tracekit: fewer than three recordings cannot show how much recordings of one build differ")
+    return ExitStatus.DONE

@@ -1,76 +1,51 @@
-"""`tracekit compare BEFORE AFTER`: what a change did."""
+"""`tracekit compare BEFORE AFTER`: what a change did; `tracekit matrix PATH...`: models × recordings."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command
-from tracekit.cli.forms import add_form_arguments, deliver, files_of, form_of
-from tracekit.cli.inputs import (
-    add_model_argument,
-    add_part_arguments,
-    add_reader_arguments,
-    add_rename_argument,
-    add_worker_arguments,
-    part_of,
-    renames_of,
-)
+from tracekit.cli.arguments import TEXT_FORMS
+from tracekit.cli.comparing_commands import MATRIX_FORMS
+from tracekit.cli.forms import deliver, files_of, form_of
 from tracekit.cli.measuring import measure_all, notes_on, readable, recordings_in, status_of_all
-from tracekit.cli.project import add_config_arguments, config_of
+from tracekit.cli.requests import request_from
 from tracekit.cli.several import REPORT
+from tracekit.compare.comparison import compare, typical
+from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
+from tracekit.compare.renderers.matrix_csv import render_csv
+from tracekit.documents.both_sides import lanes_of_both
+from tracekit.documents.comparison import comparison_document
+from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
+from tracekit.report.choice import Part
+from tracekit.report.renderers.serialize import to_json
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Callable, Sequence
 
-    from tracekit.cli.command import ExitStatus
+    from tracekit.cli.ending import ExitStatus
     from tracekit.cli.measuring import Measured
     from tracekit.documents.both_sides import Drawing
     from tracekit.render.blocks import Document
 
-FORMS = ("text", "markdown", "html", "json")
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument(
-        "path", metavar="PATH", nargs="*", help="recording (or folder of them) before and after the change"
-    )
-    parser.add_argument("--before", nargs="+", default=[], metavar="PATH", help="recordings before the change")
-    parser.add_argument("--after", nargs="+", default=[], metavar="PATH", help="recordings after the change")
-    add_rename_argument(parser, "compare model OLD with model NEW; repeatable")
-    add_model_argument(parser)
-    add_part_arguments(parser)
-    add_reader_arguments(parser)
-    add_worker_arguments(parser)
-    add_config_arguments(parser)
-    add_form_arguments(parser, FORMS)
-
 
 def run(arguments: Namespace) -> ExitStatus:
     """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
-    from tracekit.compare.comparison import compare
-    from tracekit.config import load_config
-    from tracekit.detectors.plugins import all_detectors
-    from tracekit.documents.both_sides import lanes_of_both
-    from tracekit.documents.comparison import comparison_document
-    from tracekit.report.renderers.serialize import to_json
-
     before, after = (recordings_in(*side) for side in sides_of(arguments))
-    form, files = form_of(arguments), files_of(arguments, FORMS, [*before, *after])
-    renames = renames_of(arguments)
-    part = part_of(arguments)
-    path = config_of(arguments)
-    config = load_config(path, all_detectors())
+    form, files = form_of(arguments), files_of(arguments, TEXT_FORMS, [*before, *after])
+    part = _part_of(arguments)
+    request = request_from(arguments, part=part)
     draws = "html" in (form, *files.values())
-    measuring = partial(measure_all, arguments=arguments, config=path, part=part)
+    measuring = partial(measure_all, arguments=arguments, request=request)
     measured = measuring([*before, *after], lanes=draws and len(before) == len(after) == 1)
     halves = (measured[: len(before)], measured[len(before) :])
     sides = [readable(half) for half in halves]
     notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
-    comparison = compare(*sides, renames=renames, floors=config.floors, notes=[*notes, *notes_on(measured)])
+    comparison = compare(
+        *sides, renames=dict(arguments.renames), floors=request.settings.floors, notes=[*notes, *notes_on(measured)]
+    )
     drawings = _drawings(halves, partial(measuring, lanes=True)) if draws else []
 
     def document(name: str) -> Document:
@@ -86,8 +61,6 @@ def _drawings(
 ) -> list[Drawing]:
     """The lanes of one recording a side. Of several it is the most typical one, which is read again, since the lanes of
     all of them would not fit into memory. A report has no lanes."""
-    from tracekit.compare.comparison import typical
-
     chosen = []
     for half in halves:
         known = [
@@ -119,13 +92,29 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
     return arguments.before, arguments.after
 
 
-COMMAND = Command(
-    name="compare",
-    summary="show what changed between recordings",
-    description=(
-        "Compare recordings before and after a change: findings that are fixed, new or still there, and for each model "
-        "whether it improved, regressed or is unchanged, or the answer is inconclusive."
-    ),
-    add_arguments=add_arguments,
-    run=run,
-)
+def _part_of(arguments: Namespace) -> Part | None:
+    """The part of the time that is asked for; None for all of it. Raises `UsageError` for one without length."""
+    if arguments.start is not None and arguments.end is not None and arguments.start >= arguments.end:
+        raise UsageError("--from must be before --to")
+    part = Part(arguments.start, arguments.end, arguments.signpost)
+    return None if part == Part() else part
+
+
+def run_matrix(arguments: Namespace) -> ExitStatus:
+    """Measure all recordings and print their figures side by side."""
+    recordings = [recordings_in(path) for path in arguments.path]
+    paths = [path for several in recordings for path in several]
+    form, files = form_of(arguments), files_of(arguments, MATRIX_FORMS, paths)
+    requested_labels = expanded_labels(arguments.label, list(map(len, recordings)))
+    measured = measure_all(paths, arguments, request_from(arguments), performance=True)
+    recorded = iter(sources_of(readable(measured)))
+    sources = [
+        next(recorded) if entry.performance is None else source_of_report(entry.performance)
+        for entry in measured
+        if not entry.failed
+    ]
+    labels = [label for label, entry in zip(requested_labels, measured, strict=True) if not entry.failed]
+    table = matrix(sources, labels_of(sources, labels), notes_on(measured))
+    data = {"json": lambda: to_json(table), "csv": lambda: render_csv(table)}
+    deliver(form, files, lambda _: matrix_document(table), data)
+    return status_of_all(measured)

@@ -6,10 +6,14 @@ import json
 import textwrap
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command, ExitStatus
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.output import emit, width
+from tracekit.detectors.options import option_infos
+from tracekit.detectors.page import needs_sentence
+from tracekit.detectors.plugins import listed_detectors
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from tracekit.detectors.framework import ListedDetector
 
@@ -17,16 +21,8 @@ WIDEST = 120
 """Longer lines are hard to read, however wide the terminal."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
-
-
 def run(arguments: Namespace) -> ExitStatus:
     """Print every detector with its options."""
-    from tracekit.cli.output import emit, width
-    from tracekit.detectors.plugins import listed_detectors
-
     if arguments.format == "json":
         emit(
             json.dumps([_facts(detector) for detector in listed_detectors()], indent=2, ensure_ascii=False) + "\n",
@@ -40,8 +36,6 @@ def run(arguments: Namespace) -> ExitStatus:
 
 def _facts(detector: ListedDetector) -> dict[str, object]:
     """One detector as JSON."""
-    from tracekit.detectors.options import option_infos
-
     return {
         "id": detector.id,
         "title": detector.title,
@@ -59,9 +53,6 @@ def _facts(detector: ListedDetector) -> dict[str, object]:
 
 def _paragraph(detector: ListedDetector, columns: int) -> str:
     """One detector as text: id, what it reports, then each option as `--set` takes it."""
-    from tracekit.detectors.options import option_infos
-    from tracekit.detectors.page import needs_sentence
-
     origin = f" (from {detector.package})" if detector.package else ""
     lines = [f"{detector.id}{origin}", *_lines_that_fit(f"Finds: {detector.finding_title}.", columns, 2)]
     lines += _lines_that_fit(needs_sentence(detector), columns, 2)
@@ -75,12 +66,3 @@ def _lines_that_fit(text: str, columns: int, indent: int) -> list[str]:
     """Lines of `text` that fit the width."""
     margin = " " * indent
     return textwrap.wrap(text, max(columns, 40), initial_indent=margin, subsequent_indent=margin)
-
-
-COMMAND = Command(
-    name="detectors",
-    summary="list all checks and their options",
-    description="List all checks with their options: default value, unit, and why that value.",
-    add_arguments=add_arguments,
-    run=run,
-)

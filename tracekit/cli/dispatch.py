@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import traceback
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
-from tracekit.cli.command import ExitStatus, Next
+from tracekit.cli.ending import ExitStatus, Next, Terminated
 from tracekit.cli.output import data_alone, emit, narrate
 from tracekit.cli.parser import COMMANDS, build_parser
-from tracekit.cli.terminated import Terminated
 from tracekit.errors import TracekitError, UsageError, unknown, words_of
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def _run(options: argparse.Namespace) -> int:
     """Exit status of the command. Only the command line decides on one: `SystemExit` from elsewhere is a failure."""
     try:
-        result = options.execute(options)
+        module, _, function = options.runs.partition(":")
+        result = getattr(import_module(module), function)(options)
         return _run(_options(result.arguments)) if isinstance(result, Next) else ExitStatus(result)
     except SystemExit as error:
         raise RuntimeError(words_of(error)) from error
@@ -114,6 +116,4 @@ def _no_command() -> UsageError:
 def _show_traceback(debug: bool) -> None:
     """Print the traceback of the exception being handled, if the user asked for it."""
     if debug:
-        import traceback
-
         narrate(traceback.format_exc().rstrip(), multiline=True)

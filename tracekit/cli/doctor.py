@@ -1,32 +1,25 @@
-"""`tracekit doctor`: checks the setup of this machine."""
+"""`tracekit doctor` and `tracekit schema`: the setup of this machine, and what tracekit prints as JSON."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command, ExitStatus
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.output import emit
+from tracekit.recording.xctrace.doctor import examine
+from tracekit.report.renderers.serialize import schema_text
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
 MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-"}
 """How the text shows a state."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("--target", metavar="FILE", help="also check that this app or program can be recorded")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
-    parser.add_argument("--no-redact", action="store_true", help="show device names and IDs, for record --device")
-
-
 def run(arguments: Namespace) -> ExitStatus:
     """Print every check. Status 2 where a requirement is missing."""
-    from tracekit.cli.output import emit
-    from tracekit.recording.xctrace.doctor import examine
-
-    checks = examine(arguments.target, private=arguments.no_redact)
+    checks = examine(arguments.target, private=not arguments.redact)
     usable = all(check.state != "missing" for check in checks)
     if arguments.format == "json":
         listed = [
@@ -43,14 +36,7 @@ def run(arguments: Namespace) -> ExitStatus:
     return ExitStatus.DONE if usable else ExitStatus.UNUSABLE
 
 
-COMMAND = Command(
-    name="doctor",
-    summary="check this machine's setup",
-    description=(
-        "Check the Python packages and, on a Mac, Xcode, xctrace, templates, instruments and devices, and whether an "
-        "app can be recorded. Exits with status 2 if a requirement is missing. Recording needs a Mac, analysis does "
-        "not."
-    ),
-    add_arguments=add_arguments,
-    run=run,
-)
+def run_schema(arguments: Namespace) -> ExitStatus:
+    """Print the JSON Schema of what `--json` of another command prints."""
+    emit(schema_text(arguments.kind), utf8=True)
+    return ExitStatus.DONE

@@ -1,51 +1,26 @@
-"""`--format` and `-o`: how the result of any command is printed and written."""
+"""`--format` and `-o`: how the result of any command is printed and written, and which files may be."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.cli.arguments import ENDINGS
+from tracekit.cli.output import emit, has_color, width
 from tracekit.errors import TracekitError, UsageError
+from tracekit.recording.places import check_usable, is_part_of_recording
+from tracekit.render.forms import rendered
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace, _ArgumentGroup
+    from argparse import Namespace
     from collections.abc import Callable, Mapping, Sequence
 
     from tracekit.render.blocks import Document
 
-ENDINGS: dict[str, tuple[str, ...]] = {
-    "text": (".txt",),
-    "markdown": (".md", ".markdown"),
-    "html": (".html", ".htm"),
-    "json": (".json",),
-    "csv": (".csv",),
-    "sarif": (".sarif", ".sarif.json"),
-    "junit": (".xml",),
-}
-"""How files of each form end, the usual ending first."""
+LARGE_BYTES = 20_000_000
+"""From this size on a file is said to be large: mail and chat refuse such files (heuristic)."""
 FILE_WIDTH = 100
 """Cells of a line of text where there is no terminal."""
-
-
-def add_form_arguments(
-    parser: ArgumentParser | _ArgumentGroup, forms: Sequence[str], printed_only: Sequence[str] = ()
-) -> None:
-    """`--format`, `--json` for short, and `-o`; text is what is printed without them. No file is written in forms that
-    are `printed_only`."""
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument(
-        "--format", choices=(*forms, *printed_only, "md"), help="what to print (default: text)", metavar="FORMAT"
-    )
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
-    endings = " ".join(ENDINGS[name][0] for name in forms)
-    parser.add_argument(
-        "-o",
-        "--output",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"also write a file, by its ending: {endings} (repeatable)",
-    )
 
 
 def form_of(arguments: Namespace) -> str:
@@ -56,8 +31,6 @@ def form_of(arguments: Namespace) -> str:
 
 def files_of(arguments: Namespace, forms: Sequence[str], inputs: Sequence[str]) -> dict[Path, str]:
     """The files of `-o` with the form of each. Raises `UsageError` for one that cannot be written."""
-    from tracekit.cli.reports import check_output
-
     endings = {ending: name for name in forms for ending in ENDINGS[name]}
     files = {}
     for path in map(Path, arguments.output):
@@ -84,9 +57,6 @@ def deliver(
     `verbose` prints the long text; files hold it always. A file that cannot be written keeps no other from being
     written. Raises the first failure at the end.
     """
-    from tracekit.cli.output import emit, has_color, width
-    from tracekit.cli.reports import write_report
-    from tracekit.render.forms import rendered
 
     def text(name: str, cells: int, **looks: bool) -> str:
         return data[name]() if name in data else rendered(document(name), name, width=cells, **looks)
@@ -103,3 +73,40 @@ def deliver(
         emit(shown, styled=styled, utf8=form in data or form == "html")
     if failures:
         raise failures[0]
+
+
+def check_output(path: Path, inputs: Sequence[str]) -> None:
+    """Raise `UsageError` for a file that cannot be written, or that is part of the recording."""
+    check_usable(path)
+    if path.is_dir():
+        raise UsageError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: no such folder: {path.parent}")
+    if holds(is_part_of_recording, path, inputs):
+        raise UsageError(f"cannot write {path}: it is part of the recording; choose another file")
+
+
+def holds(rule: Callable[[Path, Sequence[str]], bool], path: Path, inputs: Sequence[str]) -> bool:
+    """Whether a rule of `tracekit.recording.places` holds for a path to write and the inputs."""
+    try:
+        return rule(path, inputs)
+    except (OSError, ValueError, RuntimeError):
+        # What is wrong with an input is reported where it is read.
+        return False
+
+
+def write_report(path: Path, text: str) -> int:
+    """Write a report file; one that is there is replaced when the new one is complete. Returns its size in bytes."""
+    # Most reports are only printed, and writers of tables come with it.
+    from tracekit.recording.writing.files import complete_file
+
+    # A link stays one: what it leads to is written.
+    data = text.encode("utf-8", "backslashreplace")
+    with complete_file(path.resolve()) as stream:
+        stream.write(data)
+    return len(data)
+
+
+def size_words(size: int) -> str:
+    """What to say of the size of a file, in bytes; empty where it is usual."""
+    return f" ({size / 1e6:,.0f} MB; to make it smaller, record for a shorter time)" if size > LARGE_BYTES else ""

@@ -7,23 +7,33 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import ExitStatus
-from tracekit.cli.inputs import xctrace_options
-from tracekit.cli.progress import RUNNING, showing_progress, tell_done
+from tracekit.api import judge
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.output import narrate
+from tracekit.cli.reading import RUNNING, showing_progress, tell_done
 from tracekit.cli.several import REPORT, bundles_in, reports_in
 from tracekit.cli.startup import let_go_of_recording
-from tracekit.cli.workers import PROCESS_DIED
+from tracekit.cli.workers import PROCESS_DIED, in_processes, on_cluster
+from tracekit.compare.measurements import check_models_known, measure, only_models
+from tracekit.compare.reports import load_report
+from tracekit.documents.both_sides import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
+from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
+from tracekit.model_files.performance import report_in
+from tracekit.recording import XctraceOptions
+from tracekit.report.choice import plain
+from tracekit.report.timeline import timeline_of
+from tracekit.request import shown_by
+from tracekit.trace.filter import matching
+from tracekit.trace.open import open_trace
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from tracekit.compare.measurements import Measurements
-    from tracekit.documents.both_sides import Drawing
     from tracekit.model_files.performance import PerformanceReport
-    from tracekit.recording import Progress, XctraceOptions
-    from tracekit.report.choice import Part
+    from tracekit.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +56,10 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What of a recording is to be measured, and how it is read. Fit to be sent to another process."""
+class Wanted:
+    """What of a recording is to be measured. Can be sent to another process if its request can."""
 
-    reader: str
-    timeout: float
-    models: tuple[str, ...]
-    config: Path | None
-    part: Part | None = None
+    request: Request
     folder: Path | None = None
     """Folder that paths are relative to; None: the current one."""
     lanes: bool = False
@@ -68,38 +74,30 @@ def recordings_in(*paths: str) -> list[str]:
 
 
 def measure_all(
-    paths: Sequence[str],
-    arguments: Namespace,
-    config: Path | None,
-    part: Part | None = None,
-    *,
-    lanes: bool = False,
-    performance: bool = False,
+    paths: Sequence[str], arguments: Namespace, request: Request, *, lanes: bool = False, performance: bool = False
 ) -> list[Measured]:
     """Measurements of each path, in their order. Only they are kept, so memory does not grow with the recordings."""
-    models = tuple(getattr(arguments, "model", ()))
-    request = Request(arguments.reader, arguments.timeout, models, config, part, lanes=lanes, performance=performance)
+    wanted = Wanted(request, lanes=lanes, performance=performance)
     if len(paths) > 1 and (arguments.dask is not None or arguments.jobs > 1):
-        return _by_workers(paths, request, arguments)
+        return _by_workers(paths, wanted, arguments)
     everything = []
     for number, path in enumerate(paths, 1):
         label = f"{number} of {len(paths)}: {Path(path).name}:" if len(paths) > 1 else ""
         with showing_progress(label=label, then=RUNNING) as progress:
-            everything.append(measure_one(path, request, xctrace_options(arguments), progress))
+            everything.append(measure_one(path, replace(wanted, request=replace(request, progress=progress))))
         let_go_of_recording()
     return everything
 
 
-def _by_workers(paths: Sequence[str], request: Request, arguments: Namespace) -> list[Measured]:
-    from tracekit.cli.workers import in_processes, on_cluster
-
+def _by_workers(paths: Sequence[str], wanted: Wanted, arguments: Namespace) -> list[Measured]:
+    # Messages cannot come from another process.
+    request = replace(wanted.request, xctrace=XctraceOptions(arguments.timeout))
+    # Workers of a cluster run in folders of their own.
+    work = partial(measure_one, wanted=replace(wanted, request=request, folder=Path.cwd() if arguments.dask else None))
     if arguments.dask is not None:
-        # Workers of a cluster run in folders of their own.
-        config = None if request.config is None else request.config.absolute()
-        request = replace(request, folder=Path.cwd(), config=config)
-        results = on_cluster(partial(measure_one, request=request), paths, arguments.dask, _lost)
+        results = on_cluster(work, paths, arguments.dask, _lost)
     else:
-        results = in_processes(partial(measure_one, request=request), paths, arguments.jobs, _lost)
+        results = in_processes(work, paths, arguments.jobs, _lost)
     everything = []
     for number, measured in enumerate(results, 1):
         tell_done(Path(measured.path).name, number, len(paths))
@@ -111,21 +109,16 @@ def _lost(path: str) -> Measured:
     return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 
-def measure_one(
-    path: str,
-    request: Request,
-    xctrace: XctraceOptions | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Measured:
+def measure_one(path: str, wanted: Wanted) -> Measured:
     """Measure one recording. Whatever goes wrong is part of the result, so that the others go on."""
-    where = path if request.folder is None else str(request.folder / path)
+    where = path if wanted.folder is None else str(wanted.folder / path)
     name = Path(path).name
     try:
         if path.endswith(REPORT):
-            return _of_json(path, where, request)
+            return _of_json(path, where, wanted)
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
-        return _of_recording(path, where, request, xctrace, progress)
+        return _of_recording(path, where, wanted)
     except TracekitError as error:
         text = str(error).replace(where, path)
         # Of many recordings, which one is meant.
@@ -143,52 +136,34 @@ def _is_empty_folder(path: Path) -> bool:
         return False
 
 
-def _of_recording(
-    path: str,
-    where: str,
-    request: Request,
-    xctrace: XctraceOptions | None,
-    progress: Callable[[Progress], None] | None,
-) -> Measured:
-    from tracekit.api import judge
-    from tracekit.compare.measurements import check_models_known, measure
-    from tracekit.documents.both_sides import Drawing
-    from tracekit.recording import XctraceOptions
-    from tracekit.report.choice import shown_of
-    from tracekit.report.timeline import timeline_of
-    from tracekit.trace.open import open_trace
-
-    options = xctrace or XctraceOptions(request.timeout)
-    trace = open_trace(where, reader=request.reader, xctrace=options, progress=progress)
-    shown = shown_of(trace, models=request.models, part=request.part)
+def _of_recording(path: str, where: str, wanted: Wanted) -> Measured:
+    request = wanted.request
+    trace = open_trace(where, reader=request.reader, xctrace=request.xctrace, progress=request.progress)
+    shown = shown_by(trace, request)
     if request.part is not None and shown is not None and not shown.rows["activity"].any():
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
-    report = judge(trace, shown=shown, config=request.config)
+    report = judge(trace, request, shown)
     check_models_known(report.tables)
     drawing = None
-    if request.lanes:
+    if wanted.lanes:
         drawing = Drawing(report, timeline_of(trace, report.results, shown=shown, functions=False))
     return Measured(path, measure(trace, report, shown), drawing=drawing)
 
 
-def _of_json(path: str, where: str, request: Request) -> Measured:
+def _of_json(path: str, where: str, wanted: Wanted) -> Measured:
     """A JSON report on a recording, or a performance report."""
     try:
-        return Measured(path, _of_report(where, request))
+        return Measured(path, _of_report(where, wanted.request))
     except UnreadableRecording:
-        from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
-        from tracekit.model_files.performance import report_in
-        from tracekit.trace.filter import matching
-
         file = Path(where)
         report = report_in(read_bytes(file, MAX_TEXT_BYTES), file) if file.is_file() else None
         if report is None:
             raise
-        if not request.performance:
+        if not wanted.performance:
             raise UsageError(
                 f"{file.name} is a performance report; `tracekit matrix` takes it beside recordings"
             ) from None
-        for pattern in request.models:
+        for pattern in wanted.request.models:
             if not matching({report.name}, pattern):
                 raise unknown("model", pattern, [report.name]) from None
         return Measured(path, None, performance=report)
@@ -196,9 +171,6 @@ def _of_json(path: str, where: str, request: Request) -> Measured:
 
 def _of_report(path: str, request: Request) -> Measurements:
     """What a JSON report says of its recording."""
-    from tracekit.compare.measurements import only_models
-    from tracekit.compare.reports import load_report
-
     if request.part is not None:
         raise UsageError(
             f"{Path(path).name}: a report does not say when each prediction was, so --from, --to and --signpost need "
@@ -211,8 +183,6 @@ def _of_report(path: str, request: Request) -> Measurements:
 def readable(measured: Sequence[Measured]) -> list[Measurements]:
     """What could be measured; standard error names what could not be read. Raises `TracekitError` where nothing could
     be measured."""
-    from tracekit.cli.output import narrate
-
     if all(entry.failed for entry in measured):
         raise _unusable([entry.error for entry in measured])
     for note in not_read(measured):
@@ -223,8 +193,6 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
 def not_read(measured: Sequence[Measured]) -> list[str]:
     """A note on each recording that could not be measured, and on each table that could not be read of the others, fit
     to leave the machine."""
-    from tracekit.report.choice import plain
-
     return [
         plain(note)
         for entry in measured
@@ -234,8 +202,6 @@ def not_read(measured: Sequence[Measured]) -> list[str]:
 
 def notes_on(measured: Sequence[Measured]) -> list[str]:
     """`not_read`, and a note on each recording with more models than are measured."""
-    from tracekit.report.choice import plain
-
     limited = [
         f"{entry.measurements.source}: {entry.measurements.limited}"
         for entry in measured
@@ -270,8 +236,6 @@ def _incomplete(entry: Measured) -> list[str]:
 
 def _unusable(problems: Sequence[str]) -> TracekitError:
     """The last problem; standard error names the others, one a line."""
-    from tracekit.cli.output import narrate
-
     *others, last = problems
     for problem in others:
         narrate(f"tracekit: {problem}")

@@ -1,63 +1,48 @@
-"""The parser of the command line. It knows the commands' arguments, and imports nothing that they use."""
+"""The parser of the command line, and the completion scripts that are made from it. Imports nothing that a command
+runs."""
 
 from __future__ import annotations
 
 import argparse
 import platform
 import shutil
+import subprocess
 import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli import (
-    analyze,
-    baseline,
-    bugreport,
-    check,
-    compare,
-    detectors,
-    diagnose,
-    doctor,
-    explain,
-    export,
-    inspect,
-    matrix,
-    profile,
-    record,
-    schema,
-    stacks,
-    tables,
-    view,
-)
-from tracekit.cli.completion import SHELLS, PrintCompletion
+from tracekit.cli.comparing_commands import BASELINE, CHECK, COMPARE, MATRIX
+from tracekit.cli.other_commands import DETECTORS, DOCTOR, EXPLAIN, INSPECT, PROFILE, RECORD, SCHEMA
 from tracekit.cli.output import emit
+from tracekit.cli.recording_commands import ANALYZE, BUGREPORT, DIAGNOSE, EXPORT, STACKS, TABLES, VIEW
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from tracekit.cli.command import Command
+    from collections.abc import Iterator
 
-COMMANDS: tuple[Command, ...] = (
-    analyze.COMMAND,
-    view.COMMAND,
-    compare.COMMAND,
-    matrix.COMMAND,
-    check.COMMAND,
-    baseline.COMMAND,
-    bugreport.COMMAND,
-    diagnose.COMMAND,
-    inspect.COMMAND,
-    profile.COMMAND,
-    stacks.COMMAND,
-    tables.COMMAND,
-    record.COMMAND,
-    export.COMMAND,
-    detectors.COMMAND,
-    explain.COMMAND,
-    schema.COMMAND,
-    doctor.COMMAND,
+COMMANDS = (
+    ANALYZE,
+    VIEW,
+    COMPARE,
+    MATRIX,
+    CHECK,
+    BASELINE,
+    BUGREPORT,
+    DIAGNOSE,
+    INSPECT,
+    PROFILE,
+    STACKS,
+    TABLES,
+    RECORD,
+    EXPORT,
+    DETECTORS,
+    EXPLAIN,
+    SCHEMA,
+    DOCTOR,
 )
 """All commands, in the order in which `tracekit --help` lists them."""
 
+SHELLS = ("bash", "zsh", "fish")
 EPILOG = """\
 exit status:
   0    done; no finding at or above --fail-on
@@ -97,8 +82,6 @@ class PrintVersion(argparse.Action):
 def _has_xctrace() -> bool:
     """Whether this Mac has `xctrace`. Every Mac has `xcrun`, which finds it only where Xcode is selected."""
     # Not `run_command` of the recording package, which imports numpy.
-    import subprocess
-
     if shutil.which("xcrun") is None:
         return False
     try:
@@ -106,6 +89,45 @@ def _has_xctrace() -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return completed.returncode == 0
+
+
+class PrintCompletion(argparse.Action):
+    """`--print-completion SHELL`: print the script and leave, whatever else stands on the command line."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _namespace: object, shell: Any, _flag: str | None = None
+    ) -> None:
+        """Print and exit with status 0."""
+        emit(completion_script(parser, str(shell)))
+        parser.exit()
+
+
+def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """Script for `shell` that completes commands, flags, files and detector ids. Changes the parser it is given."""
+    # A script is made on the day of the installation; no other command line needs what makes it.
+    import shtab
+
+    from tracekit.detectors.plugins import listed_detectors
+
+    ids = [detector.id for detector in listed_detectors()]
+    for action in _actions(parser):
+        if action.metavar in ("PATH", "FILE", "[MODEL=]PATH"):
+            action.complete = shtab.FILE  # type: ignore[attr-defined] # shtab's own convention
+        elif action.metavar == "DIR":
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+        elif action.metavar == "ID":
+            action.choices = ids
+    return str(shtab.complete(parser, shell))
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Every argument of the parser and of its commands."""
+    for action in parser._actions:  # noqa: SLF001 - argparse offers no public way to list arguments
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for command in action.choices.values():
+                yield from _actions(command)
+        else:
+            yield action
 
 
 def build_parser(only: str | None = None) -> Parser:
@@ -133,11 +155,11 @@ def build_parser(only: str | None = None) -> Parser:
             command.name,
             help=command.summary,
             description=textwrap.fill(command.description, max(shutil.get_terminal_size().columns - 2, 40)),
-            epilog=EPILOG if command is analyze.COMMAND else None,
+            epilog=EPILOG if command is ANALYZE else None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         added.add_argument("--debug", action="store_true", help="show a traceback on errors")
         command.add_arguments(added)
-        added.set_defaults(execute=command.run)
+        added.set_defaults(runs=command.runs)
     return parser

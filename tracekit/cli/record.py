@@ -3,80 +3,36 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command, ExitStatus, Next
-from tracekit.cli.inputs import seconds
+from tracekit.cli.ending import ExitStatus, Next
+from tracekit.cli.other_commands import TEMPLATE
+from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
 from tracekit.errors import TracekitError, UsageError
+from tracekit.recording.xctrace.devices import check_device, find_devices
+from tracekit.recording.xctrace.messages import ADDED
+from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
+from tracekit.recording.xctrace.signing import read_signature
+from tracekit.recording.xctrace.tool import HOW_TO_INSTALL, find_tool, list_devices, read_version
+from tracekit.recording.xctrace.watching import Patience
+from tracekit.signals import stop_signals
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+    from collections.abc import Sequence
 
-    from tracekit.recording.xctrace.recorder import Request
-
-TEMPLATE = "Core ML"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Arguments of the command."""
-    target = parser.add_argument_group("target (exactly one)")
-    target.add_argument("--attach", metavar="NAME|PID", help="a running process")
-    target.add_argument("--all-processes", action="store_true", help="every process on the device")
-    target.add_argument("--launch", action="store_true", help="start a command: --launch -- COMMAND [ARGUMENT ...]")
-    target.add_argument(
-        "launched",
-        metavar="COMMAND",
-        nargs="*",
-        help="the command to launch, with its arguments; must come last, after --",
-    )
-    how = parser.add_argument_group("recording")
-    how.add_argument(
-        "--device",
-        nargs="?",
-        const="",
-        metavar="NAME|UDID",
-        help="device or simulator to record on, by UDID, name or a part of the name; without a value, pick from a list "
-        "(default: this Mac)",
-    )
-    how.add_argument("--time-limit", metavar="TIME", help="stop after 500ms, 30s, 5m or 1h (default: until Ctrl-C)")
-    how.add_argument(
-        "--template",
-        default=TEMPLATE,
-        metavar="NAME",
-        help=f"Instruments template (default: {TEMPLATE}, with Hangs and Thermal State, which checks need)",
-    )
-    how.add_argument("--only-template", action="store_true", help=f"do not add instruments to the {TEMPLATE} template")
-    how.add_argument("--instrument", action="append", default=[], metavar="NAME", help="add an instrument (repeatable)")
-    how.add_argument(
-        "--no-prompt", action="store_true", help="skip xctrace's questions (the default where there is no terminal)"
-    )
-    how.add_argument(
-        "--save-timeout",
-        type=seconds,
-        default=600.0,
-        metavar="SECONDS",
-        help="give up if xctrace takes longer to save (default: 600)",
-    )
-    after = parser.add_argument_group("output")
-    after.add_argument(
-        "-o", "--output", metavar="FILE", help="the .trace bundle to write (default: named after date and time)"
-    )
-    after.add_argument("--analyze", action="store_true", help="analyze the recording and print the report")
+    from tracekit.recording.xctrace.tool import ListedDevice, Tool
+    from tracekit.recording.xctrace.watching import Phase
 
 
 def run(arguments: Namespace) -> ExitStatus | Next:
     """Record, and print the path of the recording or go on to its report."""
-    from tracekit.cli.output import emit, is_interactive
-    from tracekit.cli.recording import Narrator, check_signature, choose_device
-    from tracekit.recording.xctrace.recorder import record
-    from tracekit.recording.xctrace.tool import find_tool
-    from tracekit.recording.xctrace.watching import Patience
-    from tracekit.signals import stop_signals
-
     request = request_of(arguments)
     tool = find_tool()
     if tool is None:
@@ -116,8 +72,6 @@ def run(arguments: Namespace) -> ExitStatus | Next:
 
 def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
     """Says what to do on a machine that cannot record."""
-    from tracekit.recording.xctrace.tool import HOW_TO_INSTALL
-
     if sys.platform == "darwin":
         return TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
     typed = replace(request, device="NAME" if request.device == "" else request.device, no_prompt=no_prompt)
@@ -126,12 +80,6 @@ def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
 
 def request_of(arguments: Namespace) -> Request:
     """What the arguments ask for. Raises `UsageError` where they contradict each other."""
-    from datetime import datetime
-
-    from tracekit.cli.output import is_interactive
-    from tracekit.recording.xctrace.messages import ADDED
-    from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request
-
     launch = tuple(arguments.launched)
     if (arguments.attach is not None) + arguments.all_processes + arguments.launch != 1:
         raise UsageError("missing target: use --attach NAME|PID, --all-processes or --launch -- COMMAND")
@@ -159,8 +107,6 @@ def request_of(arguments: Namespace) -> Request:
 
 def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:
     """The command with the path of its program: xctrace does not search PATH. Left alone where it is not here."""
-    import shutil
-
     if not launch:
         return ()
     program = shutil.which(launch[0]) or (launch[0] if Path(launch[0]).exists() else None)
@@ -175,15 +121,86 @@ def _check_output(output: Path) -> None:
         raise UsageError(f"cannot write {output}: no such folder: {output.parent}")
 
 
-COMMAND = Command(
-    name="record",
-    summary="record an app with Instruments (on a Mac)",
-    description=(
-        "Record with Apple's xctrace and print the path of the recording. Start before the app loads its models: Core "
-        "ML emits model names only at load time. The app must be signed with get-task-allow, as builds that Xcode "
-        "signs for development are; check with 'tracekit doctor --target APP'. Ctrl-C stops and saves. Needs a Mac; "
-        "elsewhere, the command to run there is printed."
-    ),
-    add_arguments=add_arguments,
-    run=run,
-)
+class Narrator:
+    """Reports on standard error what becomes of a recording, and how long it takes: on a terminal every second, else
+    each minute of waiting."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+        self._minutes = 0
+
+    def on_message(self, text: str) -> None:
+        """A clause of our own."""
+        self.close()
+        narrate(f"tracekit: {text}")
+
+    def pass_on(self, text: str) -> None:
+        """A line of `xctrace`."""
+        self.close()
+        narrate(f"xctrace: {text.strip()}")
+
+    def count(self, phase: Phase, seconds: float) -> None:
+        """How long the phase lasts so far."""
+        minutes, rest = divmod(int(seconds), 60)
+        if not self._show(f"  {phase.value} {minutes}:{rest:02}") and minutes != self._minutes:
+            self._minutes = minutes
+            if minutes and phase.value != "recording":
+                narrate(f"tracekit: {phase.value} for {minutes} min so far")
+
+    def close(self) -> None:
+        """Remove the line with the time."""
+        self._show("")
+
+    def _show(self, text: str) -> bool:
+        """Show a line in place of the last one. False where that cannot be."""
+        if text == self._shown:
+            return True
+        shown = narrate_in_place(text)
+        self._shown = text if shown else ""
+        return shown
+
+
+def choose_device(tool: Tool, wanted: str) -> ListedDevice:
+    """The device that the user means, chosen from a list where several fit. Raises `UsageError` where none does, or
+    where it cannot be recorded on."""
+    matching = find_devices(list_devices(tool), wanted)
+    rest = [each for each in matching if not each.is_simulator]
+    if rest != matching and rest and read_version(tool).hangs_on_simulators:
+        matching = rest
+    device = matching[0] if len(matching) == 1 else _device_of_number(matching, wanted)
+    check_device(device, lambda: read_version(tool))
+    return device
+
+
+def _device_of_number(devices: Sequence[ListedDevice], wanted: str) -> ListedDevice:
+    """The one whose number is typed. Raises `UsageError` where nobody can type, or types something else."""
+    listed = [f"{each.name} ({', '.join(filter(None, (each.os_version, each.kind)))})" for each in devices]
+    if not is_interactive():
+        which = f"several devices match '{wanted}'" if wanted else "--device needs a value where there is no terminal"
+        choices = ", ".join(f"{text} {each.identifier}" for text, each in zip(listed, devices, strict=True))
+        raise UsageError(f"{which}; use the name or the UDID of one: {choices}")
+    for number, line in enumerate(listed, 1):
+        narrate(f"{number:3}  {line}")
+    narrate(f"tracekit: which device? type a number from 1 to {len(devices)} (Enter: 1, {devices[0].name})")
+    answer = sys.stdin.readline()
+    chosen = (answer.strip() or "1") if answer else ""
+    if not chosen.isdecimal() or not 1 <= int(chosen) <= len(devices):
+        raise UsageError(f"no device was chosen; expected a number from 1 to {len(devices)}")
+    return devices[int(chosen) - 1]
+
+
+def check_signature(launch: Sequence[str], narrator: Narrator) -> None:
+    """Say where a program that is to be launched on this Mac cannot be traced; where that cannot be found out, xctrace
+    will say so."""
+    if not launch:
+        return
+    program = Path(launch[0])
+    try:
+        signature = read_signature(program)
+    except TracekitError:
+        return
+    if not signature.is_traceable:
+        narrator.on_message(
+            f"{program.name} lacks get-task-allow, so Core ML events will be missing; to sign it, see: tracekit doctor "
+            f"--target {program}"
+        )

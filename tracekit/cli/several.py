@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tracekit.cli.command import ExitStatus
-from tracekit.cli.inputs import xctrace_options
-from tracekit.cli.output import narrate
-from tracekit.cli.progress import RUNNING, showing_progress, tell_done
-from tracekit.cli.reports import holds, print_report, status_of, write_report
+from tracekit.api import analysis_of
+from tracekit.characters import visible
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import holds, write_report
+from tracekit.cli.output import emit, has_color, narrate, width
+from tracekit.cli.reading import RUNNING, showing_progress, tell_done
+from tracekit.cli.reports import status_of
 from tracekit.cli.startup import let_go_of_recording
 from tracekit.cli.workers import PROCESS_DIED, in_processes
 from tracekit.errors import TracekitError, UsageError
+from tracekit.recording import XctraceOptions
+from tracekit.recording.places import check_usable, is_part_of_recording
+from tracekit.report.renderers.concise import render_concise, render_summary
+from tracekit.report.renderers.formats import RENDERERS
+from tracekit.report.renderers.overview import Analyzed, render_overview
+from tracekit.report.renderers.serialize import to_json
+from tracekit.report.renderers.text import PARTS, render_text
+from tracekit.report.renderers.text_layout import FILE_WIDTH
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
-    from tracekit.report.renderers.overview import Analyzed
+    from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
+    from tracekit.request import Request
 
 BUNDLE = ".trace"
 ARCHIVES = (".zip",)
@@ -89,7 +102,7 @@ def _position_of_folder(order: dict[str, int], path: str) -> int:
 
 
 def analyze_all(
-    inputs: Sequence[Input], options: dict[str, Any], jobs: int, *, quiet: bool = False, form: str = "text"
+    inputs: Sequence[Input], request: Request, jobs: int, *, quiet: bool = False, form: str = "text"
 ) -> Iterator[Analyzed]:
     """The reports on several recordings, in their order, as soon as each is there; `jobs` are read at a time. One that
     cannot be read does not stop the others. `form` is the format that they are for. Shows how far it has come where a
@@ -97,55 +110,40 @@ def analyze_all(
     if jobs < 2 or len(inputs) < 2:
         for number, entry in enumerate(inputs, 1):
             with showing_progress(quiet, label=f"{number} of {len(inputs)}: {entry.name}:", then=RUNNING) as progress:
-                analyzed = _analyze_one(entry, {**options, "progress": progress}, form)
+                analyzed = _analyze_one(entry, replace(request, progress=progress), form)
             let_go_of_recording()
             yield analyzed
         return
-    work = partial(_analyze_one, options=options, form=form)
+    work = partial(_analyze_one, request=request, form=form)
     for number, analyzed in enumerate(in_processes(work, inputs, jobs, _lost), 1):
         tell_done(analyzed.name, number, len(inputs), quiet)
         yield analyzed
 
 
 def _lost(entry: Input) -> Analyzed:
-    from tracekit.report.renderers.overview import Analyzed
-
     return Analyzed(entry.name, None, PROCESS_DIED)
 
 
-def _analyze_one(entry: Input, options: dict[str, Any], form: str) -> Analyzed:
-    from tracekit.api import analysis_of
-    from tracekit.report.renderers.formats import RENDERERS
-    from tracekit.report.renderers.overview import Analyzed
-
+def _analyze_one(entry: Input, request: Request, form: str) -> Analyzed:
     try:
-        analysis = analysis_of(entry.paths, **options)
+        analysis = analysis_of(entry.paths, request)
         report = analysis.measured_report() if form == "json" else analysis.report
         return Analyzed(entry.name, report, timeline=analysis.timeline() if RENDERERS[form].draw is not None else None)
     except TracekitError as error:
         return Analyzed(entry.name, None, str(error))
 
 
-def run_several(
-    arguments: Namespace, inputs: Sequence[Input], options: dict[str, Any], fail_on: str | None
-) -> ExitStatus:
+def run_several(arguments: Namespace, inputs: Sequence[Input], request: Request) -> ExitStatus:
     """A line for each recording; the whole reports with `-v`, in another format, or in a folder with `-o`."""
-    from tracekit.cli.output import emit, has_color, width
-    from tracekit.recording import XctraceOptions
-    from tracekit.report.renderers.overview import render_overview
-    from tracekit.report.renderers.text_layout import FILE_WIDTH
-
-    # Messages cannot come from another process.
-    xctrace = (
-        XctraceOptions(arguments.timeout) if arguments.jobs > 1 else xctrace_options(arguments, quiet=arguments.quiet)
-    )
-    options = {**options, "xctrace": xctrace}
+    if arguments.jobs > 1:
+        # Messages cannot come from another process.
+        request = replace(request, xctrace=XctraceOptions(arguments.timeout))
     if arguments.format == "html" and not arguments.output:
         raise UsageError("--format html: several recordings make several files; add -o FOLDER")
     folders = [_folder(Path(path), inputs) for path in arguments.output]
     entries: list[Analyzed] = []
     form = arguments.format or "text"
-    for entry in analyze_all(inputs, options, arguments.jobs, quiet=arguments.quiet, form=form):
+    for entry in analyze_all(inputs, request, arguments.jobs, quiet=arguments.quiet, form=form):
         for folder in folders:
             _write_into(folder, entry, form, len(entries) + 1, len(inputs))
         # The lanes of many recordings take much memory, and are written by now.
@@ -158,6 +156,7 @@ def run_several(
         _print_markdown(entries)
     else:
         emit(render_overview(entries, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
+    fail_on = arguments.fail_on or request.settings.fail_on
     statuses = [_status(entry, fail_on) for entry in entries]
     # What hides most comes first: a recording that could not be read may hold anything.
     order = (ExitStatus.UNUSABLE, ExitStatus.GATE_FAILED, ExitStatus.INCONCLUSIVE, ExitStatus.DONE)
@@ -172,8 +171,6 @@ def _status(entry: Analyzed, fail_on: str | None) -> ExitStatus:
 
 def _folder(path: Path, inputs: Sequence[Input]) -> Path:
     """A folder for the reports of several recordings, made where it is missing. Raises `UsageError`."""
-    from tracekit.recording.places import check_usable, is_part_of_recording
-
     check_usable(path)
     if path.exists() and not path.is_dir():
         raise UsageError(f"cannot write {path}: several recordings need a folder, not a file")
@@ -188,8 +185,6 @@ def _folder(path: Path, inputs: Sequence[Input]) -> Path:
 
 def _write_into(folder: Path, entry: Analyzed, form: str, number: int, count: int) -> None:
     """Write one report; the number in its name keeps recordings of one name apart."""
-    from tracekit.report.renderers.formats import RENDERERS
-
     if entry.report is None:
         return
     renderer = RENDERERS[form]
@@ -202,27 +197,39 @@ def _write_into(folder: Path, entry: Analyzed, form: str, number: int, count: in
 
 def _print_json(entries: Sequence[Analyzed]) -> None:
     """A list of the reports; for one that could not be read, its name and the reason."""
-    from tracekit.cli.output import emit
-    from tracekit.report.renderers.serialize import to_json
-
     parts = [to_json(entry.report) if entry.report is not None else _unreadable(entry) for entry in entries]
     emit("[\n" + ",\n".join(part.rstrip("\n") for part in parts) + "\n]\n", utf8=True)
 
 
 def _unreadable(entry: Analyzed) -> str:
-    import json
-
-    from tracekit.characters import visible
-
     return json.dumps({"source": visible(entry.name), "error": visible(entry.error)}, ensure_ascii=False, indent=2)
 
 
 def _print_markdown(entries: Sequence[Analyzed]) -> None:
-    from tracekit.cli.output import emit
-    from tracekit.report.renderers.formats import RENDERERS
-
     for entry in entries:
         if entry.report is None:
             narrate(f"tracekit: {entry.name}: {entry.error}")
         else:
             emit(RENDERERS["markdown"].render(entry.report) + "\n")
+
+
+def print_report(
+    report: Report, arguments: Namespace, timeline: Timeline | None = None, *, summary_only: bool = False
+) -> None:
+    """The report on standard output, in the format and as much of it as the arguments of `analyze` ask for; `timeline`
+    is for a format that draws it."""
+    if arguments.format in (None, "text"):
+        emit(_text(report, arguments, summary_only), styled=has_color())
+    else:
+        emit(RENDERERS[arguments.format].document(report, timeline), utf8=arguments.format in ("json", "html"))
+
+
+def _text(report: Report, arguments: Namespace, summary_only: bool) -> str:
+    """Text for standard output, as wide and as colorful as it allows."""
+    columns, color = width(FILE_WIDTH), has_color()
+    if arguments.verbose or arguments.show:
+        show = arguments.show or PARTS
+        return render_text(report, width=columns, color=color, verbose=arguments.verbose, show=show)
+    if arguments.quiet or summary_only:
+        return render_summary(report, width=columns, color=color, more=not arguments.quiet)
+    return render_concise(report, width=columns, color=color)

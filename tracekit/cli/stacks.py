@@ -4,57 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command, ExitStatus
-from tracekit.cli.inputs import add_paths_argument, add_reader_arguments, add_run_argument, xctrace_options
+import numpy as np
+
+from tracekit.analysis.code import of_model, of_sites
+from tracekit.analysis.code.tree import call_tree
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.output import emit, narrate
+from tracekit.cli.reading import showing_progress, xctrace_options
+from tracekit.cli.recording_commands import MAIN_THREAD
+from tracekit.cli.reports import tell_unreadable
+from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.plugins import all_detectors
+from tracekit.detectors.runner import run_detectors
 from tracekit.errors import UsageError
+from tracekit.intervals import Intervals
+from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
+from tracekit.report.flame import fit_to_leave
+from tracekit.trace.instruments.catalogue import CALL_STACKS
+from tracekit.trace.open import open_trace
+from tracekit.trace.unreadable import tables_of
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from tracekit.analysis.code.tree import CallTree
     from tracekit.arrays import BoolArray
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 
-FORMATS = ("text", "collapsed", "speedscope")
-MAIN = "main"
-"""What `--thread` calls the main thread."""
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Arguments of the command."""
-    add_paths_argument(parser)
-    add_run_argument(parser)
-    add_reader_arguments(parser)
-    parser.add_argument("--range", type=_range, metavar="START..END", help="only samples in these seconds of the run")
-    parser.add_argument("--model", metavar="NAME", help="only samples inside calls of this model")
-    parser.add_argument("--finding", metavar="ID", help="only samples behind the finding of this check")
-    parser.add_argument(
-        "--thread", metavar="NAME|TID", help=f"only threads whose name contains NAME; '{MAIN}' is the main thread"
-    )
-    parser.add_argument("--invert", action="store_true", help="begin with the innermost function")
-    parser.add_argument("--app-only", action="store_true", help="leave out frames of the system")
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="text",
-        help="output format (default: text); collapsed and speedscope are for flame graph tools",
-    )
-    parser.add_argument("--no-redact", action="store_true", help="keep the names of other processes")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress or notes")
-
 
 def run(arguments: Namespace) -> ExitStatus:
     """Print the call tree."""
-    from tracekit.analysis.code.tree import call_tree
-    from tracekit.cli.output import emit, narrate
-    from tracekit.cli.progress import showing_progress
-    from tracekit.cli.reports import tell_unreadable
-    from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
-    from tracekit.report.flame import fit_to_leave
-    from tracekit.trace.open import open_trace
-    from tracekit.trace.unreadable import tables_of
-
     with showing_progress(arguments.quiet) as progress:
         options = xctrace_options(arguments, quiet=arguments.quiet)
         trace = open_trace(
@@ -72,7 +52,7 @@ def run(arguments: Namespace) -> ExitStatus:
         narrate(f"tracekit: {note}.")
     chosen = _chosen(trace, sampled, arguments)
     tree = call_tree(sampled, chosen, invert=arguments.invert, app_only=arguments.app_only)
-    tree = fit_to_leave(tree, trace, sampled, redact=not arguments.no_redact)
+    tree = fit_to_leave(tree, trace, sampled, redact=arguments.redact)
     match arguments.format:
         case "collapsed":
             emit(as_collapsed(tree), utf8=True)
@@ -84,8 +64,6 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _why_none(trace: Trace) -> str:
-    from tracekit.trace.instruments.catalogue import CALL_STACKS
-
     entry = trace.coverage_of(CALL_STACKS)
     why, advice = entry.conclusion.rstrip("."), entry.advice.rstrip(".")
     return f"{why}; {advice[0].lower()}{advice[1:]}" if advice else why
@@ -105,16 +83,12 @@ def _title(sampled: Samples, tree: CallTree, chosen: BoolArray) -> str:
 
 def _chosen(trace: Trace, sampled: Samples, arguments: Namespace) -> BoolArray:
     """Samples that the arguments choose: shape (samples,)."""
-    import numpy as np
-
-    from tracekit.analysis.code import of_model
-
     samples = sampled.samples
     chosen = np.ones(len(samples), np.bool_)
     if arguments.range is not None:
         first, last = arguments.range
         chosen &= samples["time_ns"].between(first, last, inclusive="left").to_numpy()
-    if arguments.thread == MAIN:
+    if arguments.thread == MAIN_THREAD:
         chosen &= samples["main_thread"].fillna(False).to_numpy(np.bool_)
     elif arguments.thread is not None:
         named = samples["thread"].astype(str).str.contains(arguments.thread, case=False, regex=False)
@@ -129,14 +103,6 @@ def _chosen(trace: Trace, sampled: Samples, arguments: Namespace) -> BoolArray:
 
 def _of_finding(trace: Trace, name: str) -> BoolArray:
     """Samples behind what a check finds: shape (samples,). Raises `UsageError` where it finds nothing."""
-    import numpy as np
-
-    from tracekit.analysis.code import of_sites
-    from tracekit.detectors.outcomes import Finding
-    from tracekit.detectors.plugins import all_detectors
-    from tracekit.detectors.runner import run_detectors
-    from tracekit.intervals import Intervals
-
     judgments = run_detectors(trace, only=[name], detectors=all_detectors())
     findings = [judgment.outcome for judgment in judgments if isinstance(judgment.outcome, Finding)]
     if not findings:
@@ -149,29 +115,3 @@ def _of_finding(trace: Trace, name: str) -> BoolArray:
             evidence = Intervals(*np.array(spans, np.int64).reshape(-1, 2).T).union()
         chosen |= of_sites(trace, finding.call_sites, evidence)
     return chosen
-
-
-def _range(text: str) -> tuple[int, int]:
-    """Type of `--range`: `1.5..2.25`, either end may be left out. Raises `ValueError`."""
-    first, dots, last = text.partition("..")
-    if not dots:
-        raise ValueError(text)
-    start, end = (float(part) if part else default for part, default in ((first, 0.0), (last, 1e9)))
-    if not 0 <= start < end:
-        raise ValueError(text)
-    return round(start * 1e9), round(end * 1e9)
-
-
-# argparse names the type in its message: "invalid range value: 'x'".
-_range.__name__ = "range"
-
-COMMAND = Command(
-    name="stacks",
-    summary="show what threads were running, as a call tree",
-    description=(
-        "Show which functions the running threads were in, with the samples and the share of each, for all of a "
-        "recording or a part of it. Waiting threads are not sampled: samples measure CPU time, not elapsed time."
-    ),
-    add_arguments=add_arguments,
-    run=run,
-)

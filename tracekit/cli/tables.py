@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tracekit.cli.command import Command, ExitStatus
-from tracekit.cli.inputs import add_paths_argument, add_reader_arguments, xctrace_options
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.output import emit, width
+from tracekit.cli.reading import showing_progress, xctrace_options
+from tracekit.cli.reports import tell_unreadable
+from tracekit.recording import open_contents
+from tracekit.report.formatting import listed, shorten, visible
+from tracekit.report.redact import public_attributes
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterable, Iterator, Sequence
 
     from tracekit.recording.contents import Contents
@@ -28,20 +33,8 @@ ATTRIBUTES_WIDTH = 40
 """Some tables have attributes of several hundred characters; JSON has them in full."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Arguments of the command."""
-    add_paths_argument(parser)
-    add_reader_arguments(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
-
-
 def run(arguments: Namespace) -> ExitStatus:
     """Print the tables of every run."""
-    from tracekit.cli.output import emit, width
-    from tracekit.cli.progress import showing_progress
-    from tracekit.cli.reports import tell_unreadable
-    from tracekit.recording import open_contents
-
     with showing_progress() as progress:
         contents = open_contents(
             arguments.path, progress=progress, reader=arguments.reader, xctrace=xctrace_options(arguments)
@@ -58,8 +51,6 @@ def run(arguments: Namespace) -> ExitStatus:
 
 def _rows(contents: Contents) -> Iterator[tuple[object, ...]]:
     """One row per table, in the order of `HEADINGS`."""
-    from tracekit.report.redact import public_attributes
-
     for run_ in contents.runs:
         for entry in run_.tables:
             yield (
@@ -77,8 +68,6 @@ def _rows(contents: Contents) -> Iterator[tuple[object, ...]]:
 
 def _text(value: object, heading: str) -> str:
     """A cell as text. What is not known is a dash, never a zero."""
-    from tracekit.report.formatting import shorten, visible
-
     if value is None:
         return "-"
     if heading == "state" and value == "empty":
@@ -112,8 +101,6 @@ def _columns_of_text(rows: Sequence[Sequence[object]], room: int) -> str:
 
 def _reasons(rows: Iterable[Sequence[object]]) -> str:
     """Why tables cannot be read or lack a column, each reason once, below an empty line."""
-    from tracekit.report.formatting import listed, visible
-
     schemas: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         table = dict(zip(HEADINGS, row, strict=True))
@@ -126,15 +113,3 @@ def _reasons(rows: Iterable[Sequence[object]]) -> str:
         for (heading, reason), names in schemas.items()
     ]
     return "".join(["\n", *lines]) if lines else ""
-
-
-COMMAND = Command(
-    name="tables",
-    summary="list the tables of a recording",
-    description=(
-        "List every table of every run of a recording, with its state (rows, no rows, missing, unreadable), row count, "
-        "columns and attributes."
-    ),
-    add_arguments=add_arguments,
-    run=run,
-)

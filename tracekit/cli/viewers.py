@@ -1,35 +1,51 @@
-"""What `tracekit export` does for other viewers: one file with the timeline and the findings."""
+"""What `tracekit export` does for other viewers: one file with the timeline and the findings, and `--open`.
+
+No link opens a local file in the Perfetto UI, so the file is handed over by a server of one request. The page accepts
+`http://127.0.0.1:9001` besides https; its script fetches the file, so the data stays in the browser.
+"""
 
 from __future__ import annotations
 
+import secrets
+import webbrowser
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from tracekit.cli.command import ExitStatus
-from tracekit.cli.inputs import xctrace_options
-from tracekit.errors import UsageError
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import check_output, size_words
+from tracekit.cli.output import narrate
+from tracekit.cli.reports import tell_unreadable
+from tracekit.cli.requests import analyzed, request_from
+from tracekit.errors import TracekitError, UsageError
+from tracekit.recording.writing.files import complete_file
+from tracekit.report.viewers.registry import VIEWERS
+from tracekit.report.viewers.tracks import tracks_of
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from tracekit.api import Analysis
+PAGE = "https://ui.perfetto.dev"
+_BY_HAND = f"open {PAGE} and drag the file into the page"
+HOST, PORT = "127.0.0.1", 9001
+"""The only address without https that the page may fetch from."""
+WAIT_SECONDS = 120
+"""How long a browser may take to start and to load the page (heuristic)."""
+_BLOCK = 1 << 20
 
 
 def export_timeline(arguments: Namespace) -> ExitStatus:
     """Write the file, and open it where that is wanted."""
-    from tracekit.cli.output import narrate
-    from tracekit.cli.reports import check_output, size_words, tell_unreadable
-    from tracekit.recording.writing.files import complete_file
-    from tracekit.report.viewers.registry import VIEWERS
-    from tracekit.report.viewers.tracks import tracks_of
-    from tracekit.units import format_count
-
     if arguments.schema:
         raise UsageError(f"--schema chooses tables, and --format {arguments.format} writes the timeline; drop one")
     write = VIEWERS[arguments.format]()
     path = Path(arguments.output)
     check_output(path, arguments.path)
-    analysis = _analysis(arguments)
+    # Findings by the config file that applies here, as `tracekit analyze` has them. No viewer gets call stacks.
+    analysis = analyzed(arguments.path, request_from(arguments, functions=False), quiet=arguments.quiet)
     tracks = tracks_of(analysis.report, analysis.timeline())
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:
@@ -38,28 +54,73 @@ def export_timeline(arguments: Namespace) -> ExitStatus:
         count = format_count(sum(len(track.starts) for track in tracks.slices), "interval")
         narrate(f"tracekit: wrote {path} with {count}{size_words(path.stat().st_size)}")
     if arguments.open:
-        from tracekit.cli.opening import open_in_perfetto
-
         open_in_perfetto(path)
     unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
     return ExitStatus.UNUSABLE if unread else ExitStatus.DONE
 
 
-def _analysis(arguments: Namespace) -> Analysis:
-    """What the file shows: findings by the config file that applies here, as `tracekit analyze` has them."""
-    from tracekit.api import analysis_of
-    from tracekit.cli.progress import RUNNING, showing_progress
-    from tracekit.config_file import find_config
+class _Server(HTTPServer):
+    """Knows the file that it hands out, and whether that was done."""
 
-    with showing_progress(arguments.quiet, then=RUNNING) as progress:
-        return analysis_of(
-            arguments.path,
-            run=arguments.run,
-            config=find_config(Path.cwd()),
-            redact=not arguments.no_redact,
-            # No viewer gets call stacks.
-            functions=False,
-            reader=arguments.reader,
-            xctrace=xctrace_options(arguments, quiet=arguments.quiet),
-            progress=progress,
+    # A former connection that is still closing must not keep the port.
+    allow_reuse_address = True
+    timeout = 1.0
+
+    def __init__(self, file: Path) -> None:
+        super().__init__((HOST, PORT), _Handler)
+        self.file = file
+        # Other programs on this machine cannot guess it.
+        self.path = f"/{secrets.token_urlsafe(16)}/{quote(file.name)}"
+        self.is_done = False
+
+    def handle_error(self, *_: object) -> None:
+        """A connection that broke says nothing of the next one."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    # A connection that sends nothing, as browsers open some in advance, must not keep the page waiting.
+    timeout = 5.0
+
+    def do_GET(self) -> None:
+        """The file, at its address; nothing else is there."""
+        if self.path != self.server.path:
+            self.send_error(404)
+            return
+        with self.server.file.open("rb") as stream:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/octet-stream")
+            self.send_header("Content-Length", str(self.server.file.stat().st_size))
+            self.send_header("Access-Control-Allow-Origin", PAGE)
+            self.end_headers()
+            while block := stream.read(_BLOCK):
+                self.wfile.write(block)
+        self.server.is_done = True
+
+    def log_message(self, *_: object) -> None:
+        """Nothing on standard error."""
+
+
+def open_in_perfetto(file: Path) -> None:
+    """Open a file in a browser and return when the page has it. Raises `TracekitError` where it never comes for it."""
+    try:
+        server = _Server(file)
+    except OSError as error:
+        raise TracekitError(
+            f"cannot serve {file} at {HOST}:{PORT}, the only address that the Perfetto UI accepts: "
+            f"{error.strerror or error}; {_BY_HAND}"
+        ) from error
+    with server:
+        address = f"{PAGE}/#!/?url=http://{HOST}:{PORT}{server.path}"
+        narrate(f"tracekit: opening {address}")
+        narrate(
+            f"tracekit: the page comes from {PAGE.removeprefix('https://')} over the network; the recording stays on "
+            "this machine (Ctrl-C to stop)"
         )
+        if not webbrowser.open(address):
+            narrate("tracekit: no browser could be started; open the address above yourself")
+        give_up = monotonic() + WAIT_SECONDS
+        while not server.is_done:
+            if monotonic() > give_up:
+                raise TracekitError(f"the Perfetto UI did not load {file} within {WAIT_SECONDS} s; {_BY_HAND}")
+            server.handle_request()

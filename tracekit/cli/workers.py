@@ -7,19 +7,29 @@ dies costs no other.
 from __future__ import annotations
 
 import logging
+import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
+import time
+import traceback
 from collections import deque
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from queue import SimpleQueue
 from selectors import EVENT_READ, DefaultSelector
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
-from tracekit.cli.worker_process import END_S
+from tracekit._version import __version__
+from tracekit.cli.ending import Terminated, raising_terminated
+from tracekit.cli.startup import lighten
 from tracekit.errors import TracekitError, UsageError, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import BinaryIO
 
     from distributed import Client
 
@@ -30,6 +40,8 @@ PROCESS_DIED = "the process that read it died, as when memory runs out"
 """Why there is no result for an item that `lost` is asked about."""
 AHEAD = 4
 """Items for each worker that are sent before a result is taken: enough to keep it busy, and few enough to hold."""
+END_S = 2.0
+"""How long what was begun, such as a temporary file, may take to be put in order."""
 CONNECT_S = 10
 """Longest wait for the scheduler of a cluster."""
 
@@ -121,7 +133,7 @@ class _Process:
     def __init__(self) -> None:
         own = [flag for flag, is_on in (("-E", sys.flags.ignore_environment), ("-s", sys.flags.no_user_site)) if is_on]
         folders = ascii([folder for folder in sys.path if folder])
-        code = f"import sys; sys.path[:] = {folders}; from tracekit.cli.worker_process import main; main()"
+        code = f"import sys; sys.path[:] = {folders}; from tracekit.cli.workers import serve; serve()"
         command = [sys.executable, "-P", *own, "-c", code]
         pipe = subprocess.PIPE
         try:
@@ -152,16 +164,49 @@ class _Process:
             self._process.wait()
 
 
+def serve() -> None:
+    """Answer each pickled `(work, item)` of standard input with a pickled `(result, None)`, or `(None, (words,
+    traceback))` where the work failed. Ends at once where standard input ends."""
+    orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # What a plug-in reads or prints is no part of that.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    lighten()
+    with suppress(Terminated, BrokenPipeError), raising_terminated():
+        waiting = SimpleQueue[bytes]()
+        threading.Thread(target=_receive, args=(orders, waiting), daemon=True).start()
+        while True:
+            answers.write(_answer(waiting.get()))
+            answers.flush()
+    sys.stderr.flush()
+    # There is nothing left to put in order, and the reading thread cannot be woken.
+    os._exit(0)
+
+
+def _receive(orders: BinaryIO, waiting: SimpleQueue[bytes]) -> None:
+    """Hand over what comes. At the end, end this process, whatever it is busy with."""
+    with suppress(EOFError, OSError, pickle.UnpicklingError):
+        while True:
+            waiting.put(pickle.load(orders))  # noqa: S301 - from the process that started this one
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    time.sleep(END_S)
+    os._exit(1)
+
+
+def _answer(order: bytes) -> bytes:
+    try:
+        work, item = pickle.loads(order)  # noqa: S301 - likewise
+        return pickle.dumps((work(item), None))
+    except Exception as error:
+        return pickle.dumps((None, (words_of(error), traceback.format_exc())))
+
+
 def on_cluster(
     work: Callable[[Item], Result], items: Sequence[Item], address: str, lost: Callable[[Item], Result]
 ) -> Iterator[Result]:
     """The results of `work`, by the workers of the Dask cluster at `address`, which need tracekit of the same version
     and the files under the same paths. Raises `UsageError` without Dask, and `TracekitError` where the cluster is
     not, or no longer, there."""
-    from concurrent.futures import CancelledError
-
-    from tracekit._version import __version__
-
     try:
         from distributed import Client, KilledWorker
     except ImportError:
@@ -216,6 +261,4 @@ def _threads(client: Client, address: str, version: str) -> int:
 
 def _version() -> str:
     """The version of tracekit on a worker."""
-    from tracekit._version import __version__
-
     return __version__

@@ -1,20 +1,20 @@
-"""One of tracekit's own rules by its id, without loading the others."""
+"""Pages of tracekit's own rules as `tracekit explain` prints them, without loading a rule and what it computes with."""
 
 from __future__ import annotations
 
-from importlib import import_module
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import ListedDetector
+from tracekit.detectors.pages import page_text, parse_page
+
+GENERATED = Path(__file__).with_name("generated.json")
+"""What a page takes from the code of its rule, by id: `folder`, `needs`, `thresholds`. `make docs` writes it."""
 
 
-def own_detector(rule: str) -> ListedDetector | None:
-    """The rule with this id, of recordings or of model files; None where there is none."""
-    for package in ("rules", "model_rules"):
-        if rule in {path.stem for path in Path(__file__).with_name(package).glob("*.md")}:
-            module = import_module(f"tracekit.detectors.{package}.{rule.replace('-', '_')}")
-            found: ListedDetector = module.DETECTOR
-            return found
-    return None
+def own_page(rule: str) -> str | None:
+    """The page of the rule with this id, of recordings or of model files, as Markdown; None where there is none."""
+    facts = json.loads(GENERATED.read_text("utf-8")).get(rule)
+    if facts is None:
+        return None
+    page = parse_page((GENERATED.parent / facts["folder"] / f"{rule}.md").read_text("utf-8"))
+    return page_text(rule, page, facts["needs"], facts["thresholds"])

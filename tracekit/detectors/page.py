@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.framework import ModelFileDetector
 from tracekit.detectors.options import option_infos
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import page_text
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import ListedDetector
@@ -18,18 +18,7 @@ HEURISTIC = "*Heuristic*: chosen by judgment, not taken from a measurement or a 
 
 def page_markdown(detector: ListedDetector) -> str:
     """Markdown: what it is, how it is measured, thresholds and their basis, the fix, the sources."""
-    sources = ["## Sources", "", *(f"- [{source.title}]({source.url})" for source in detector.page.references)]
-    parts = [
-        f"# {detector.id}",
-        f"**{detector.finding_title}.** {detector.page.why}",
-        _symptom(detector),
-        detector.page.description,
-        needs_sentence(detector),
-        _thresholds(detector),
-        f"## Fix\n\n{detector.page.fix}",
-        "\n".join(sources),
-    ]
-    return "\n\n".join(parts) + "\n"
+    return page_text(detector.id, detector.page, needs_sentence(detector), thresholds(detector))
 
 
 def needs_sentence(detector: ListedDetector) -> str:
@@ -44,15 +33,8 @@ def needs_sentence(detector: ListedDetector) -> str:
     return sentence
 
 
-def _symptom(detector: ListedDetector) -> str:
-    """Where `tracekit diagnose` shows the check."""
-    if detector.pattern == Pattern.RECORDING:
-        return "About the recording itself, not the app."
-    leaf, _, symptom = detector.pattern.partition(" ")
-    return f"Symptom: {symptom} (`tracekit diagnose`, {leaf})."
-
-
-def _thresholds(detector: ListedDetector) -> str:
+def thresholds(detector: ListedDetector) -> str:
+    """A section with the options, and where each number comes from."""
     infos = option_infos(detector)
     if not infos:
         source = "the file says" if isinstance(detector, ModelFileDetector) else "was recorded"

@@ -87,6 +87,29 @@ def parse_page(text: str) -> Page:
     )
 
 
+def page_text(rule: str, page: Page, needs: str, thresholds: str) -> str:
+    """The page in full, as Markdown. `needs` and `thresholds` are what the code of the rule says of itself."""
+    parts = [
+        f"# {rule}",
+        f"**{page.finding_title}.** {page.why}",
+        _symptom(page.pattern),
+        page.description,
+        needs,
+        thresholds,
+        f"## Fix\n\n{page.fix}",
+        "\n".join(["## Sources", "", *(f"- [{source.title}]({source.url})" for source in page.references)]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _symptom(pattern: Pattern) -> str:
+    """Where `tracekit diagnose` shows the check."""
+    if pattern == Pattern.RECORDING:
+        return "About the recording itself, not the app."
+    leaf, _, symptom = pattern.partition(" ")
+    return f"Symptom: {symptom} (`tracekit diagnose`, {leaf})."
+
+
 def _value(text: str) -> str:
     """A scalar: quoted as in JSON, or plain."""
     text = text.strip()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tracekit.lanes.lanes import Grouping
     from tracekit.tui.detail.pane import DetailPane
-    from tracekit.tui.opening import Request
+    from tracekit.tui.opening import Viewed
     from tracekit.tui.state import Area, EventRef, FindingRef, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
@@ -30,7 +30,7 @@ class ActionHost(Protocol):
     """The app, as actions know it."""
 
     @property
-    def request(self) -> Request:
+    def viewed(self) -> Viewed:
         """What the user asked to see."""
         ...
 

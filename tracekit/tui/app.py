@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         RecordingJudged,
         RecordingsCompared,
         RecordingsOpened,
-        Request,
+        Viewed,
     )
     from tracekit.tui.theme import Palette
 
@@ -73,7 +73,7 @@ class ViewApp(StateApp, inherit_bindings=False):
 
     def __init__(
         self,
-        request: Request,
+        viewed: Viewed,
         *,
         at_first_picture: Callable[[], None] = lambda: None,
         signals: StopSignals | None = None,
@@ -91,7 +91,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         self._filters.append(VisibleText())
         self._cells = TerminalCells()
         self._at_first_picture = at_first_picture
-        self.request = request
+        self.viewed = viewed
         self.failure: str | None = None
         """Why nothing could be opened."""
         self._shown = Event()
@@ -99,11 +99,11 @@ class ViewApp(StateApp, inherit_bindings=False):
         for theme in THEMES:
             self.register_theme(theme)
         self._remember = remember
-        wanted = request.theme or (remembered_theme() if remember else None)
+        wanted = viewed.theme or (remembered_theme() if remember else None)
         self._sixteen_colors = sixteen_colors
         self.set_class(sixteen_colors, "sixteen")
         self.theme = theme_named(dark=wanted != "light", sixteen_colors=sixteen_colors)
-        if request.theme is not None:
+        if viewed.theme is not None:
             self._keep_theme()
 
     # Drawing
@@ -221,8 +221,8 @@ class ViewApp(StateApp, inherit_bindings=False):
     def on_mount(self) -> None:
         """Begin to read."""
         # Put together while the recording is read, so that only the lanes are left to be drawn.
-        self.push_screen(BrowseScreen(len(self.request.paths), monochrome=self.no_color))
-        self.push_screen(OpeningScreen(" and ".join(self.request.paths)))
+        self.push_screen(BrowseScreen(len(self.viewed.paths), monochrome=self.no_color))
+        self.push_screen(OpeningScreen(" and ".join(self.viewed.paths)))
         if self._signals is not None:
             self.set_interval(_SIGNALS_S, self._leave_at_signal)
         self.run_worker(self._open, thread=True, exit_on_error=False)
@@ -239,7 +239,7 @@ class ViewApp(StateApp, inherit_bindings=False):
     def _open(self) -> None:
         """Read, show, judge, show again. In a thread."""
         worker = get_current_worker()
-        opening.open_all(self.request, self.post_message, lambda: worker.is_cancelled, self._shown)
+        opening.open_all(self.viewed, self.post_message, lambda: worker.is_cancelled, self._shown)
 
     def on_reading_progressed(self, message: ReadingProgressed) -> None:
         """Show how far reading has come."""
@@ -296,7 +296,7 @@ class ViewApp(StateApp, inherit_bindings=False):
             self.redraw()
 
 
-def run(request: Request) -> list[str]:
+def run(viewed: Viewed) -> list[str]:
     """Run until the user leaves. What could not be read of the recordings, a sentence each.
 
     Raises what went wrong where an internal error ends it; the terminal is in order by then.
@@ -304,7 +304,7 @@ def run(request: Request) -> list[str]:
     # Where the terminal is gone, nothing can be written to it any more, and Textual waits without end.
     with stop_signals(leave_within_s=_LEAVING_S) as signals:
         app = ViewApp(
-            request,
+            viewed,
             at_first_picture=_look_for_garbage_briefly,
             signals=signals,
             remember=True,

@@ -81,7 +81,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     else:
         part = session.shown or everything(session.judged)
         shown = only_range(part, session.judged, span.start_ns, span.end_ns)
-        report = judge(session.judged, shown=shown, config=session.config)
+        report = judge(session.judged, session.request, shown)
     renderer = renderer_for(path)
     lanes = timeline_of(session.judged, report.results, shown=shown) if renderer.draw else None
     text = renderer.document(report, lanes)

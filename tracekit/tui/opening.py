@@ -12,22 +12,19 @@ from textual.message import Message
 
 from tracekit.errors import TracekitError
 from tracekit.lanes.lanes import Grouping
-from tracekit.report.choice import shown_of
+from tracekit.request import ALL, Request, read_trace, shown_by
 from tracekit.trace.filter import narrowed
-from tracekit.trace.joined import joined
-from tracekit.trace.open import open_trace
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
 from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
     from threading import Event
 
     from tracekit.arrays import BoolArray
     from tracekit.compare.comparison import Comparison
-    from tracekit.recording import Progress, XctraceOptions
+    from tracekit.recording import Progress
     from tracekit.tui.timeline.lanes import TimelineLane
 
 
@@ -36,22 +33,12 @@ class Canceled(Exception):  # noqa: N818 - no error: the user wanted it
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Viewed:
     """What the user asked to see: the arguments of `tracekit view`."""
 
     paths: tuple[str, ...]
     """One recording, or two to be compared."""
-    run: int | None = None
-    models: Sequence[str] = ()
-    process: str | None = None
-    reader: str = "auto"
-    xctrace: XctraceOptions | None = None
-    config: Path | None = None
-    """File of settings."""
-    model_files: tuple[Sequence[str], Sequence[str]] = ((), ())
-    """Paths of model files as `trace.joined` takes them: given ones, then those of the settings."""
-    perf_reports: tuple[Sequence[str], Sequence[str]] = ((), ())
-    """Those of performance reports."""
+    request: Request = ALL
     theme: str | None = None
     """`dark` or `light`; None: the one that was chosen last."""
 
@@ -111,7 +98,7 @@ _LONGEST_WAIT_S = 1.0
 """For the first picture, before judging begins all the same."""
 
 
-def open_all(request: Request, post: Callable[[Message], object], given_up: Callable[[], bool], shown: Event) -> None:
+def open_all(viewed: Viewed, post: Callable[[Message], object], given_up: Callable[[], bool], shown: Event) -> None:
     """Read all recordings, then judge them, and post what came of each step; nothing more once the user gave up.
 
     `shown` is set when the lanes are on screen. Raises nothing: whatever goes wrong is posted too.
@@ -126,7 +113,7 @@ def open_all(request: Request, post: Callable[[Message], object], given_up: Call
         post(ReadingProgressed(done))
 
     try:
-        sessions = tuple(read(request, path, progress) for path in request.paths)
+        sessions = tuple(read(path, replace(viewed.request, progress=progress)) for path in viewed.paths)
         lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
         post(RecordingsOpened(sessions, lanes))
         # Judging would compete with the first picture for the interpreter.
@@ -151,18 +138,17 @@ def open_all(request: Request, post: Callable[[Message], object], given_up: Call
         post(OpeningFailed(f"Internal error ({type(error).__name__}: {error}); please report it."))
 
 
-def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
+def read(path: str, request: Request = ALL) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
-    opened = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=progress)
-    opened = joined(opened, path, request.model_files, request.perf_reports)
-    shown = shown_of(opened, models=request.models, process=request.process)
+    opened = read_trace(path, request)
+    shown = shown_by(opened, request)
     trace, full_trace = (opened, None) if shown is None else (narrowed(opened, shown), opened)
     return Session(
         opened.contents.source,
         trace,
         None,
         bounds_of(opened),
-        config=request.config,
+        request=replace(request, progress=None),
         full_trace=full_trace,
         shown=shown,
     )
@@ -174,7 +160,7 @@ def judged(session: Session) -> Session:
     from tracekit.api import judge_with_answers
     from tracekit.tui.evidence import evidence_rows
 
-    report, answers = judge_with_answers(session.judged, shown=session.shown, config=session.config, redact=False)
+    report, answers = judge_with_answers(session.judged, replace(session.request, redact=False), session.shown)
     evidence = evidence_rows(session.trace, report, answers)
     return replace(session, report=report, evidence=evidence, calls=calls_of(session.judged, session.shown))
 
@@ -183,8 +169,6 @@ def compared(before: Session, after: Session) -> Comparison:
     """What changed between two recordings that were judged, as `tracekit compare` says it."""
     from tracekit.compare.comparison import compare
     from tracekit.compare.measurements import measure
-    from tracekit.config import load_config
-    from tracekit.detectors.plugins import all_detectors
 
     sides = []
     for session in (before, after):
@@ -192,4 +176,4 @@ def compared(before: Session, after: Session) -> Comparison:
             raise RuntimeError("a recording without a report cannot be compared")
         sides.append([measure(session.judged, session.report, session.shown)])
     notes = [f"{each.source}: {clause}." for side in sides for each in side for clause in each.unreadable]
-    return compare(*sides, floors=load_config(before.config, all_detectors()).floors, notes=notes)
+    return compare(*sides, floors=before.request.settings.floors, notes=notes)

@@ -15,6 +15,7 @@ from tracekit.analysis.comparison import Measure
 from tracekit.intervals import Intervals
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
+from tracekit.request import ALL, Request
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.frames import is_any
@@ -22,7 +23,6 @@ from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     import pandas as pd
 
@@ -137,8 +137,8 @@ class Session:
     """Its predictions one by one; there when the report is."""
     evidence: tuple[Mapping[str, IntArray], ...] = ()
     """For each check of the report the rows that are its evidence, all of them: indices by event frame, ascending."""
-    config: Path | None = None
-    """File of settings that it is judged by."""
+    request: Request = ALL
+    """What was asked of it: the settings that it is judged by, for one."""
     full_trace: Trace | None = None
     """All of the recording, of which `trace` is a part; None where that is all of it."""
     shown: Shown | None = None

@@ -19,6 +19,7 @@ from tracekit.api import Analysis, analysis_of
 from tracekit.report.timeline import DrawnLane, Timeline
 from tracekit.report.viewers.registry import VIEWERS
 from tracekit.report.viewers.tracks import CounterTrack, tracks_of
+from tracekit.request import Request
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 
@@ -31,7 +32,7 @@ HOSTILE = 'a"b\\c</script> é 名 \U0001f600'
 
 @pytest.fixture(scope="module")
 def concurrent(samples: Path) -> Analysis:
-    return analysis_of(samples / "captions_concurrent.trace", redact=False, functions=False)
+    return analysis_of(samples / "captions_concurrent.trace", Request(redact=False, functions=False))
 
 
 def with_hard_rows(timeline: Timeline) -> Timeline:

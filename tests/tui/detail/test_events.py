@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.api import judge
+from tracekit.api import judge, request_of
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.aggregation import Line, lines_of, short_event
 from tracekit.tui.detail.events import event_rows
@@ -49,7 +49,7 @@ def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
     ],
 )
 def test_the_ends_by_which_events_differ_survive(event, process, room, expected, reload_trace) -> None:
-    line = lines_of(judge(reload_trace, only=["reload-before-predict"]).aggregation[:1])[0]
+    line = lines_of(judge(reload_trace, request_of(only=["reload-before-predict"])).aggregation[:1])[0]
     named = Line(replace(line.source, process=process), replace(line.shown, event=event))
     told = short_event(named, room)
     assert len(told) <= room

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from support.lists import column, heading
-from tracekit.api import judge
+from tracekit.api import judge, request_of
 from tracekit.trace.filter import everything, narrowed, only_range
 from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.events import EventsPane
@@ -83,7 +83,7 @@ async def test_a_recording_without_events_says_so_in_every_list(screen) -> None:
     session = screen.state.session
     whole = session.trace
     emptied = narrowed(whole, only_range(everything(whole), whole, -2, -1))
-    report = judge(emptied, only=["reload-before-predict"])
+    report = judge(emptied, request_of(only=["reload-before-predict"]))
     bare = replace(session, trace=emptied, report=report, calls=calls_of(emptied))
     screen.app.change(sessions=(bare,))
     await screen.press("2")

@@ -9,7 +9,7 @@ import pytest
 from tracekit.recording.progress import Progress
 from tracekit.tui.app import ViewApp
 from tracekit.tui.inspector import Inspector
-from tracekit.tui.opening import Request
+from tracekit.tui.opening import Viewed
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen, progress_text
 
@@ -94,7 +94,7 @@ def test_the_first_picture_is_told_once_when_lanes_are_on_screen(reload_sample) 
 
     async def main() -> None:
         app = ViewApp(
-            Request((str(reload_sample),)), at_first_picture=lambda: pictures.append((app.is_open, app.screen))
+            Viewed((str(reload_sample),)), at_first_picture=lambda: pictures.append((app.is_open, app.screen))
         )
         async with app.run_test(size=(80, 24)) as pilot:
             while not pictures:

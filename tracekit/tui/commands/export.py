@@ -148,7 +148,7 @@ def _save(app: ActionHost, span: Span | None) -> None:
     if session.report is None:
         app.say(NOT_YET)
         return
-    check = NameCheck(app.request.paths)
+    check = NameCheck(app.viewed.paths)
 
     def take(name: str | None) -> None:
         if name is None:

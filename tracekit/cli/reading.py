@@ -1,4 +1,4 @@
-"""What standard error shows of a read: its progress where a person is looking, and how files are read."""
+"""How commands read: by which settings and with which reader, and what standard error shows of it meanwhile."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import logging
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.cli.output import narrate
+from tracekit.config_file import find_config
+from tracekit.recording import XctraceOptions
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable, Iterator
 
     from rich.progress import Progress as RichProgress
@@ -21,9 +25,28 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 0.5
 """A read that is done sooner than this shows nothing. Heuristic: about when one begins to wonder."""
-
-
 RUNNING = "running checks"
+
+
+def config_of(arguments: Namespace) -> Path | None:
+    """The config file to use: the one that is given, else the one that applies to the current folder."""
+    given = vars(arguments)
+    if given.get("no_config"):
+        return None
+    return Path(given["config"]) if given.get("config") else find_config(Path.cwd())
+
+
+def xctrace_options(arguments: Namespace, *, quiet: bool = False) -> XctraceOptions:
+    """How xctrace is asked, and what standard error hears of it; only the bare necessities where `quiet`."""
+
+    def on_message(text: str) -> None:
+        narrate(f"tracekit: {text}")
+
+    def on_progress(number: int, count: int, schema: str) -> None:
+        if not quiet:
+            on_message(f"xctrace is exporting table {number} of {count}: {schema}")
+
+    return XctraceOptions(arguments.timeout, on_message, on_progress)
 
 
 @contextmanager

@@ -1,9 +1,12 @@
-"""SIGTERM and SIGHUP as an exception, so that what was begun is put in order: files, programs, the terminal."""
+"""How a command ends: exit statuses, the command after it, and SIGTERM and SIGHUP as an exception, so that what was
+begun is put in order: files, programs, the terminal."""
 
 from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +14,28 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class ExitStatus(IntEnum):
+    """What the process returns to its caller. Scripts and CI depend on the numbers."""
+
+    DONE = 0
+    """Done; no finding at or above `--fail-on`."""
+    GATE_FAILED = 1
+    """A finding reached `--fail-on`."""
+    UNUSABLE = 2
+    """Unusable input, bad usage, or a check that failed."""
+    INCONCLUSIVE = 3
+    """No check could be evaluated."""
+    INTERRUPTED = 130
+    """Stopped with Ctrl-C (128 + SIGINT, as shells have it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What a command wants to be run after it: a command line, without the name of the program."""
+
+    arguments: tuple[str, ...]
 
 
 class Terminated(BaseException):

@@ -1,0 +1,74 @@
+"""What is asked of a recording: one object from the arguments of a user to whatever does the work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tracekit.config import Config
+from tracekit.report.choice import shown_of
+from tracekit.trace.joined import joined
+from tracekit.trace.open import open_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.recording import Progress, XctraceOptions
+    from tracekit.recording.open import Paths
+    from tracekit.report.choice import Part
+    from tracekit.trace.filter import Shown
+    from tracekit.trace.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to read, what to judge and what to show. `tracekit.api.request_of` makes one from what a user gives, and
+    checks it. Can be sent to another process unless functions of this one are to be called (`xctrace`, `progress`)."""
+
+    run: int | None = None
+    """Number of the run; None: the latest."""
+    reader: str = "auto"
+    xctrace: XctraceOptions | None = None
+    progress: Callable[[Progress], None] | None = None
+    """Called while it is read."""
+    model_files: tuple[str, ...] = ()
+    """Model files that were given, as `PATH` or `MODEL=PATH`."""
+    perf_reports: tuple[str, ...] = ()
+    """Performance reports that were given, in the same form."""
+
+    settings: Config = field(default_factory=Config)
+    """Those of the project, with what was given on top."""
+    named: tuple[str, ...] = ()
+    """Patterns of models that a budget or an expected unit was given for."""
+
+    models: tuple[str, ...] = ()
+    """Names or patterns of the models that are shown; empty: all."""
+    process: str | int | None = None
+    """Name or pid of the process that is shown; None: all."""
+    part: Part | None = None
+    """Part of the time that is shown; None: all."""
+    sort: str = "total"
+    """Column of the aggregation."""
+    redact: bool = True
+    functions: bool = True
+    """Whether names of the app's functions and source files may be shown."""
+
+
+ALL = Request()
+"""Of a whole recording, by the defaults."""
+
+
+def read_trace(path: Paths, request: Request) -> Trace:
+    """The trace of a recording, with the model files and performance reports of its models.
+
+    Raises `UnreadableRecording` as `open_trace` does, and `TracekitError` for a file that was given and cannot be read.
+    """
+    trace = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress)
+    project = request.settings
+    files = (request.model_files, project.model_files)
+    return joined(trace, path, files, (request.perf_reports, project.perf_reports))
+
+
+def shown_by(trace: Trace, request: Request) -> Shown | None:
+    """What of a trace a request shows; None: all. Raises `UsageError` for a name that the recording does not hold."""
+    return shown_of(trace, models=request.models, process=request.process, part=request.part, redact=request.redact)
