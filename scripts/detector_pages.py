@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.model_registry import MODEL_DETECTORS
-from tracekit.detectors.own import GENERATED
-from tracekit.detectors.page import HEURISTIC, needs_sentence, thresholds
+from tracekit.detectors.explanation import HEURISTIC, needs_sentence, thresholds
+from tracekit.detectors.model_runner import MODEL_DETECTORS
+from tracekit.detectors.pages import GENERATED
 from tracekit.detectors.registry import DETECTORS
 
 if TYPE_CHECKING:
@@ -48,13 +48,14 @@ def listed() -> str:
 
 def _table(checks: Sequence[ListedDetector], folder: str) -> list[str]:
     rows = (
-        f"| [{each.id}]({PAGES}/{folder}/{each.id}.md) | {each.finding_title} | {each.pattern} |" for each in checks
+        f"| [{each.id}]({PAGES}/{folder}/{each.id}.md) | {each.page.finding_title} | {each.page.pattern} |"
+        for each in checks
     )
     return ["| check | finding | symptom |", "|---|---|---|", *rows]
 
 
 def generated() -> str:
-    """What pages take from the code of their rules, as `tracekit.detectors.own` reads it."""
+    """What pages take from the code of their rules, as `tracekit.detectors.pages` reads it."""
     facts = {
         each.id: {"folder": folder, "needs": needs_sentence(each), "thresholds": thresholds(each)}
         for checks, folder in ((DETECTORS, "rules"), (MODEL_DETECTORS, "model_rules"))

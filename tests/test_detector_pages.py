@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tracekit.detectors.model_registry import MODEL_DETECTORS
-from tracekit.detectors.own import GENERATED
-from tracekit.detectors.pages import parse_page
+from tracekit.detectors.model_runner import MODEL_DETECTORS
+from tracekit.detectors.pages import GENERATED, parse_page
 from tracekit.detectors.registry import DETECTORS
 
 ROOT = Path(__file__).resolve().parents[1]

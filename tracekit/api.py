@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.config import Config, load_config
-from tracekit.detectors.budgets import BUDGET_KEY, parse_budget, with_budgets
-from tracekit.detectors.expectations import EXPECT_KEY, parse_expectation, with_expectations
+from tracekit.detectors.expectations import (
+    BUDGET_KEY,
+    EXPECT_KEY,
+    parse_budget,
+    parse_expectation,
+    with_expected,
+)
 from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
@@ -202,8 +207,7 @@ def _judging(
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
     detectors = all_detectors()
     project = load_config(None if config is None else Path(config))
-    general, special = with_budgets(budgets, settings, model_settings)
-    general, special = with_expectations(expectations, general, special)
+    general, special = with_expected(budgets, expectations, settings, model_settings)
     judging = replace(
         project,
         only=only or project.only,

@@ -28,13 +28,11 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.settings import FLOOR_KEYS, CheckSettings, Floors, check_keys, parse_check, parse_floor
 from tracekit.config_file import settings_in
-from tracekit.detectors.budgets import with_budgets
-from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations
+from tracekit.detectors.expectations import UNIT_NUMBERS, with_expected
 from tracekit.detectors.framework import RecordingDetector
-from tracekit.detectors.model_checks import ModelChecks
 from tracekit.detectors.options import check_settings, configure
 from tracekit.detectors.outcomes import Severity
-from tracekit.detectors.selection import choose
+from tracekit.detectors.selection import ModelChecks, choose
 from tracekit.errors import UsageError, unknown, unknown_check
 
 if TYPE_CHECKING:
@@ -94,7 +92,7 @@ def load_config(path: Path | None) -> Config:
 
 
 def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector]) -> Config:
-    from tracekit.detectors.model_registry import MODEL_DETECTORS
+    from tracekit.detectors.model_runner import MODEL_DETECTORS
 
     check_keys(table, _TOP, "")
     of_recordings = {detector.id for detector in detectors}
@@ -116,8 +114,7 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         _check_ids(detectors, model_skip[pattern], where)
         budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
         expectations += [f"{pattern}={unit}" for unit in _expectation(overrides, where)]
-    settings, model_settings = with_budgets(budgets, settings, model_settings)
-    settings, model_settings = with_expectations(expectations, settings, model_settings)
+    settings, model_settings = with_expected(budgets, expectations, settings, model_settings)
     check_settings(detectors, settings, model_settings)
     checked = parse_check(table.get("check", {}), frozenset(of_recordings))
     return Config(

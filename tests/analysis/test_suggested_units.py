@@ -12,7 +12,7 @@ import pytest
 from support.handover import trace_of
 from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, PARTITION_B, PREFILL, speech_app
 from tracekit.analysis.suggested_units import suggested_unit
-from tracekit.detectors.outcomes import InsufficientData
+from tracekit.detectors.outcomes import NotEvaluated
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
 from tracekit.testing.machines import Process
@@ -72,7 +72,7 @@ def test_it_is_told_as_weaker_evidence_and_decides_nothing(blind) -> None:
         )
     }
     decode = outcomes[DECODE.base]
-    assert isinstance(decode, InsufficientData)
+    assert isinstance(decode, NotEvaluated)
     assert (
         "Core ML's own rows suggest the Neural Engine for 1,295 of 1,295 predictions (two input validations and a data "
         "cast, and no other work): weaker evidence than rows of the hardware." in decode.reason

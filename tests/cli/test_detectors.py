@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tracekit.detectors.model_registry import MODEL_DETECTORS
+from tracekit.detectors.model_runner import MODEL_DETECTORS
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.registry import DETECTORS
 

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tracekit.detectors.model_registry import MODEL_DETECTORS
-from tracekit.detectors.page import page_markdown
+from tracekit.detectors.explanation import page_markdown
+from tracekit.detectors.model_runner import MODEL_DETECTORS
 from tracekit.detectors.registry import DETECTORS
 
 

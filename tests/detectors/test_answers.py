@@ -10,7 +10,7 @@ import pytest
 
 from support.handover import trace_of
 from tracekit import detectors
-from tracekit.detectors import Cost, Metric, above, cost_of, finding, reached, value_of
+from tracekit.detectors import Cost, Metric, RecordingView, above, reached, value_of
 from tracekit.detectors.answers import MAX_EVIDENCE
 from tracekit.detectors.views import model_views
 from tracekit.testing.rows import Model
@@ -57,8 +57,8 @@ def test_there_is_no_metric_of_another_name():
 def test_a_finding_counts_the_rows_that_it_does_not_show(scenario):
     for k in range(MAX_EVIDENCE + 5):
         scenario.predict(Model("Net"), k * 10 * MS, (k + 1) * MS // 10)
-    rows = trace_of(scenario).activity
-    answer = finding("Net", "", (), rows=rows, cost=Cost(2, 0.25, "basis"))
+    (view,) = model_views(trace_of(scenario))
+    answer = view.finding("", (), rows=view.predictions, cost=Cost(2, 0.25, "basis"))
     assert answer.evidence_total == MAX_EVIDENCE + 5
     assert len(answer.evidence) == MAX_EVIDENCE
     assert answer.evidence[0].start_ns == (MAX_EVIDENCE + 4) * 10 * MS
@@ -75,23 +75,24 @@ def test_a_cost_is_a_share_of_all_that_the_model_or_the_app_did(scenario):
     scenario.predict(Model("Other"), 200 * MS, 25 * MS)
     trace = trace_of(scenario)
     (view, _) = model_views(trace)
-    assert cost_of(view, 15 * MS, "Words", "Note.") == Cost(
+    assert view.cost(15 * MS, "Words", "Note.") == Cost(
         15 * MS,
         15 / 75,
         "Words, as a share of the time covered by the model's loads, compilations and predictions. Note.",
     )
-    assert cost_of(trace, 15 * MS, "Words", once=True) == Cost(
+    assert RecordingView(trace).cost(15 * MS, "Words", once=True) == Cost(
         15 * MS,
         15 / 100,
         "Words, as a share of the time covered by all loads, compilations and predictions.",
         once=True,
     )
-    assert cost_of(view, 80 * MS, "Words").share == 1
+    assert view.cost(80 * MS, "Words").share == 1
 
 
 def test_a_finding_without_a_cost_affects_no_time(scenario):
     scenario.predict(Model("Net"), 0, MS)
-    assert len(finding("Net", "", (), rows=trace_of(scenario).activity).affected) == 0
+    trace = trace_of(scenario)
+    assert len(RecordingView(trace).finding("", (), rows=trace.activity).affected) == 0
 
 
 @pytest.mark.parametrize(

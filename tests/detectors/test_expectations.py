@@ -1,10 +1,17 @@
-"""Expectations as people write them, and where they end up."""
+"""Time budgets and compute units as people write them, and where they end up."""
 
 from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.expectations import EXPECT_KEY, UNIT_NUMBERS, parse_expectation, with_expectations
+from tracekit.detectors.expectations import (
+    BUDGET_KEY,
+    EXPECT_KEY,
+    UNIT_NUMBERS,
+    parse_budget,
+    parse_expectation,
+    with_expected,
+)
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.rules.unexpected_device import DETECTOR
 from tracekit.errors import UsageError
@@ -19,7 +26,7 @@ def test_a_unit_for_all_models_or_one(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "npu", "1", "=ane", "Model=", "Model", "all"])
-def test_anything_else_is_refused(text):
+def test_no_other_unit_is_accepted(text):
     with pytest.raises(UsageError, match="write ane, gpu or cpu"):
         parse_expectation(text)
 
@@ -30,10 +37,55 @@ def test_the_option_takes_every_unit_and_no_other_number():
 
 
 def test_expectations_outweigh_settings_and_later_ones_earlier_ones():
-    general, special = with_expectations(
-        ["ane", "gpu", "A=ane", "A=cpu"], {EXPECT_KEY: 1, "cold-load.ratio": 3}, {"A": {EXPECT_KEY: 1}, "*": {}}
+    general, special = with_expected(
+        [], ["ane", "gpu", "A=ane", "A=cpu"], {EXPECT_KEY: 1, "cold-load.ratio": 3}, {"A": {EXPECT_KEY: 1}, "*": {}}
     )
     assert general == {EXPECT_KEY: 2, "cold-load.ratio": 3}
     assert special == {"*": {}, "A": {EXPECT_KEY: 3}}
     # Later patterns win, and what the user says on the command line comes last.
     assert list(special) == ["*", "A"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("16.7ms", (None, 16.7)),
+        ("33.3", (None, 33.3)),
+        (" 5 ms ", (None, 5.0)),
+        ("30fps", (None, 1000 / 30)),
+        ("60 fps", (None, 1000 / 60)),
+        ("Segmenter=8ms", ("Segmenter", 8.0)),
+        ("Style*=24fps", ("Style*", 1000 / 24)),
+        ("a=b=.5", ("a=b", 0.5)),
+    ],
+)
+def test_a_time_or_a_rate_for_all_models_or_one(text, expected):
+    assert parse_budget(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "0ms", "0fps", "-5", "fast", "1e3", "5s", "inf", "nan", "=5", "Model=", "٣ms"]
+)
+def test_no_other_budget_is_accepted(text):
+    with pytest.raises(UsageError, match="write a time or a rate above 0"):
+        parse_budget(text)
+
+
+def test_budgets_outweigh_settings_and_later_ones_earlier_ones():
+    general, special = with_expected(
+        ["10", "20", "A=5", "A=6"],
+        [],
+        {BUDGET_KEY: 99, "cold-load.ratio": 3},
+        {"A": {BUDGET_KEY: 1, "cold-load.ratio": 4}, "*": {BUDGET_KEY: 2}},
+    )
+    assert general == {BUDGET_KEY: 20.0, "cold-load.ratio": 3}
+    assert special["A"] == {BUDGET_KEY: 6.0, "cold-load.ratio": 4}
+    # Later patterns win, and what the user says on the command line comes last.
+    assert list(special) == ["*", "A"]
+
+
+def test_what_is_given_stays_as_it_is():
+    settings: dict[str, float] = {}
+    models: dict[str, dict[str, float]] = {"A": {}}
+    with_expected(["5", "A=6"], ["gpu", "A=cpu"], settings, models)
+    assert (settings, models) == ({}, {"A": {}})

@@ -263,9 +263,9 @@ def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, 
         + "        except Exception:\n"
         + "            pass\n"
         + "    return Passed(view.name, 'fine')\n"
-        + "def whole(trace, _):\n"
-        + "    change(trace)\n"
-        + "    return Passed(None, 'fine')\n"
+        + "def whole(view, _):\n"
+        + "    change(view.trace)\n"
+        + "    return view.passed('fine')\n"
         + "DETECTORS = [replace(WHOLE, id='whole', needs=(), detect=whole), replace(MODEL, id='mine', detect=detect)]\n"
     )
     install("changing", "mine", "changing:DETECTORS", {"changing.py": code})

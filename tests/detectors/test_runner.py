@@ -7,22 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tracekit.detectors.caveats import INFERRED
 from tracekit.detectors.framework import Detector
 from tracekit.detectors.outcomes import (
     Cost,
     DetectorFailed,
     Evidence,
     Finding,
-    InsufficientData,
     NotApplicable,
+    NotEvaluated,
     Passed,
     Severity,
     severity_of,
 )
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.rules import reload_before_predict
-from tracekit.detectors.runner import run_detectors
+from tracekit.detectors.runner import INFERRED, run_detectors
 from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
@@ -110,7 +109,7 @@ def test_predictions_without_a_name_are_reported_as_not_judged(scenario, tmp_pat
         scenario.predict(Model("", None), 10 * k * MS, 5 * MS)
     write_export(scenario, tmp_path)
     outcomes = run_detectors(build_trace(open_recording(tmp_path)), only=["reload-before-predict"])
-    assert [type(outcome) for _, outcome, _ in outcomes] == [InsufficientData]
+    assert [type(outcome) for _, outcome, _ in outcomes] == [NotEvaluated]
     assert "5 predictions have no model name" in outcomes[0][1].reason
 
 
@@ -190,4 +189,4 @@ def test_predictions_inferred_from_hardware_stand_in_for_core_ml_where_a_detecto
     answers = {entry.detector.id: entry for entry in run_detectors(build_trace(open_recording(tmp_path)))}
     assert isinstance(answers["latency-jitter"].outcome, Passed)
     assert answers["latency-jitter"].caveats == (INFERRED,)
-    assert isinstance(answers["excess-data-copies"].outcome, InsufficientData)
+    assert isinstance(answers["excess-data-copies"].outcome, NotEvaluated)

@@ -9,7 +9,7 @@ import pytest
 import tracekit
 from support.analyses import kept_analysis
 from tracekit.cli.main import main
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Pattern
 from tracekit.report.diagnosis import TREE, Answer, BranchAnswer, Diagnosis, LeafAnswer, diagnose
 from tracekit.report.renderers.text_diagnosis import render_diagnosis
 

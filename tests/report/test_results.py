@@ -15,14 +15,13 @@ from tracekit.detectors.outcomes import (
     Direction,
     Evidence,
     Finding,
-    InsufficientData,
     Metric,
     NotApplicable,
+    NotEvaluated,
     Outcome,
     Passed,
 )
-from tracekit.detectors.pages import Page, Reference
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Page, Pattern, Reference
 from tracekit.intervals import Intervals
 from tracekit.report.results import results_from
 
@@ -74,7 +73,7 @@ def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
     [
         (Passed("Net", "Fine.", (METRIC,)), "passed", "Fine.", ""),
         (NotApplicable("Net", "No load."), "not_applicable", "No load.", ""),
-        (InsufficientData(None, "Too few.", "Record longer."), "not_evaluated", "Too few.", "Record longer."),
+        (NotEvaluated(None, "Too few.", "Record longer."), "not_evaluated", "Too few.", "Record longer."),
         (DetectorFailed("Net", "KeyError: 'x'"), "error", "KeyError: 'x'", ""),
     ],
 )
@@ -104,7 +103,7 @@ def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model
         judged_finding("a", "M", 20, 8),
         Judgment(DETECTOR, Finding(None, "", (), None, ())),
         Judgment(DETECTOR, DetectorFailed(None, "")),
-        Judgment(DETECTOR, InsufficientData(None, "", "")),
+        Judgment(DETECTOR, NotEvaluated(None, "", "")),
         Judgment(DETECTOR, Passed("M", "")),
         Judgment(replace(DETECTOR, id="z"), Passed("L", "")),
         Judgment(DETECTOR, NotApplicable(None, "")),

@@ -15,7 +15,7 @@ from tracekit.api import judge, request_of
 from tracekit.cli.main import main
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, NotApplicable, Passed
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Pattern
 from tracekit.detectors.rules import reload_before_predict, run_issues, unused_load
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals

@@ -12,7 +12,7 @@ from tracekit.detectors.framework import RecordingDetector
 from tracekit.detectors.options import configure, option_infos
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.runner import answer_of
-from tracekit.detectors.views import model_views
+from tracekit.detectors.views import RecordingView, model_views
 from tracekit.errors import UsageError
 from tracekit.testing import Draws
 
@@ -40,7 +40,7 @@ def test_whatever_an_option_may_be_set_to_is_judged_without_error(request, modul
         detector = DETECTOR[case.detector]
         trace = read_back(case.build(Draws(case.seed)), bundle=case.bundle)
         of_recording = isinstance(detector, RecordingDetector)
-        seen = [(None, trace)] if of_recording else [(view.name, view) for view in model_views(trace)]
+        seen = [(None, RecordingView(trace))] if of_recording else [(view.name, view) for view in model_views(trace)]
         for values, allowed in extreme_values(detector):
             settings = {**(case.settings or {}), **{f"{detector.id}.{name}": value for name, value in values.items()}}
             if not allowed:

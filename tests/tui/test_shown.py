@@ -11,7 +11,7 @@ import pytest
 import tracekit
 from suite.cases.neural_engine_contention import behind_another_model
 from tracekit.api import judge
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Pattern
 from tracekit.errors import UsageError
 from tracekit.request import Request
 from tracekit.testing import Draws, write_export

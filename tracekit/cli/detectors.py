@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit, width
+from tracekit.detectors.explanation import needs_sentence
 from tracekit.detectors.options import option_infos
-from tracekit.detectors.page import needs_sentence
 from tracekit.detectors.plugins import listed_detectors
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ def _facts(detector: ListedDetector) -> dict[str, object]:
     """One detector as JSON."""
     return {
         "id": detector.id,
-        "title": detector.title,
-        "finding_title": detector.finding_title,
+        "title": detector.page.title,
+        "finding_title": detector.page.finding_title,
         "package": detector.package,
-        "pattern": str(detector.pattern),
+        "pattern": str(detector.page.pattern),
         "needs": list(detector.needs),
         "uses": list(detector.uses),
         "options": [
@@ -54,7 +54,7 @@ def _facts(detector: ListedDetector) -> dict[str, object]:
 def _paragraph(detector: ListedDetector, columns: int) -> str:
     """One detector as text: id, what it reports, then each option as `--set` takes it."""
     origin = f" (from {detector.package})" if detector.package else ""
-    lines = [f"{detector.id}{origin}", *_lines_that_fit(f"Finds: {detector.finding_title}.", columns, 2)]
+    lines = [f"{detector.id}{origin}", *_lines_that_fit(f"Finds: {detector.page.finding_title}.", columns, 2)]
     lines += _lines_that_fit(needs_sentence(detector), columns, 2)
     for info in option_infos(detector):
         lines.append(f"    {detector.id}.{info.name}={info.default} ({info.unit})")

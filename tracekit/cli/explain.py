@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.characters import printable
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit, has_color, standard_output, width
-from tracekit.detectors.own import own_page
+from tracekit.detectors.pages import own_page
 from tracekit.errors import unknown_check
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> ExitStatus:
 def _page_of_plug_in(name: str) -> str:
     """The page of a check of a plug-in. Raises `UsageError` where there is none."""
     # Plug-ins are written with all that rules are, which takes a second to load.
-    from tracekit.detectors.page import page_markdown
+    from tracekit.detectors.explanation import page_markdown
     from tracekit.detectors.plugins import listed_detectors
 
     by_id = {detector.id: detector for detector in listed_detectors()}

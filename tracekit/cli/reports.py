@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import narrate
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Pattern
 from tracekit.report.formatting import listed
 from tracekit.report.totals import SEVERITIES
 from tracekit.trace.unreadable import unreadable

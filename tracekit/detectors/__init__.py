@@ -1,7 +1,8 @@
 """What a rule is written with, tracekit's own and those of plug-ins alike: `from tracekit.detectors import ...`.
 
-Here is what a rule is (`Detector`), what it sees (`ModelView`, or a `Trace`), what it answers (`Outcome`) and the words
-that its rows and sentences use. How rules are found, configured, run and ranked lies in the modules of this package.
+Here is what a rule is (`Detector`), what it sees (`ModelView`, `RecordingView`), what it answers (`Outcome`) and the
+words that its rows and sentences use. How rules are found, configured, run and ranked lies in the modules of this
+package.
 
 A name is imported when it is first used: checks of model files need no pandas.
 """
@@ -19,36 +20,26 @@ if TYPE_CHECKING:
     # Read at run time too: these lines are the one list of what the facade holds.
     from tracekit.analysis.statistics import covered_ns
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
-    from tracekit.detectors.answers import (
-        RECORD_EARLIER,
-        RECORD_LONGER,
-        all_reached,
-        cost_of,
-        finding,
-        reached,
-        value_of,
-    )
+    from tracekit.detectors.answers import RECORD_EARLIER, RECORD_LONGER, all_reached, reached, value_of
     from tracekit.detectors.expectations import UNIT_NUMBERS
-    from tracekit.detectors.framework import Detector, RecordingDetector
-    from tracekit.detectors.model_view import ModelView
+    from tracekit.detectors.framework import Detector, InspectedModel, ModelFileDetector, NoOptions, RecordingDetector
     from tracekit.detectors.options import option
     from tracekit.detectors.outcomes import (
         Cost,
         Direction,
         Evidence,
         Finding,
-        InsufficientData,
         Metric,
         NotApplicable,
+        NotEvaluated,
         Outcome,
         Passed,
         above,
         below,
     )
-    from tracekit.detectors.pages import Page, Reference, page_beside
-    from tracekit.detectors.patterns import Pattern
+    from tracekit.detectors.pages import Page, Pattern, Reference, page_beside
     from tracekit.detectors.preconditions import any_load, any_prediction, least_mean, least_predictions, too_short
-    from tracekit.detectors.views import unnamed_predictions
+    from tracekit.detectors.views import ModelView, RecordingView, unnamed_predictions
     from tracekit.intervals import Intervals, union_length_by_group
     from tracekit.model_files import ModelFile
     from tracekit.recording.table import TableState

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.code import core_ml_time
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.outcomes import Cost, Evidence, EvidenceColumns, Finding
+from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding
 from tracekit.intervals import Intervals
-from tracekit.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from typing import Required, Unpack
-
     import pandas as pd
 
     from tracekit.analysis.code import CallSite
@@ -30,40 +25,61 @@ RECORD_EARLIER = "Start recording before the app loads its models: Core ML emits
 """Advice where rows have no model name."""
 
 
-class Shown(TypedDict, total=False):
-    """What a finding shows beside its summary and its metrics."""
+class Seen(Answering):
+    """What a rule sees of a recording, and answers about with rows and times."""
 
-    rows: Required[pd.DataFrame]
-    """Rows of an event frame."""
-    cost: Cost | None
-    affected: Intervals
-    """Where the time of the cost lies; without it, that is the time that the rows cover."""
-    call_sites: tuple[CallSite, ...]
-    """Code of the app behind it."""
-    fix: str
-    """Markdown, where more can be said than the page says in general."""
-    missed: float
-    """As in `Finding`."""
+    __slots__ = ()
+    name: str | None
 
+    @property
+    def spent(self) -> tuple[int, str]:
+        """Time in ns that a saving is a share of, and whose it is."""
+        raise NotImplementedError
 
-def finding(model: str | None, summary: str, metrics: tuple[Metric, ...], **shown: Unpack[Shown]) -> Finding:
-    """A finding that rows of an event frame show. O(n log n)."""
-    rows, cost, affected = shown["rows"], shown.get("cost"), shown.get("affected")
-    if affected is None:
-        affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
-    return Finding(
-        model,
-        summary,
-        metrics,
-        cost,
-        evidence_of(rows),
-        len(rows),
-        affected,
-        shown.get("call_sites", ()),
-        fix=shown.get("fix", ""),
-        missed=shown.get("missed"),
-        all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
-    )
+    def finding(
+        self,
+        summary: str,
+        metrics: tuple[Metric, ...],
+        *,
+        rows: pd.DataFrame,
+        cost: Cost | None = None,
+        affected: Intervals | None = None,
+        call_sites: tuple[CallSite, ...] = (),
+        fix: str = "",
+        missed: float | None = None,
+    ) -> Finding:
+        """The antipattern is there, as rows of an event frame show; the rest as in `Finding`.
+
+        `affected` is where the time of the cost lies; without it, that is the time that the rows cover. O(n log n).
+        """
+        if affected is None:
+            affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
+        return Finding(
+            self.name,
+            summary,
+            metrics,
+            cost,
+            evidence_of(rows),
+            len(rows),
+            affected,
+            call_sites,
+            fix=fix,
+            missed=missed,
+            all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
+        )
+
+    def cost(self, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0) -> Cost:
+        """What a fix saves at most: `ns` of the time that loads, compilations and predictions cover, those of the model
+        or of the whole app.
+
+        `words` begin the sentence that says how it was worked out, `note` are further sentences. `once` and
+        `longest_wait_ns` as in `Cost`. O(n log n).
+        """
+        spent_ns, whose = self.spent
+        # Work beside these calls, or of calls that samples do not show, belongs to them too.
+        share = ns / max(spent_ns, ns, 1)
+        basis = f"{words}, as a share of the time covered by {whose} loads, compilations and predictions."
+        return Cost(ns, share, f"{basis} {note}".rstrip(), once=once, longest_wait_ns=longest_wait_ns)
 
 
 def evidence_columns(rows: pd.DataFrame, times: Intervals) -> EvidenceColumns:
@@ -92,40 +108,9 @@ def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
     )
 
 
-class _Calls(Protocol):
-    """What the app called of one model, as a `ModelView` has it."""
-
-    @property
-    def loads(self) -> pd.DataFrame: ...
-    @property
-    def compiles(self) -> pd.DataFrame: ...
-    @property
-    def predictions(self) -> pd.DataFrame: ...
-
-
-def cost_of(
-    seen: _Calls | Trace, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0
-) -> Cost:
-    """What a fix saves at most: `ns` of the time that loads, compilations and predictions of the model cover, or for a
-    trace those of the app.
-
-    `words` begin the sentence that says how it was worked out, `note` are further sentences. `once` and
-    `longest_wait_ns` as in `Cost`. O(n log n).
-    """
-    if isinstance(seen, Trace):
-        spent_ns, whose = core_ml_time(seen), "all"
-    else:
-        spent_ns, whose = covered_ns(seen.loads, seen.compiles, seen.predictions), "the model's"
-    # Work beside these calls, or of calls that samples do not show, belongs to them too.
-    share = ns / max(spent_ns, ns, 1)
-    basis = f"{words}, as a share of the time covered by {whose} loads, compilations and predictions."
-    return Cost(ns, share, f"{basis} {note}".rstrip(), once=once, longest_wait_ns=longest_wait_ns)
-
-
 def metric_of(metrics: tuple[Metric, ...], name: str) -> Metric:
     """The metric of this name. Raises KeyError where there is none."""
-    by_name = {metric.name: metric for metric in metrics}
-    return by_name[name]
+    return {metric.name: metric for metric in metrics}[name]
 
 
 def reached(metrics: tuple[Metric, ...], name: str) -> bool:

@@ -1,7 +1,10 @@
-"""Compute units that people expect their models on: `ane`, `gpu`, `cpu`, and for one model `Segmenter=ane`."""
+"""What people expect of their models, of all or of one (`Segmenter=ane`): a time budget of a prediction (`16.7ms`,
+`33.3`, `30fps`), and a compute unit (`ane`, `gpu`, `cpu`)."""
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.options import with_values
@@ -31,11 +34,30 @@ def parse_expectation(text: str) -> tuple[str | None, int]:
     return pattern if equals else None, number
 
 
-def with_expectations(
-    expectations: Iterable[str], settings: Settings, model_settings: ModelSettings
-) -> tuple[Settings, ModelSettings]:
-    """Both kinds of settings with these expectations on top. A later one outweighs an earlier one.
+BUDGET_KEY = "missed-deadline.budget_ms"
+"""Option that holds the budget."""
 
-    Raises `UsageError` as `parse_expectation` does.
+_FORM = re.compile(r"(?:(?P<model>.+)=)?\s*(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>ms|fps)?\s*", re.ASCII)
+
+
+def parse_budget(text: str) -> tuple[str | None, float]:
+    """A budget as pattern of base names (None: every model) and ms; a number without unit is ms.
+
+    Raises `UsageError` for any other text, and for a budget of 0.
     """
-    return with_values(EXPECT_KEY, map(parse_expectation, expectations), settings, model_settings)
+    match = _FORM.fullmatch(text)
+    number = 0.0 if match is None else float(match["number"])
+    if match is None or number <= 0 or not math.isfinite(number):
+        raise UsageError(f"budget '{text}': write a time or a rate above 0, as 16.7ms, 33.3 or 30fps, or MODEL=16.7ms")
+    return match["model"], 1_000 / number if match["unit"] == "fps" else number
+
+
+def with_expected(
+    budgets: Iterable[str], units: Iterable[str], settings: Settings, model_settings: ModelSettings
+) -> tuple[Settings, ModelSettings]:
+    """Both kinds of settings with these budgets and compute units on top. A later one outweighs an earlier one.
+
+    Raises `UsageError` as `parse_budget` and `parse_expectation` do.
+    """
+    settings, model_settings = with_values(BUDGET_KEY, map(parse_budget, budgets), settings, model_settings)
+    return with_values(EXPECT_KEY, map(parse_expectation, units), settings, model_settings)

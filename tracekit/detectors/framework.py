@@ -1,28 +1,33 @@
 """What a detector is, and what it is given.
 
-A detector is metadata, typed options with defaults, and one pure function: from a `ModelView` to an outcome
-(`Detector`), or from the whole trace to one (`RecordingDetector`). The runner decides by itself whether a detector
-could look at all, so a detector never has to abstain for lack of a table that it names in `needs`.
+A detector is metadata, typed options with defaults, and one pure function from what it sees to an outcome: it sees a
+`ModelView` (`Detector`), a `RecordingView` (`RecordingDetector`) or an `InspectedModel` (`ModelFileDetector`). The
+runner decides by itself whether a detector could look at all, so a detector never has to abstain for lack of a table
+that it names in `needs`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tracekit.detectors.outcomes import Answering, Finding
+from tracekit.detectors.preconditions import Precondition, any_prediction
 
 if TYPE_CHECKING:
-    from tracekit.detectors.model_view import ModelView
-    from tracekit.detectors.outcomes import Outcome
+    from collections.abc import Callable
+
+    from tracekit.detectors.outcomes import Metric, Outcome
     from tracekit.detectors.pages import Page
-    from tracekit.detectors.patterns import Pattern
+    from tracekit.detectors.views import ModelView, RecordingView
     from tracekit.model_files import ModelFile, Target
-    from tracekit.trace.trace import Trace
 
 Options = TypeVar("Options")
-Precondition = Callable[["ModelView", Any], "Outcome | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """The check has no threshold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,29 +54,14 @@ class Metadata(Generic[Options]):
     package: str = ""
     """Distribution that a plug-in came with, filled in when it is loaded; empty for tracekit's own detectors."""
 
-    @property
-    def title(self) -> str:
-        """Describes the good state."""
-        return self.page.title
-
-    @property
-    def finding_title(self) -> str:
-        """States the problem."""
-        return self.page.finding_title
-
-    @property
-    def pattern(self) -> Pattern:
-        """Where it belongs in the diagnostic tree of Core ML."""
-        return self.page.pattern
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detector(Metadata[Options]):
     """One antipattern that a model can have."""
 
-    asks: tuple[Precondition, ...] = ()
+    asks: tuple[Precondition, ...] = (any_prediction,)
     """What is asked first, in this order (`tracekit.detectors.preconditions`): the first answer stands, and the rule
-    looks only at models that gave none."""
+    looks only where there is none."""
     detect: Callable[[ModelView, Options], Outcome]
 
 
@@ -82,7 +72,9 @@ class RecordingDetector(Metadata[Options]):
     Its findings name no model; a finding about several models names them in its summary.
     """
 
-    detect: Callable[[Trace, Options], Outcome]
+    asks: tuple[Precondition, ...] = ()
+    """As of a `Detector`."""
+    detect: Callable[[RecordingView, Options], Outcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +90,9 @@ class InspectedModel(Answering):
         """Name of the model."""
         return self.model.name
 
-    def finding(self, summary: str, *, fix: str = "") -> Finding:
+    def finding(self, summary: str, metrics: tuple[Metric, ...] = (), *, fix: str = "") -> Finding:
         """The antipattern is there; `fix` as in `Finding`."""
-        return Finding(self.name, summary, (), None, (), fix=fix)
+        return Finding(self.name, summary, metrics, None, (), fix=fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,13 @@
-"""Runs the checks of model files. Never lets one failure end the others."""
+"""All checks of model files, and running them. One that fails never ends the others."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.framework import InspectedModel, Judgment
-from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.options import configure
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Pattern, rule
 from tracekit.detectors.selection import choose
 from tracekit.errors import words_of
 from tracekit.model_files import Form
@@ -20,6 +19,24 @@ if TYPE_CHECKING:
     from tracekit.detectors.options import Settings
     from tracekit.detectors.outcomes import Outcome
     from tracekit.model_files import ModelFile, Target
+
+
+MODEL_RULES = (
+    "load-failure",
+    "deployment-target",
+    "custom-layers",
+    "interface-conversion",
+    "state-in-interface",
+    "float32-compute",
+    "unsupported-dimensions",
+    "sequential-operations",
+    "flexible-shapes",
+    "uncompressed-weights",
+    "per-block-weights",
+)
+"""Ids, in the order in which they are listed: what keeps a model from loading comes first."""
+
+MODEL_DETECTORS: tuple[ModelFileDetector[Any], ...] = tuple(rule("model_rules", name) for name in MODEL_RULES)
 
 
 def run_model_detectors(
@@ -42,12 +59,11 @@ def run_model_detectors(
         for detector in choose(MODEL_DETECTORS, only, skip)
     ]
     order = list(Pattern)
-    return tuple(
-        sorted(
-            judgments,
-            key=lambda entry: (not isinstance(entry.outcome, Finding), order.index(entry.detector.pattern)),
-        )
-    )
+
+    def place(entry: Judgment) -> tuple[bool, int]:
+        return not isinstance(entry.outcome, Finding), order.index(entry.detector.page.pattern)
+
+    return tuple(sorted(judgments, key=place))
 
 
 def _detect(detector: ModelFileDetector[Any], view: InspectedModel, options: Any) -> Outcome:

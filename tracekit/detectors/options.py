@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tracekit.errors import UsageError, unknown, unknown_check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from tracekit.detectors.framework import ListedDetector
 
@@ -107,13 +107,24 @@ def _made(detector: ListedDetector, make: Callable[[], Any]) -> Any:
 def configure_model(
     detectors: Sequence[ListedDetector], settings: Settings, model_settings: ModelSettings, model: str
 ) -> dict[str, Any]:
-    """Options as `configure` gives them, with the settings of every pattern that matches the base name `model` on top.
-    Where several patterns match, a later one wins."""
+    """Options as `configure` gives them, with the settings of every pattern that matches the base name `model` on
+    top."""
+    return configure(detectors, settings_of_model(settings, model_settings, model))
+
+
+def settings_of_model(settings: Settings, model_settings: ModelSettings, model: str) -> dict[str, str | Number]:
+    """The settings with those of every pattern that matches the base name on top. Where several match, a later one
+    wins."""
     merged = dict(settings)
     for pattern, overrides in model_settings.items():
         if matches(model, pattern):
             merged |= overrides
-    return configure(detectors, merged)
+    return merged
+
+
+def skipped_by_model(model_skip: Mapping[str, Collection[str]], model: str) -> set[str]:
+    """Ids of the checks that every pattern that matches the base name leaves out."""
+    return {name for pattern, names in model_skip.items() if matches(model, pattern) for name in names}
 
 
 def merged(first: ModelSettings, second: ModelSettings) -> ModelSettings:

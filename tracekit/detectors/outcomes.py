@@ -168,7 +168,7 @@ class NotApplicable:
 
 
 @dataclass(frozen=True, slots=True)
-class InsufficientData:
+class NotEvaluated:
     """Could not look; `reason` says what is missing, `record` what to record."""
 
     model: str | None
@@ -184,17 +184,17 @@ class DetectorFailed:
     error: str
 
 
-Outcome = Finding | Passed | NotApplicable | InsufficientData | DetectorFailed
+Outcome = Finding | Passed | NotApplicable | NotEvaluated | DetectorFailed
 
 
 class _Named(Protocol):
     @property
-    def name(self) -> str:
-        """Base name of the model."""
+    def name(self) -> str | None:
+        """Base name of the model; None for the whole recording."""
 
 
 class Answering:
-    """What is asked about one model, by whose `name` it answers."""
+    """What a rule is asked about: one model, by whose `name` it answers, or the whole recording."""
 
     __slots__ = ()
 
@@ -206,16 +206,16 @@ class Answering:
         """It cannot occur here."""
         return NotApplicable(self.name, reason)
 
-    def unknown(self: _Named, reason: str, record: str) -> InsufficientData:
+    def unknown(self: _Named, reason: str, record: str) -> NotEvaluated:
         """Not evaluated: what is missing, and what to record."""
-        return InsufficientData(self.name, reason, record)
+        return NotEvaluated(self.name, reason, record)
 
 
 OUTCOME_NAMES: dict[type[Outcome], str] = {
     Finding: "finding",
     Passed: "passed",
     NotApplicable: "not_applicable",
-    InsufficientData: "not_evaluated",
+    NotEvaluated: "not_evaluated",
     DetectorFailed: "error",
 }
 """Names of the outcomes in the report."""

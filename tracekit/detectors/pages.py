@@ -10,12 +10,34 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
-
-from tracekit.detectors.patterns import Pattern
+from typing import Any
 
 _FIX = "\n## Fix\n"
 _LINK = re.compile(r"\[(.*)\]\((.*)\)", re.DOTALL)
+
+
+class Pattern(StrEnum):
+    """A leaf of the Core ML diagnostic tree, the project's own guide to load failures, performance, memory, accuracy
+    and conversion; the value is what the report calls it."""
+
+    UNSUPPORTED_VERSION = "1a unsupported model version"
+    NO_COMPUTE_PLAN = "1b no compute plan"
+    OTHER_LOAD_FAILURE = "1c other load failure"
+    SLOW_FIRST_LOAD = "2a cache miss or slow first load"
+    SLOW_PREDICTIONS = "2b all predictions slow"
+    SLOW_ON_ONE_DEVICE = "2c slow on one device"
+    MEMORY_GROWS = "3a memory grows"
+    OUT_OF_MEMORY_ON_LOAD = "3b out of memory on load"
+    PALETTIZATION_ACCURACY = "4a accuracy after palettization"
+    QUANTIZATION_ACCURACY = "4b accuracy after quantization"
+    PRUNING_ACCURACY = "4c accuracy after pruning"
+    UNSUPPORTED_OPERATION = "5a operation not supported"
+    WRONG_OUTPUT = "5b wrong output"
+    RECORDING = "the recording itself"
+    """Not of the tree: whether the recording shows what it should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +66,11 @@ class Page:
     fix: str = ""
     """Markdown with Swift or coremltools code: the API to call."""
 
+    def fix_from(self, start: str) -> str:
+        """The fix from the first place that begins so, for a fix that replaces what stands before. Raises ValueError
+        where there is none."""
+        return self.fix[self.fix.index(start) :]
+
 
 def page_beside(module: str, name: str = "") -> Page:
     """The page beside the file `module` (the `__file__` of a rule): `cold-load.md` beside `cold_load.py`, or another
@@ -57,6 +84,11 @@ def page_beside(module: str, name: str = "") -> Page:
         return parse_page(path.read_text("utf-8"))
     except (KeyError, ValueError) as error:
         raise ValueError(f"{path.name} is not the page of a rule: {error}") from error
+
+
+def rule(package: str, name: str) -> Any:
+    """tracekit's own detector with this id in `rules` or `model_rules`, without loading the others."""
+    return import_module(f"tracekit.detectors.{package}.{name.replace('-', '_')}").DETECTOR
 
 
 def parse_page(text: str) -> Page:
@@ -114,3 +146,17 @@ def _value(text: str) -> str:
     """A scalar: quoted as in JSON, or plain."""
     text = text.strip()
     return str(json.loads(text)) if text.startswith('"') else text
+
+
+GENERATED = Path(__file__).with_name("generated.json")
+"""What a page takes from the code of its rule, by id: `folder`, `needs`, `thresholds`. `make docs` writes it."""
+
+
+def own_page(rule: str) -> str | None:
+    """The page of tracekit's own rule with this id, of recordings or of model files, as Markdown, without loading a
+    rule and what it computes with; None where there is none."""
+    facts = json.loads(GENERATED.read_text("utf-8")).get(rule)
+    if facts is None:
+        return None
+    page = parse_page((GENERATED.parent / facts["folder"] / f"{rule}.md").read_text("utf-8"))
+    return page_text(rule, page, facts["needs"], facts["thresholds"])

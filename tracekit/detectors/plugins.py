@@ -10,7 +10,6 @@ import math
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -18,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.checking import check_texts
 from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
-from tracekit.detectors.framework import AnyDetector, Detector, ListedDetector, RecordingDetector
+from tracekit.detectors.framework import AnyDetector, Detector, ListedDetector, NoOptions, RecordingDetector
 from tracekit.detectors.options import option_infos
-from tracekit.detectors.pages import Page, Reference
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Page, Pattern, Reference
 from tracekit.detectors.registry import DETECTORS
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from tracekit.detectors.outcomes import Outcome
-    from tracekit.trace.trace import Trace
+    from tracekit.detectors.views import RecordingView
 
 GROUP = "tracekit.detectors"
 """Entry point group."""
@@ -54,7 +52,7 @@ def listed_detectors() -> tuple[ListedDetector, ...]:
 
 def _of_models() -> tuple[ListedDetector, ...]:
     # The analysis of a recording needs none of what they import.
-    from tracekit.detectors.model_registry import MODEL_DETECTORS
+    from tracekit.detectors.model_runner import MODEL_DETECTORS
 
     return MODEL_DETECTORS
 
@@ -123,16 +121,15 @@ def _settled(detector: AnyDetector, package: str) -> AnyDetector:
         pattern=detector.page.pattern,
         references=tuple(Reference(_text(entry.title), _text(entry.url)) for entry in detector.page.references),
     )
-    lists: dict[str, Any] = {name: tuple(map(_text, getattr(detector, name))) for name in _LISTS}
+    lists = {name: tuple(map(_text, getattr(detector, name))) for name in _LISTS}
     kind: Any = RecordingDetector if isinstance(detector, RecordingDetector) else Detector
-    if isinstance(detector, Detector):
-        lists["asks"] = tuple(detector.asks)
     copied: AnyDetector = kind(
         id=str.__str__(detector.id),
         page=page,
         **lists,
         on_inferred=bool(detector.on_inferred),
         options=detector.options,
+        asks=tuple(detector.asks),
         detect=detector.detect,
         package=package,
     )
@@ -151,7 +148,7 @@ def _check(detector: AnyDetector) -> None:
     """Raise TypeError or ValueError for a detector that could not be listed, configured or run."""
     if not _ID.fullmatch(detector.id):
         raise ValueError(f"the id {detector.id!r} is not in kebab case")
-    if not isinstance(detector.pattern, Pattern):
+    if not isinstance(detector.page.pattern, Pattern):
         raise TypeError(f"the pattern of '{detector.id}' is not a Pattern")
     if not callable(detector.detect):
         raise TypeError(f"'{detector.id}' has no function to call")
@@ -172,15 +169,10 @@ def _package(entry: EntryPoint) -> str:
     return "" if entry.dist is None else entry.dist.name
 
 
-@dataclass(frozen=True, slots=True)
-class _NoOptions:
-    """A plug-in that cannot be loaded has none."""
-
-
 def _broken(entry: EntryPoint, reason: str) -> AnyDetector:
     """A detector that fails with the reason."""
 
-    def fail(_trace: Trace, _options: _NoOptions) -> Outcome:
+    def fail(_view: RecordingView, _options: NoOptions) -> Outcome:
         raise RuntimeError(f"{reason}; repair or uninstall the package '{_package(entry)}'")
 
     return RecordingDetector(
@@ -191,7 +183,7 @@ def _broken(entry: EntryPoint, reason: str) -> AnyDetector:
             pattern=Pattern.RECORDING,
             why="An installed check did not run.",
         ),
-        options=_NoOptions,
+        options=NoOptions,
         package=_package(entry),
         detect=fail,
     )

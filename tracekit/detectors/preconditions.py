@@ -1,20 +1,18 @@
-"""What a rule about models asks before it looks, stated in its metadata and asked by the runner.
-
-Each is a function from the view and the options to the answer where the rule cannot look, and None where it can.
-"""
+"""What a rule about models asks before it looks, stated in its metadata and asked by the runner."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from tracekit.detectors.framework import Precondition
-    from tracekit.detectors.model_view import ModelView
     from tracekit.detectors.outcomes import Outcome
+    from tracekit.detectors.views import ModelView
+
+Precondition = Callable[[Any, Any], "Outcome | None"]
+"""From a view and options to the answer where the rule cannot look, and None where it can."""
 
 
 def any_prediction(view: ModelView, _options: Any = None) -> Outcome | None:

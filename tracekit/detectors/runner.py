@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.answers import RECORD_EARLIER
-from tracekit.detectors.caveats import caveats
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import Detector, Judgment
-from tracekit.detectors.options import check_settings, configure, configure_model, matches
-from tracekit.detectors.outcomes import (
-    DetectorFailed,
-    Finding,
-    InsufficientData,
-    NotApplicable,
-    Outcome,
-    Passed,
-)
+from tracekit.detectors.options import check_settings, configure, configure_model, skipped_by_model
+from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.selection import choose
-from tracekit.detectors.views import model_views, unnamed_predictions
+from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
 from tracekit.errors import words_of
 from tracekit.recording.table import TableState
-from tracekit.trace.instruments.catalogue import CORE_ML
+from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from tracekit.detectors.framework import AnyDetector
     from tracekit.detectors.options import ModelSettings, Settings
@@ -54,11 +46,15 @@ def run_detectors(
     check_settings(detectors, general, special)
     chosen = choose(detectors, only, skip)
     options = configure(detectors, general)
-    applied = _Settings(detectors, general, special, model_skip or {}, options)
-    outcomes = _outcomes([detector for detector in chosen if not _is_foreign(detector)], trace, applied)
+
+    def of_model(name: str) -> tuple[dict[str, Any], set[str]]:
+        of_all = configure_model(detectors, general, special, name) if special else options
+        return of_all, skipped_by_model(model_skip or {}, name)
+
+    outcomes = _outcomes([detector for detector in chosen if not _is_foreign(detector)], trace, options, of_model)
     for detector in chosen:
         if _is_foreign(detector):
-            outcomes |= _outcomes([detector], trace, applied)
+            outcomes |= _outcomes([detector], trace, options, of_model)
     unnamed = _unnamed(trace)
     for detector in chosen:
         if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
@@ -72,38 +68,28 @@ def run_detectors(
     )
 
 
-class _Settings(NamedTuple):
-    """What is set, for all models and for some."""
-
-    detectors: Sequence[AnyDetector]
-    general: Settings
-    special: ModelSettings
-    model_skip: Mapping[str, Collection[str]]
-    options: dict[str, Any]
-    """Of every detector by id, where no model has its own."""
-
-    def of(self, model: str) -> dict[str, Any]:
-        """Options of every detector for a model."""
-        return configure_model(self.detectors, self.general, self.special, model) if self.special else self.options
-
-
-def _outcomes(detectors: Sequence[AnyDetector], trace: Trace, settings: _Settings) -> dict[str, list[Outcome]]:
-    """Outcomes of detectors by id: for each model, or one for the recording.
+def _outcomes(
+    detectors: Sequence[AnyDetector],
+    trace: Trace,
+    options: Mapping[str, Any],
+    of_model: Callable[[str], tuple[dict[str, Any], set[str]]],
+) -> dict[str, list[Outcome]]:
+    """Outcomes of detectors by id: for each model, or one for the recording. `options` are those of every detector;
+    `of_model` gives them for a model, and the detectors that do not judge it.
 
     A detector that is not ours gets a trace of its own: no other answer depends on what it does to it.
     """
-    outcomes = {detector.id: _of_recording(detector, settings.options[detector.id], trace) for detector in detectors}
+    outcomes = {detector.id: _of_recording(detector, options[detector.id], trace) for detector in detectors}
     judging = [detector for detector in detectors if isinstance(detector, Detector) and not outcomes[detector.id]]
     copied = copy_of(trace) if any(map(_is_foreign, judging)) else trace
     # Model by model: what is cut from the trace for one is let go before the next.
     for view in model_views(copied) if judging else ():
-        options = settings.of(view.name)
-        left_out = _left_out(settings.model_skip, view.name)
+        own_options, left_out = of_model(view.name)
         for detector in judging:
             outcomes[detector.id].append(
                 NotApplicable(view.name, "Skipped for this model by the config file.")
                 if detector.id in left_out
-                else _detect(detector, view, options[detector.id], view.name)
+                else _detect(detector, view, own_options[detector.id], view.name)
             )
     return outcomes
 
@@ -116,11 +102,6 @@ def _is_foreign(detector: AnyDetector) -> bool:
     return id(detector) not in _OWN
 
 
-def _left_out(model_skip: Mapping[str, Collection[str]], model: str) -> set[str]:
-    """Ids of the detectors that do not judge this model."""
-    return {name for pattern, names in model_skip.items() if matches(model, pattern) for name in names}
-
-
 def _of_recording(detector: AnyDetector, options: Any, trace: Trace) -> list[Outcome]:
     """The one outcome of a detector that could not look, or that judges the recording; none where it judges models."""
     blind = _missing_evidence(detector, trace)
@@ -128,44 +109,35 @@ def _of_recording(detector: AnyDetector, options: Any, trace: Trace) -> list[Out
         return [blind]
     if isinstance(detector, Detector):
         return []
-    return [_detect(detector, copy_of(trace) if _is_foreign(detector) else trace, options, None)]
+    return [_detect(detector, RecordingView(copy_of(trace) if _is_foreign(detector) else trace), options, None)]
 
 
 def _unnamed(trace: Trace) -> list[Outcome]:
     """The outcome for predictions without a model, if there are any."""
     unnamed = unnamed_predictions(trace)
-    if not unnamed:
-        return []
-    return [
-        InsufficientData(
-            model=None,
-            reason=(
-                f"{format_count(unnamed, 'prediction has', 'predictions have')} no model name, so they cannot be "
-                "evaluated by model."
-            ),
-            record=RECORD_EARLIER,
-        )
-    ]
+    counted = format_count(unnamed, "prediction has", "predictions have")
+    reason = f"{counted} no model name, so they cannot be evaluated by model."
+    return [NotEvaluated(None, reason, RECORD_EARLIER)] if unnamed else []
 
 
-def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData | None:
+def _missing_evidence(detector: AnyDetector, trace: Trace) -> NotEvaluated | None:
     """Why the detector could not look, if one of the instruments it needs holds no rows."""
     for instrument in detector.needs:
         coverage = trace.coverage_of(instrument)
         stand_in = instrument == CORE_ML and detector.on_inferred and trace.inferred
         if coverage.state is not TableState.ROWS and not stand_in:
-            return InsufficientData(model=None, reason=coverage.conclusion, record=coverage.advice)
+            return NotEvaluated(model=None, reason=coverage.conclusion, record=coverage.advice)
     return None
 
 
 def answer_of(detector: AnyDetector, seen: Any, options: Any) -> Outcome:
-    """What a detector says of what it sees, a `ModelView` or the `Trace`, or why its preconditions keep it from
+    """What a detector says of what it sees, a `ModelView` or a `RecordingView`, or why its preconditions keep it from
     looking."""
-    for asks in detector.asks if isinstance(detector, Detector) else ():
+    for asks in detector.asks:
         outcome = asks(seen, options)
         if outcome is not None:
             return outcome
-    # What a view or the trace is, is for the two classes of detectors to say.
+    # Which of the two it takes is for the classes of detectors to say.
     return detector.detect(seen, options)
 
 
@@ -183,3 +155,18 @@ def _detect(detector: AnyDetector, seen: Any, options: Any, model: str | None) -
         return DetectorFailed(model=model, error=str(error))
     except Exception as error:
         return DetectorFailed(model=model, error=words_of(error))
+
+
+INFERRED = "Predictions are inferred from hardware activity; actual durations are longer than shown."
+"""Said where Core ML itself recorded no prediction."""
+
+
+def caveats(detector: AnyDetector, trace: Trace) -> tuple[str, ...]:
+    """One sentence for each thing that limits what the detector finds, or finds in order."""
+    instruments = (*detector.needs, *detector.uses)
+    sentences = []
+    if trace.inferred and CORE_ML in instruments:
+        sentences.append(INFERRED)
+    if trace.sharing.is_shared and NEURAL_ENGINE in instruments:
+        sentences.append(trace.sharing.sentence)
+    return tuple(sentences)

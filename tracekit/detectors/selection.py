@@ -1,15 +1,18 @@
-"""Which checks are run."""
+"""Which checks are run, and which of them a project runs on model files, with which options."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tracekit.detectors.options import settings_of_model, skipped_by_model
 from tracekit.errors import UsageError, unknown_check
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tracekit.detectors.framework import Metadata
+    from tracekit.detectors.options import ModelSettings, Number, Settings
 
     Chosen = TypeVar("Chosen", bound=Metadata[Any])
 
@@ -24,3 +27,25 @@ def choose(detectors: Sequence[Chosen], only: Collection[str], skip: Collection[
     if not chosen:
         raise UsageError("no check is left to run: all of them are skipped")
     return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChecks:
+    """What a project sets for the checks of model files."""
+
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=dict)
+    """Options for all models."""
+    model_settings: ModelSettings = field(default_factory=dict)
+    """Options by pattern of model names."""
+    model_skip: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Checks left out, by pattern of model names."""
+
+    def skipped(self, model: str) -> tuple[str, ...]:
+        """Checks that are left out for a model."""
+        return (*self.skip, *skipped_by_model(self.model_skip, model))
+
+    def settings_of(self, model: str) -> dict[str, str | Number]:
+        """Options for a model."""
+        return settings_of_model(self.settings, self.model_settings, model)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
 from tracekit.analysis.models import summarize_models
-from tracekit.detectors.shared.suggested import of_models
+from tracekit.detectors.shared.unit_work import suggested_of_models
 from tracekit.recording.table import TableState
 from tracekit.report.aliases import without_functions
 from tracekit.report.call_sites import code_info, symbols_sentence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tracekit.analysis.models import ModelSummary
-    from tracekit.detectors.model_checks import ModelChecks
+    from tracekit.detectors.selection import ModelChecks
     from tracekit.recording.contents import Run, TableEntry
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.groups import Group
@@ -71,7 +71,7 @@ def build_report(
     counted = None if shown is None else shown.rows
     all_notes = notes if shown is None else (*shown.notes, *notes)
     code, models = code_info(trace, shown), summarize_models(trace, shown)
-    all_notes = (*all_notes, *of_models(trace, (model.name for model in models)))
+    all_notes = (*all_notes, *suggested_of_models(trace, (model.name for model in models)))
     summary = summarize(results)
     results = sorted(results, key=lambda result: not explains(result, summary))
     report = Report(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import ended, lowered
 from tracekit.report.model_file_answers import answer_from_files
@@ -254,7 +254,7 @@ def _why_unanswered(leaf: Leaf) -> str:
     """Why no check is about a leaf."""
     if not leaf.shows:
         return "Not visible in recordings."
-    if any(detector.pattern == leaf.pattern for detector in DETECTORS):
+    if any(detector.page.pattern == leaf.pattern for detector in DETECTORS):
         return "No check for this was run."
     return "tracekit has no check for this yet."
 

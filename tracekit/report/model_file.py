@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.model_checks import ModelChecks
-from tracekit.detectors.model_registry import MODEL_DETECTORS
 from tracekit.detectors.model_rules import deployment_target, interface_conversion
-from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
+from tracekit.detectors.selection import ModelChecks
 from tracekit.errors import UsageError
 from tracekit.model_files import parse_target
 from tracekit.report.model_report import model_info

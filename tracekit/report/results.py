@@ -10,8 +10,8 @@ from tracekit.detectors.outcomes import (
     OUTCOME_NAMES,
     DetectorFailed,
     Finding,
-    InsufficientData,
     NotApplicable,
+    NotEvaluated,
     Outcome,
     Passed,
     severity_of,
@@ -58,7 +58,7 @@ def result_of(judgment: Judgment) -> Result:
         model=outcome.model,
         summary=_summary(outcome),
         own_fix="" if fix == detector.page.fix.strip() else fix,
-        record=outcome.record if isinstance(outcome, InsufficientData) else "",
+        record=outcome.record if isinstance(outcome, NotEvaluated) else "",
         rule=_rule(detector.id, detector.page),
         severity=str(severity_of(finding)) if finding and not isinstance(detector, ModelFileDetector) else None,
         caveats=caveats,
@@ -91,7 +91,7 @@ def _summary(outcome: Outcome) -> str:
     match outcome:
         case Finding() | Passed():
             return outcome.summary
-        case NotApplicable() | InsufficientData():
+        case NotApplicable() | NotEvaluated():
             return outcome.reason
         case DetectorFailed():
             return outcome.error

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.detectors.framework import Detector, Judgment
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated
+from tracekit.detectors.pages import Pattern
 from tracekit.trace.filter import reach_ranges, shown_model_names
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _is_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> bool
 
 def _is_of_recording(detector: ListedDetector) -> bool:
     """Whether it finds fault with the recording, which limits every answer."""
-    return detector.pattern == Pattern.RECORDING and not isinstance(detector, Detector)
+    return detector.page.pattern == Pattern.RECORDING and not isinstance(detector, Detector)
 
 
 def _judgment_of_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgment:
@@ -81,7 +81,7 @@ def _reaches(finding: Finding, ranges: Intervals) -> bool:
 def _nothing_shown(shown: Shown) -> Outcome:
     """The answer of a detector that looked at none of what is shown."""
     if shown.foreign:
-        return InsufficientData(
+        return NotEvaluated(
             None,
             "Core ML rows belong to the target, so nothing is known about the models of this process.",
             "Record this process as the target.",

@@ -42,7 +42,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     wait = above("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9))
     if not wait.reached or used == loaded:
         return view.passed(f"Used {format_duration(used - loaded)} after it was loaded.", (wait,))
-    # Shown by a time between rows; a finding that rows show is made by `finding`.
+    # Shown by a time between rows; a finding that rows show is made by `view.finding`.
     return Finding(
         model=view.name,
         summary=f"Loaded, and first used {format_duration(used - loaded)} later.",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.latency import change_point_segments, trend
+from tracekit.analysis.latency import change_point_segments, medians_of_thirds, trend
 
 MS = 1_000_000
 
@@ -77,3 +77,11 @@ def test_a_time_of_trouble_is_a_stretch_of_its_own():
 def test_nothing_has_no_stretch_and_few_have_one():
     assert change_point_segments(np.zeros(0, np.int64)) == ()
     assert [part.count for part in change_point_segments(np.array([1] * 5 + [100] * 5))] == [10]
+
+
+def test_thirds_are_those_of_the_use_in_which_latency_changes_most():
+    # One use of 1 to 6 ms after another of 10 ms throughout; together they fall.
+    durations, use = np.array([10] * 6 + [1, 1, 3, 3, 6, 6]), np.repeat([0, 1], 6)
+    assert medians_of_thirds(durations, use, 6) == (5.5, 8.0)
+    # Too short a use is not looked at by itself: of all, 10 ms and 4.5 ms are left.
+    assert medians_of_thirds(durations, use, 7) == (10.0, 4.5)

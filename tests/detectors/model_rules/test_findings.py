@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tracekit.detectors import model_runner, value_of
+from tracekit.detectors.explanation import page_markdown
 from tracekit.detectors.framework import InspectedModel
-from tracekit.detectors.model_registry import MODEL_DETECTORS
-from tracekit.detectors.model_runner import run_model_detectors
-from tracekit.detectors.outcomes import DetectorFailed, Finding, InsufficientData, NotApplicable, Passed
-from tracekit.detectors.page import page_markdown
+from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
+from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 from tracekit.model_files import FeatureKind, Form, Function, SizeRange, WeightState, parse_target
@@ -212,7 +211,7 @@ def test_a_target_that_fits(inspected, name: str, target: str) -> None:
 
 def test_without_a_target_the_check_says_how_to_name_one(inspected) -> None:
     outcome = answer(inspected("stateful"), "deployment-target")
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "--target" in outcome.record
 
 
@@ -289,5 +288,5 @@ def test_nothing_is_certain_about_the_neural_engine(detector) -> None:
         "never runs on the Neural Engine",
     )
     assert not any(words in page for words in certain)
-    for sentence in (detector.finding_title, detector.page.why):
+    for sentence in (detector.page.finding_title, detector.page.why):
         assert "Neural Engine" not in sentence or "may" in sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.stacks import CONVERT_PIXELS, PREDICT, app_function, c_function, objective_c
@@ -56,4 +56,4 @@ def test_too_few_samples_are_no_verdict(app: App, judge) -> None:
     app.predict(NET, cpu(5 * MS), inputs=0)
     app.busy(5 * MS, CONVERT_PIXELS, PACK)
     app.predict(NET, cpu(5 * MS), inputs=0)
-    assert isinstance(judge(app.finish(), ID)[None], InsufficientData)
+    assert isinstance(judge(app.finish(), ID)[None], NotEvaluated)

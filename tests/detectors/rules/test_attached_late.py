@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
-from tracekit.detectors.rules.attached_late import Options, detect
+from tracekit.detectors import NoOptions, RecordingView
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.rules.attached_late import detect
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
 from tracekit.testing import write_bundle
@@ -77,7 +78,7 @@ def test_predictions_without_a_name_are_told(attached, judge):
 def test_a_launched_app_without_loads_is_another_matter(scenario, judge):
     use(scenario, NET)
     outcome = judged(judge, scenario)
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "The app's launch was recorded" in outcome.reason
 
 
@@ -86,7 +87,7 @@ def test_without_a_prediction_nothing_was_missed(attached, judge):
     assert isinstance(judged(judge, attached), NotApplicable)
 
 
-@pytest.mark.parametrize(("launched", "expected"), [(True, InsufficientData), (False, Finding)])
+@pytest.mark.parametrize(("launched", "expected"), [(True, NotEvaluated), (False, Finding)])
 def test_a_bundle_tells_by_the_life_cycle_of_the_app(scenario, tmp_path, launched, expected):
     scenario.launched = launched
     use(scenario, NET)
@@ -96,10 +97,10 @@ def test_a_bundle_tells_by_the_life_cycle_of_the_app(scenario, tmp_path, launche
     (judgment,) = run_detectors(trace, only=[ID])
     assert isinstance(judgment.outcome, expected)
     unknown = replace(trace, context={name: frame for name, frame in trace.context.items() if name != "life_cycle"})
-    outcome = detect(unknown, Options())
-    assert isinstance(outcome, InsufficientData)
+    outcome = detect(RecordingView(unknown), NoOptions())
+    assert isinstance(outcome, NotEvaluated)
     assert "unknown" in outcome.reason
     no_rows = replace(trace, context=trace.context | {"life_cycle": trace.context["life_cycle"].head(0)})
-    assert isinstance(detect(no_rows, Options()), InsufficientData)
+    assert isinstance(detect(RecordingView(no_rows), NoOptions()), NotEvaluated)
     windowed = replace(trace, run=replace(trace.run, recording_mode="Windowed (5 seconds)"))
-    assert isinstance(detect(windowed, Options()), NotApplicable)
+    assert isinstance(detect(RecordingView(windowed), NoOptions()), NotApplicable)

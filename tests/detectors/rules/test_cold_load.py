@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREPARE, LOAD, LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
 
@@ -105,7 +105,7 @@ def test_a_plain_load_that_was_waited_for_is_not_judged(scenario, judge):
     end = scenario.load(ENCODER, 0, 3_000 * MS, LOAD)
     predictions(scenario, end + MS)
     outcome = judge(scenario, ID)["Encoder"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "second" in outcome.record
 
 
@@ -120,9 +120,9 @@ def test_a_short_plain_load_is_no_problem_either_way(scenario, judge):
     [
         (ENCODER.engine_label(1, "Compile"), 200, Finding),
         (ENGINE_PREPARE, 750, Finding),
-        (ENGINE_PREPARE, 740, InsufficientData),
-        (ENGINE_LOAD, 2_000, InsufficientData),
-        (Model("Other").engine_label(1, "Compile"), 2_000, InsufficientData),
+        (ENGINE_PREPARE, 740, NotEvaluated),
+        (ENGINE_LOAD, 2_000, NotEvaluated),
+        (Model("Other").engine_label(1, "Compile"), 2_000, NotEvaluated),
     ],
 )
 def test_the_neural_engine_tells_whether_a_plain_load_was_cold(scenario, judge, label, length, expected):
@@ -140,10 +140,10 @@ def test_unnamed_preparation_inside_loads_of_two_models_proves_nothing(scenario,
     scenario.load(Model("Decoder"), 0, 4_000 * MS, LOAD)
     scenario.other_neural_engine(500 * MS, 2_000 * MS, ENGINE_PREPARE)
     predictions(scenario, end + MS)
-    assert isinstance(judge(scenario, ID)["Encoder"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Encoder"], NotEvaluated)
 
 
-@pytest.mark.parametrize(("first", "expected"), [(500, Finding), (499, InsufficientData)])
+@pytest.mark.parametrize(("first", "expected"), [(500, Finding), (499, NotEvaluated)])
 def test_a_plain_load_is_compared_with_the_others(scenario, judge, first, expected):
     # Three others of 50 ms each; ten times their median is 500 ms.
     now = scenario.load(ENCODER, 0, first * MS, LOAD)
@@ -161,12 +161,12 @@ def test_two_other_loads_are_too_few_to_compare(scenario, judge):
     for _ in range(2):
         predictions(scenario, now + MS)
         now = scenario.load(ENCODER, now + 1_000 * MS, 50 * MS, LOAD)
-    assert isinstance(judge(scenario, ID)["Encoder"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Encoder"], NotEvaluated)
 
 
 def test_without_a_load_nothing_is_known(scenario, judge):
     predictions(scenario, 0)
-    assert isinstance(judge(scenario, ID)["Encoder"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Encoder"], NotEvaluated)
 
 
 def test_several_cold_loads_count_together(scenario, judge):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
@@ -52,7 +52,7 @@ def test_the_second_compilation_is_found_with_its_cost(scenario, judge):
 def test_one_compilation_is_not_judged(scenario, judge):
     sessions(scenario, 1)
     outcome = judge(scenario, ID)["Yolo"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "second launch" in outcome.record
 
 

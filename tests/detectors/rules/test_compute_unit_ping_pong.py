@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
@@ -104,7 +104,7 @@ def test_the_cpu_rows_of_requests_are_no_turns(scenario, judge, cpu, expected):
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, NotEvaluated)])
 def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     calls(scenario, *THERE_AND_BACK, count=count)
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
@@ -147,7 +147,7 @@ def test_a_missing_table_may_hide_turns(scenario, judge, schema):
     calls(scenario, ("cpu", 5))
     scenario.missing.add(schema)
     outcome = judge(scenario, ID)["Segmenter"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert ("Neural Engine" if "ane" in schema else "GPU") in outcome.reason
 
 
@@ -163,7 +163,7 @@ def test_a_model_that_is_not_called_is_not_applicable(scenario, judge):
         ({"interrupted_share": 0.1}, Finding),
         ({"interrupted_share": 0.11}, Passed),
         ({"min_cpu_us": 1001}, Passed),
-        ({"min_predictions": 21}, InsufficientData),
+        ({"min_predictions": 21}, NotEvaluated),
     ],
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
@@ -63,13 +63,13 @@ def test_without_calls_alone_four_in_flight_are_found(scenario, judge):
 def test_without_calls_alone_several_instances_are_not_judged(scenario, judge):
     for k in range(40):
         scenario.predict(Model("Captions", k % 4 + 1), k * 10 * MS, 40 * MS)
-    assert isinstance(judge(scenario, ID)["Captions"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Captions"], NotEvaluated)
 
 
 def test_without_calls_alone_three_in_flight_are_not_judged(scenario, judge):
     steady(scenario, 0, 40, 30 * MS, 10 * MS)
     outcome = judge(scenario, ID)["Captions"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "without overlapping predictions" in outcome.record
 
 
@@ -104,7 +104,7 @@ def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge):
 
 def test_few_predictions_that_pile_up_are_not_judged(scenario, judge):
     steady(scenario, 0, 5, 40 * MS, MS)
-    assert isinstance(judge(scenario, ID)["Captions"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Captions"], NotEvaluated)
 
 
 def test_stages_of_a_pipeline_are_not_calls_of_the_app(scenario, judge):
@@ -124,4 +124,4 @@ def test_different_models_do_not_add_up(scenario, judge):
 
 def test_predictions_without_durations_are_not_judged(scenario, judge):
     steady(scenario, 0, 20, 0, 10 * MS)
-    assert isinstance(judge(scenario, ID)["Captions"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Captions"], NotEvaluated)

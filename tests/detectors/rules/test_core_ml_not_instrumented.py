@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import tracekit
-from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.detectors import RecordingView
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.detectors.rules.core_ml_not_instrumented import Options, detect
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
@@ -57,7 +58,7 @@ def test_the_neural_engine_alone_makes_it_possible(scenario, judge):
     assert finding.evidence_total == 30
 
 
-@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, NotEvaluated)])
 def test_how_many_executions_decide(scenario, judge, count, expected):
     executions(scenario, count, NET.engine_label())
     outcome = judged(judge, scenario)
@@ -70,14 +71,14 @@ def test_how_many_executions_decide(scenario, judge, count, expected):
 def test_work_of_others_proves_nothing(scenario, judge):
     scenario.gpu_work(100 * MS, 3 * MS, WINDOW_SERVER, "Compute", ON_GPU)
     executions(scenario, 30, NET.engine_label())
-    assert isinstance(judged(judge, scenario), InsufficientData), "only another process is seen with this model"
+    assert isinstance(judged(judge, scenario), NotEvaluated), "only another process is seen with this model"
 
 
 def test_other_work_of_the_target_proves_nothing(scenario, judge):
     for number in range(40):
         scenario.gpu_work(number * MS, MS, scenario.target)
     outcome = judged(judge, scenario)
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "get-task-allow" in outcome.record
 
 
@@ -96,7 +97,7 @@ def test_signposts_tell_that_the_log_is_intact(scenario, judge):
 def test_an_instrument_that_was_not_recorded_is_named_where_the_target_ran_a_model(scenario, judge):
     scenario.missing.add(CORE_ML)
     executions(scenario, 30)
-    assert isinstance(judged(judge, scenario), InsufficientData), "nobody asked for Core ML's events"
+    assert isinstance(judged(judge, scenario), NotEvaluated), "nobody asked for Core ML's events"
     scenario.gpu_work(700 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
     finding = judged(judge, scenario)
     assert isinstance(finding, Finding)
@@ -113,7 +114,7 @@ def test_an_export_without_the_table_may_have_left_it_out(scenario, tmp_path):
     scenario.gpu_work(100 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
     trace = trace_of(scenario, tmp_path)
     (judgment,) = run_detectors(trace, only=[ID])
-    assert isinstance(judgment.outcome, InsufficientData)
+    assert isinstance(judgment.outcome, NotEvaluated)
     assert "unknown" in judgment.outcome.reason
 
 
@@ -124,19 +125,19 @@ def with_run(trace, **changes):
 def test_models_of_another_framework_need_no_core_ml(scenario, tmp_path):
     executions(scenario, 30)
     trace = trace_of(scenario, tmp_path)
-    assert isinstance(detect(trace, Options()), Finding)
+    assert isinstance(detect(RecordingView(trace), Options()), Finding)
     tables = (TableEntry("CoreAIProfile", TableState.ROWS, rows=12),)
-    outcome = detect(with_run(trace, tables=tables), Options())
-    assert isinstance(outcome, InsufficientData)
+    outcome = detect(RecordingView(with_run(trace, tables=tables)), Options())
+    assert isinstance(outcome, NotEvaluated)
     assert "CoreAIProfile" in outcome.reason
     without_rows = (TableEntry("CoreAIProfile", TableState.EMPTY, rows=0),)
-    assert isinstance(detect(with_run(trace, tables=without_rows), Options()), Finding)
+    assert isinstance(detect(RecordingView(with_run(trace, tables=without_rows)), Options()), Finding)
 
 
 def test_a_damaged_log_is_named_as_the_cause(scenario, tmp_path):
     executions(scenario, 30)
     issues = ("Fatal logging system error: The log archive is corrupt or incomplete",)
-    outcome = detect(with_run(trace_of(scenario, tmp_path), issues=issues), Options())
+    outcome = detect(RecordingView(with_run(trace_of(scenario, tmp_path), issues=issues)), Options())
     assert "a damaged log archive" in outcome.summary
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 
 ID = "cpu-contention"
@@ -77,7 +77,7 @@ def test_others_must_fill_half_of_the_extra_time(scenario, judge, longer, expect
 @pytest.mark.parametrize(("disturbed", "calm"), [(4, 20), (20, 4)])
 def test_five_of_each_are_needed(scenario, judge, disturbed, calm):
     calls(scenario, disturbed=disturbed, calm=calm)
-    assert isinstance(judge(scenario, ID)["First"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["First"], NotEvaluated)
 
 
 def test_a_model_alone_on_the_cpu_has_nobody_to_share_with(scenario, judge):

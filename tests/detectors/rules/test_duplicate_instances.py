@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
 
@@ -82,7 +82,7 @@ def test_instances_that_run_differently_are_no_duplicates(scenario, judge, slow,
     assert isinstance(judge(scenario, ID)["Vad"], expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, NotEvaluated)])
 def test_few_calls_are_not_judged(scenario, judge, count, expected):
     load(scenario, 100, 100)
     play(scenario, ("12" * 5)[:count])
@@ -93,7 +93,7 @@ def test_an_instance_of_few_calls_is_not_compared(scenario, judge):
     load(scenario, 100, 100, 100)
     play(scenario, "1213" * 3 + "1")
     # Seven calls of the first, three of each other: none but the first has five.
-    assert isinstance(judge(scenario, ID)["Vad"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Vad"], NotEvaluated)
 
 
 def test_turns_without_recorded_loads_are_found_without_cost(scenario, judge):
@@ -164,12 +164,12 @@ def test_names_without_numbers_tell_no_instances(scenario, judge):
         scenario.load(plain, k * 100 * MS, 100 * MS)
     for k in range(20):
         scenario.predict(plain, 300 * MS + k * 600 * MS, 20 * MS)
-    assert isinstance(judge(scenario, ID)["Vad"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Vad"], NotEvaluated)
 
 
 @pytest.mark.parametrize(
     ("settings", "expected"),
-    [({"min_switches": 18}, Finding), ({"min_switches": 19}, Passed), ({"min_predictions": 21}, InsufficientData)],
+    [({"min_switches": 18}, Finding), ({"min_switches": 19}, Passed), ({"min_predictions": 21}, NotEvaluated)],
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):
     load(scenario, 100, 120)

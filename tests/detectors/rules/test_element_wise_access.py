@@ -8,7 +8,7 @@ import pytest
 
 import tracekit
 from tracekit.detectors import value_of
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.stacks import READ_ELEMENT, WRITE_ELEMENT, app_function
@@ -60,7 +60,7 @@ def test_an_app_that_does_not_is_in_order(app: App, judge) -> None:
 
 def test_too_few_samples_and_no_core_ml_are_no_verdict(app: App, judge) -> None:
     app.predict(NET, cpu(9 * MS), inputs=0)
-    assert isinstance(judge(app.finish(), ID)[None], InsufficientData)
+    assert isinstance(judge(app.finish(), ID)[None], NotEvaluated)
     other = start_recording(Draws(3), noise=False, code=True)
     other.busy(200 * MS, READ)
     assert isinstance(judge(other.finish(), ID)[None], NotApplicable)

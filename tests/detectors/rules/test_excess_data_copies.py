@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import DATA, CoreMLRow, Model
 from tracekit.testing.scenario import Prediction, Scenario
 
@@ -93,7 +93,7 @@ def test_very_short_predictions_are_not_applicable(scenario, judge):
 def test_two_predictions_are_not_judged(scenario, judge):
     for prediction in predictions(scenario, 2, 10 * MS):
         prediction.event("Input Copy", 0, 5 * MS)
-    assert isinstance(judge(scenario, ID)["Sharpen"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Sharpen"], NotEvaluated)
 
 
 def test_copies_shared_by_overlapping_predictions_still_count(scenario, judge):
@@ -130,7 +130,7 @@ def test_rows_of_another_model_are_left_out(scenario, judge):
 
 
 @pytest.mark.parametrize(
-    ("outside", "expected"), [pytest.param(1 * MS, InsufficientData, id="could decide"), (900 * US, Passed)]
+    ("outside", "expected"), [pytest.param(1 * MS, NotEvaluated, id="could decide"), (900 * US, Passed)]
 )
 def test_copies_that_lie_in_no_prediction_leave_it_open_where_they_could_decide(scenario, judge, outside, expected):
     for prediction in predictions(scenario, 10, 10 * MS, spacing=20 * MS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tracekit
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import DATA, CoreMLRow, Model
 
 ID = "float-conversion"
@@ -45,14 +45,14 @@ def test_the_share_decides(scenario, judge, cast, expected):
     assert isinstance(judged(judge, scenario, conversion_share=cast / 10_000), Finding)
 
 
-@pytest.mark.parametrize(("cast", "expected"), [(20_000, Finding), (19_875, InsufficientData)])
+@pytest.mark.parametrize(("cast", "expected"), [(20_000, Finding), (19_875, NotEvaluated)])
 def test_a_cast_of_some_size_shows_that_copies_convert(scenario, judge, cast, expected):
     for prediction in predictions(scenario):
         prediction.event("Data Cast", 0, cast)
         prediction.event("Neural Engine - Data Copy", 2 * MS, 2 * MS)
     outcome = judged(judge, scenario)
     assert isinstance(outcome, expected)
-    if expected is InsufficientData:
+    if expected is NotEvaluated:
         assert "without data casts" in outcome.reason
 
 
@@ -84,7 +84,7 @@ def test_rows_that_overlap_are_counted_once(scenario, judge):
 def test_casts_outside_any_prediction_decide_nothing(scenario, judge):
     for prediction in predictions(scenario):
         scenario.coreml.append(CoreMLRow(prediction.row.end_ns + MS, 2 * MS, "Data Cast", NET, DATA))
-    assert isinstance(judged(judge, scenario), InsufficientData)
+    assert isinstance(judged(judge, scenario), NotEvaluated)
 
 
 @pytest.mark.parametrize(("length", "expected"), [(1_000, Finding), (999, NotApplicable)])
@@ -94,7 +94,7 @@ def test_short_predictions_are_left_alone(scenario, judge, length, expected):
     assert isinstance(judged(judge, scenario), expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(3, Finding), (2, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(3, Finding), (2, NotEvaluated)])
 def test_few_predictions_show_no_habit(scenario, judge, count, expected):
     for prediction in predictions(scenario, count):
         prediction.event("Data Cast", 0, 3 * MS)
@@ -133,6 +133,6 @@ def test_the_model_file_adds_to_what_the_rows_leave_open(scenario, judge, inspec
     for prediction in predictions(scenario):
         prediction.event("Neural Engine - Data Copy", 2 * MS, 2 * MS)
     alone, outcome = judged(judge, scenario), judged(judge, scenario, file=inspected(name))
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert outcome.reason.startswith(f"{alone.reason}{words}")
     assert outcome.record == alone.record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREDICTION, Model
 
 ID = "foreign-neural-engine-work"
@@ -79,14 +79,14 @@ def test_without_the_table_nothing_is_known(scenario, judge):
     use(scenario)
     scenario.missing.add(scenario.xcode.neural_engine_schema)
     outcome = judged(judge, scenario)
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "Neural Engine" in outcome.reason
 
 
 def test_without_a_prediction_there_is_nothing_to_compare_with(scenario, judge):
     scenario.load(NET, 0, 50 * MS)
     scenario.other_neural_engine(100 * MS, 50 * MS)
-    assert isinstance(judged(judge, scenario), InsufficientData)
+    assert isinstance(judged(judge, scenario), NotEvaluated)
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.1, Passed), (0.09, Finding)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import Model
 
@@ -87,11 +87,11 @@ def test_no_more_is_won_than_others_took(scenario, judge):
     ("disturbed", "calm", "expected"),
     [
         (5, 14, Finding),
-        (4, 14, InsufficientData),
+        (4, 14, NotEvaluated),
         (6, 54, Finding),
         (6, 55, Passed),
         (6, 5, Finding),
-        (6, 4, InsufficientData),
+        (6, 4, NotEvaluated),
     ],
 )
 def test_enough_predictions_of_both_kinds_are_needed(scenario, judge, disturbed, calm, expected):
@@ -101,7 +101,7 @@ def test_enough_predictions_of_both_kinds_are_needed(scenario, judge, disturbed,
 
 def test_few_predictions_are_not_judged(scenario, judge):
     calls(scenario, 0, 9)
-    assert isinstance(judge(scenario, ID)["Style"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Style"], NotEvaluated)
 
 
 def test_half_disturbed_predictions_are_no_measure(scenario, judge):
@@ -111,7 +111,7 @@ def test_half_disturbed_predictions_are_no_measure(scenario, judge):
         scenario.predict(STYLE, start, 10 * MS).gpu(0, 10 * MS)
         scenario.gpu_work(start, MS, scenario.target)
     outcome = judge(scenario, ID)["Style"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "and none ran undisturbed" in outcome.reason
 
 
@@ -140,8 +140,8 @@ def test_models_without_work_on_the_gpu_are_not_applicable(scenario, judge):
         ({"overlap_share": 0.34}, Passed),
         ({"slowdown": 1.51}, Passed),
         ({"affected_share": 0.31}, Passed),
-        ({"min_compared": 7}, InsufficientData),
-        ({"min_compared": 11}, InsufficientData),
+        ({"min_compared": 7}, NotEvaluated),
+        ({"min_compared": 11}, NotEvaluated),
         ({"explained_share": 1}, Finding),
         ({"calm_share": 0}, Finding),
     ],

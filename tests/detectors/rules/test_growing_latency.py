@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model, StateRow
 from tracekit.testing.scenario import CORE_ML, Prediction
 
@@ -58,13 +58,13 @@ def test_a_jump_at_the_end_of_a_short_sequence_is_no_growth(scenario, judge):
     assert isinstance(judge(scenario, ID)["Writer"], Passed)
 
 
-@pytest.mark.parametrize(("calls", "expected"), [(20, Finding), (19, InsufficientData)])
+@pytest.mark.parametrize(("calls", "expected"), [(20, Finding), (19, NotEvaluated)])
 def test_short_sequences_are_not_judged(scenario, judge, calls, expected):
     sequences(scenario, 2, calls=calls, step=MS)
     assert isinstance(judge(scenario, ID)["Writer"], expected)
 
 
-@pytest.mark.parametrize(("gap", "expected"), [(400 * MS, Finding), (600 * MS, InsufficientData)])
+@pytest.mark.parametrize(("gap", "expected"), [(400 * MS, Finding), (600 * MS, NotEvaluated)])
 def test_one_sequence_is_judged_if_it_is_too_quick_for_heat(scenario, judge, gap, expected):
     # 40 calls: 39 pauses are 15.6 s or 23.4 s.
     sequences(scenario, 1, gap=gap)
@@ -83,7 +83,7 @@ def test_one_sequence_is_judged_if_it_is_too_quick_for_heat(scenario, judge, gap
         ),
         pytest.param(
             [StateRow(0, 1_000 * MS, "Nominal"), StateRow(1_000 * MS, 59_000 * MS, "Serious")],
-            InsufficientData,
+            NotEvaluated,
             id="hot",
         ),
     ],
@@ -107,11 +107,11 @@ def across_turns(scenario, pause, turns=3, calls=40):
     ("calls", "pause_s", "states", "expected"),
     [
         pytest.param(40, 2, None, Finding, id="too quick for heat"),
-        pytest.param(40, 25, None, InsufficientData, id="slow enough for heat"),
+        pytest.param(40, 25, None, NotEvaluated, id="slow enough for heat"),
         pytest.param(40, 25, ["Nominal"] * 3, Finding, id="cool throughout"),
         pytest.param(40, 25, ["Nominal", "Fair", "Serious"], Finding, id="rising in each state"),
         pytest.param(15, 2, None, Finding, id="short turns, too quick for heat"),
-        pytest.param(15, 25, None, InsufficientData, id="short turns, slow enough for heat"),
+        pytest.param(15, 25, None, NotEvaluated, id="short turns, slow enough for heat"),
         pytest.param(15, 25, ["Nominal"] * 3, Finding, id="short turns, cool throughout"),
         pytest.param(15, 25, ["Nominal", "Fair", "Serious"], Passed, id="short turns, hotter with each"),
     ],
@@ -150,7 +150,7 @@ def test_heat_that_a_rest_ends_is_no_growth(scenario, judge):
     assert isinstance(judge(scenario, "thermal-throttling")["Writer"], Finding)
 
 
-@pytest.mark.parametrize(("rest_s", "expected"), [(180, InsufficientData), (20, Finding)])
+@pytest.mark.parametrize(("rest_s", "expected"), [(180, NotEvaluated), (20, Finding)])
 def test_a_rest_in_which_a_device_could_cool_down_leaves_it_open(scenario, judge, rest_s, expected):
     heated(scenario, rest_s)
     scenario.thermal.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model, StateRow
 from tracekit.testing.scenario import CORE_ML, Prediction
 
@@ -64,13 +64,13 @@ def test_less_than_a_millisecond_is_no_finding(scenario, judge, usual, expected)
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, NotEvaluated)])
 def test_few_calls_are_not_judged(scenario, judge, count, expected):
     calls(scenario, [30 if index % 3 == 1 else 10 for index in range(count)])
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("slow", "expected"), [(6, Finding), (5, InsufficientData), (4, InsufficientData)])
+@pytest.mark.parametrize(("slow", "expected"), [(6, Finding), (5, NotEvaluated), (4, NotEvaluated)])
 def test_few_slow_calls_can_be_chance(scenario, judge, slow, expected):
     calls(scenario, [30 if index % 6 == 3 and index // 6 < slow else 10 for index in range(60)])
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
 
@@ -50,7 +50,7 @@ def test_a_model_that_is_loaded_again_and_again_is_found_with_its_cost(scenario,
     assert "4 times" in finding.summary
 
 
-@pytest.mark.parametrize(("sessions", "expected"), [(3, Finding), (2, InsufficientData), (1, Passed)])
+@pytest.mark.parametrize(("sessions", "expected"), [(3, Finding), (2, NotEvaluated), (1, Passed)])
 def test_the_third_load_makes_the_pattern(scenario, judge, sessions, expected):
     play(scenario, sessions)
     assert isinstance(judge(scenario, ID)["Denoiser"], expected)
@@ -129,7 +129,7 @@ def test_a_cached_load_beside_a_cold_one_is_no_reload(scenario, judge, first, re
                 now += 40 * MS
         now += 10_000 * MS
     outcome = judge(scenario, ID)["Denoiser"]
-    expected = Passed if not reloads else Finding if runs > 1 else InsufficientData
+    expected = Passed if not reloads else Finding if runs > 1 else NotEvaluated
     assert isinstance(outcome, expected)
 
 
@@ -149,7 +149,7 @@ def test_a_load_for_every_call_is_left_to_the_other_check(scenario, judge, calls
 def test_models_that_take_turns_are_not_judged(scenario, judge):
     play(scenario, 5, other=Model("Vocoder"))
     outcome = judge(scenario, ID)["Denoiser"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "alternating with other models" in outcome.reason
 
 
@@ -183,7 +183,7 @@ def test_loads_without_use_are_no_churn(scenario, judge):
     ("settings", "expected"),
     [
         ({"min_loads": 5}, Finding),
-        ({"min_loads": 6}, InsufficientData),
+        ({"min_loads": 6}, NotEvaluated),
         ({"load_share": 0.27}, Passed),
         ({"idle_s": 0.9}, Passed),
     ],

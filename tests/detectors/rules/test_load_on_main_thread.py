@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.scenario import CORE_ML
@@ -57,7 +57,7 @@ def test_a_tool_without_interface_is_not_asked(app: App, judge) -> None:
 
 
 def test_without_symbols_or_samples_the_answer_says_so(app: App, judge) -> None:
-    assert isinstance(judge(app.finish(), ID)[None], InsufficientData)
+    assert isinstance(judge(app.finish(), ID)[None], NotEvaluated)
     silent = start_recording(Draws(3), noise=False)
     silent.load(NET, 900 * MS)
     assert "not exported" in judge(silent.finish(), ID)[None].reason

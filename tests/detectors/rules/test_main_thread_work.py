@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import LOAD_COLD, HangRow, Model
 
 ID = "main-thread-work"
@@ -134,7 +134,7 @@ def test_a_recording_without_a_hang_passes(scenario, judge):
 def test_without_hangs_nothing_is_known(scenario, judge):
     scenario.load(NET, 1_000 * MS, 900 * MS)
     outcome = judged(judge, scenario)
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "Hangs" in outcome.reason
     assert "Hangs" in outcome.record
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
 
 ID = "missed-deadline"
@@ -69,7 +69,7 @@ def test_no_late_prediction_is_no_finding_whatever_the_share(scenario, judge):
     assert isinstance(judge(scenario, ID, budget_ms=15, missed_share=0)["Segmenter"], Passed)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, NotEvaluated)])
 def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     calls(scenario, [20] * count)
     assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], expected)
@@ -85,7 +85,7 @@ def test_the_first_prediction_after_each_load_does_not_count(scenario, judge):
 
 def test_predictions_without_durations_are_not_judged(scenario, judge):
     calls(scenario, [0] * 30)
-    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], InsufficientData)
+    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], NotEvaluated)
 
 
 def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge):

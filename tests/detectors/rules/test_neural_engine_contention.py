@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 
 ID = "neural-engine-contention"
@@ -72,7 +72,7 @@ def test_one_in_ten_predictions_decides(scenario, judge, waiting, expected):
     assert isinstance(judge(scenario, ID)["PoseNet"], expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, NotEvaluated)])
 def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     calls(scenario, count, count)
     assert isinstance(judge(scenario, ID)["PoseNet"], expected)
@@ -163,7 +163,7 @@ def test_nothing_is_told_apart_where_no_row_has_a_name(scenario, judge):
         scenario.other_neural_engine(start - 8 * MS, 13 * MS)
         scenario.predict(POSE, start, 10 * MS).neural_engine(5 * MS, 5 * MS, ENGINE_PREDICTION)
     outcome = judge(scenario, ID)["PoseNet"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "do not name a model" in outcome.reason
 
 
@@ -188,7 +188,7 @@ def test_models_without_work_on_the_engine_are_not_applicable(scenario, judge):
         ({"wait_share": 0.5}, Finding),
         ({"wait_share": 0.51}, Passed),
         ({"affected_share": 0.41}, Passed),
-        ({"min_predictions": 21}, InsufficientData),
+        ({"min_predictions": 21}, NotEvaluated),
     ],
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 
 ID = "neural-engine-fragmentation"
@@ -59,7 +59,7 @@ def test_half_of_the_predictions_decide(scenario, judge, often, expected):
     assert isinstance(judge(scenario, ID)["Encoder"], expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, NotEvaluated)])
 def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     calls(scenario, count=count)
     assert isinstance(judge(scenario, ID)["Encoder"], expected)
@@ -118,7 +118,7 @@ def test_pieces_without_a_name_are_not_counted_where_others_did(scenario, judge)
     calls(scenario, label=ENGINE_PREDICTION)
     for k in range(20):
         scenario.other_neural_engine((150 + k * 100) * MS, 10 * MS, ENGINE_PREDICTION)
-    assert isinstance(judge(scenario, ID)["Encoder"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Encoder"], NotEvaluated)
 
 
 def test_models_without_work_on_the_engine_are_not_applicable(scenario, judge):
@@ -136,7 +136,7 @@ def test_models_without_work_on_the_engine_are_not_applicable(scenario, judge):
         ({"pieces": 4}, Passed),
         ({"gap_share": 0.25}, Finding),
         ({"gap_share": 0.26}, Passed),
-        ({"min_predictions": 21}, InsufficientData),
+        ({"min_predictions": 21}, NotEvaluated),
     ],
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 
 ID = "new-shape-spike"
@@ -66,14 +66,14 @@ def test_a_shape_that_was_slow_on_one_load_of_three_passes(scenario, judge):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"works": (12, 12)}, InsufficientData),
-        ({"turn": 30, "slow": {30: 80}}, InsufficientData),
-        ({"gaps": {6: 1_000}}, InsufficientData),
+        ({"works": (12, 12)}, NotEvaluated),
+        ({"turn": 30, "slow": {30: 80}}, NotEvaluated),
+        ({"gaps": {6: 1_000}}, NotEvaluated),
         ({"gaps": {6: 990}}, Finding),
-        ({"turn": 1, "slow": {1: 80}, "slow_first": 80}, InsufficientData),
+        ({"turn": 1, "slow": {1: 80}, "slow_first": 80}, NotEvaluated),
         ({"turn": 1, "slow": {1: 80}}, Finding),
         ({"turn": 1, "slow": {1: 80}, "gaps": {2: 2_000}}, Passed),
-        ({"calls": 20}, InsufficientData),
+        ({"calls": 20}, NotEvaluated),
         ({"calls": 22}, Finding),
     ],
     ids=[
@@ -102,7 +102,7 @@ def test_more_work_is_no_matter_of_a_new_shape(scenario, judge):
     assert isinstance(judge(scenario, ID)["Segmenter"], Passed)
 
 
-@pytest.mark.parametrize(("load_ms", "expected"), [(40, InsufficientData), (39, Finding)])
+@pytest.mark.parametrize(("load_ms", "expected"), [(40, NotEvaluated), (39, Finding)])
 def test_a_load_for_half_of_the_extra_time_may_explain_it(scenario, judge, load_ms, expected):
     shapes(scenario, {6: 80})
     start = next(row.start_ns for row in scenario.coreml if row.duration_ns == 100 * MS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
 
@@ -104,7 +104,7 @@ def test_each_pattern_of_dear_reloads_is_reported_by_exactly_one_check(scenario,
 def test_too_few_calls_are_not_judged(scenario, judge, pattern):
     play(scenario, pattern)
     outcome = judge(scenario, ID)["Watercolor"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "longer" in outcome.record
 
 
@@ -140,7 +140,7 @@ def test_each_model_has_its_own_outcome(scenario, judge):
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"min_loads": 6}, InsufficientData),
+        ({"min_loads": 6}, NotEvaluated),
         ({"loads_per_prediction": 1.0}, Finding),
         ({"loads_per_prediction": 1.01}, Passed),
         ({"idle_s": 0.0005}, Passed),
@@ -154,7 +154,7 @@ def test_thresholds_can_be_moved(scenario, judge, settings, expected):
 def test_an_empty_core_ml_table_is_not_judged(scenario, judge):
     scenario.other_neural_engine(1000, MS)
     outcomes = judge(scenario, ID)
-    assert isinstance(outcomes[None], InsufficientData)
+    assert isinstance(outcomes[None], NotEvaluated)
     assert "get-task-allow" in outcomes[None].reason + outcomes[None].record
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
-from tracekit.detectors.rules.run_issues import Options, detect
+from tracekit.detectors import NoOptions, RecordingView
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
+from tracekit.detectors.rules.run_issues import detect
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
 from tracekit.testing import write_bundle
@@ -79,16 +80,16 @@ def test_many_and_long_issues_are_cut(outcome):
 
 def test_an_export_does_not_tell(scenario, judge):
     scenario.load(Model("Net"), 0, 5 * MS)
-    assert isinstance(judge(scenario, ID)[None], InsufficientData)
+    assert isinstance(judge(scenario, ID)[None], NotEvaluated)
 
 
 def test_a_bundle_whose_issues_are_lost_does_not_tell(scenario, tmp_path):
     write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
     (tmp_path / "run.trace" / "Trace1.run" / "RunIssues.storedata").write_bytes(b"damaged")
     trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
-    assert isinstance(detect(trace, Options()), InsufficientData)
+    assert isinstance(detect(RecordingView(trace), NoOptions()), NotEvaluated)
     sound = replace(trace, run=replace(trace.run, issues=()))
-    assert isinstance(detect(sound, Options()), Passed)
+    assert isinstance(detect(RecordingView(sound), NoOptions()), Passed)
 
 
 @pytest.mark.corpus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_PREPARE, LOAD, LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
 
@@ -105,7 +105,7 @@ def test_loads_from_the_cache_are_no_finding(scenario, judge):
 def test_plain_loads_in_a_row_are_not_judged(scenario, judge):
     use(scenario, in_a_row(scenario, 900, 900, 900, label=LOAD) + MS)
     outcome = judge(scenario, ID)[None]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "cache" in outcome.reason
 
 
@@ -146,7 +146,7 @@ def test_loads_that_the_neural_engine_prepares_side_by_side_pass(scenario, judge
 
 def test_loads_that_overlap_are_not_judged_without_the_neural_engine(scenario, judge):
     use(scenario, overlapping(scenario) + MS)
-    assert isinstance(judge(scenario, ID)[None], InsufficientData)
+    assert isinstance(judge(scenario, ID)[None], NotEvaluated)
 
 
 def test_two_rows_count_together(scenario, judge):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 
 ID = "shape-switching"
@@ -87,7 +87,7 @@ def test_another_unit_is_other_work(scenario, judge):
 
 def test_without_any_work_recorded_two_groups_are_not_judged(scenario, judge):
     calls(scenario, [10, 10, 30] * 20, unit="none")
-    assert isinstance(judge(scenario, ID)["Segmenter"], InsufficientData)
+    assert isinstance(judge(scenario, ID)["Segmenter"], NotEvaluated)
 
 
 def test_larger_inputs_that_are_copied_longer_are_no_finding(scenario, judge):
@@ -119,7 +119,7 @@ def test_wide_groups_are_no_shapes(scenario, judge):
     assert isinstance(judge(scenario, ID)["Segmenter"], Passed)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, NotEvaluated)])
 def test_few_calls_are_not_judged(scenario, judge, count, expected):
     calls(scenario, [30 if index % 2 else 10 for index in range(count)])
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 
 ID = "slow-after-idle"
@@ -51,7 +51,7 @@ def test_a_pause_lasts_a_second(scenario, judge, pause_ms, expected):
     assert isinstance(judge(scenario, ID)["Landmarks"], expected)
 
 
-@pytest.mark.parametrize(("pauses", "expected"), [(4, Finding), (3, InsufficientData)])
+@pytest.mark.parametrize(("pauses", "expected"), [(4, Finding), (3, NotEvaluated)])
 def test_few_pauses_are_not_judged(scenario, judge, pauses, expected):
     uses(scenario, 50, pauses=pauses)
     assert isinstance(judge(scenario, ID)["Landmarks"], expected)
@@ -65,7 +65,7 @@ def test_half_of_the_pauses_decide(scenario, judge, slow, expected):
 
 @pytest.mark.parametrize(
     ("work", "gap", "expected"),
-    [(45, 1, InsufficientData), (45, 23.333, Finding), (15, 1, Finding)],
+    [(45, 1, NotEvaluated), (45, 23.333, Finding), (15, 1, Finding)],
     ids=["more work, at once", "more work, at the pace of a camera", "the same work"],
 )
 def test_more_work_may_be_a_prompt_unless_calls_keep_a_pace(scenario, judge, work, gap, expected):

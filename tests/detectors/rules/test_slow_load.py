@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
 
@@ -50,7 +50,7 @@ def test_several_are_added_up(scenario, judge):
         pytest.param(2_000, 100, LOAD_CACHED, Finding, id="the call comes soon"),
         pytest.param(2_000, 101, LOAD_CACHED, Passed, id="the call comes later"),
         pytest.param(2_000, 0, LOAD_COLD, Passed, id="it specialized the model"),
-        pytest.param(2_000, 0, LOAD, InsufficientData, id="what it did is not told"),
+        pytest.param(2_000, 0, LOAD, NotEvaluated, id="what it did is not told"),
         pytest.param(2_000, 101, LOAD, Passed, id="what it did does not matter"),
     ],
 )
@@ -98,5 +98,5 @@ def test_without_load_or_prediction_nothing_is_judged(scenario, judge):
     calls(scenario, 0)
     scenario.load(VOICE, 0, 2_000 * MS, LOAD_CACHED)
     outcomes = judge(scenario, ID)
-    assert isinstance(outcomes["Encoder"], InsufficientData)
+    assert isinstance(outcomes["Encoder"], NotEvaluated)
     assert isinstance(outcomes["Voice"], NotApplicable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model, StateRow
 
 ID = "thermal-throttling"
@@ -41,7 +41,7 @@ def test_a_fifth_decides(scenario, judge, length, expected):
     assert isinstance(judge(scenario, ID)["Landmarks"], expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, NotEvaluated)])
 def test_a_state_needs_ten_calls(scenario, judge, count, expected):
     phases(scenario, ("Nominal", 20, 10), ("Serious", count, 20))
     assert isinstance(judge(scenario, ID)["Landmarks"], expected)
@@ -50,7 +50,7 @@ def test_a_state_needs_ten_calls(scenario, judge, count, expected):
 def test_a_device_that_was_hot_all_the_time_is_not_judged(scenario, judge):
     phases(scenario, ("Serious", 40, 20))
     outcome = judge(scenario, ID)["Landmarks"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "cool device" in outcome.record
 
 
@@ -62,7 +62,7 @@ def test_a_cool_device_passes_however_few_the_calls(scenario, judge):
 def test_without_thermal_states_nothing_can_be_said(scenario, judge):
     scenario.predict(MODEL, MS, MS)
     (outcome,) = judge(scenario, ID).values()
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "Thermal State" in outcome.reason
 
 

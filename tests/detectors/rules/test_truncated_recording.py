@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.detectors import RecordingView
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.detectors.rules.truncated_recording import Options, detect
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
@@ -126,17 +127,17 @@ def test_a_window_cuts_what_is_longer(trace, mode, seconds, expected):
     changes = {"recording_mode": mode, "duration_ns": round(seconds * 1e9) or None, "end_reason": "User pressed Stop"}
     # The rows lie at 1 to 3 s; they play no part here.
     empty = replace(trace, activity=trace.activity.head(0), hardware=trace.hardware.head(0))
-    outcome = detect(with_run(empty, **changes), Options())
+    outcome = detect(RecordingView(with_run(empty, **changes)), Options())
     assert isinstance(outcome, expected)
     if expected is Finding:
         assert mode in outcome.summary
 
 
 def test_an_input_that_does_not_tell_is_not_judged(trace):
-    outcome = detect(with_run(trace, end_reason=None, duration_ns=None), Options())
-    assert isinstance(outcome, InsufficientData)
-    outcome = detect(with_run(trace, end_reason="The device went away", duration_ns=END), Options())
-    assert isinstance(outcome, InsufficientData)
+    outcome = detect(RecordingView(with_run(trace, end_reason=None, duration_ns=None)), Options())
+    assert isinstance(outcome, NotEvaluated)
+    outcome = detect(RecordingView(with_run(trace, end_reason="The device went away", duration_ns=END)), Options())
+    assert isinstance(outcome, NotEvaluated)
     assert "The device went away" in outcome.reason
 
 
@@ -159,7 +160,7 @@ def test_raw_data_that_was_left_behind_is_found(scenario, tmp_path):
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize(("name", "expected"), [("output", Passed), ("quick_probe", InsufficientData)])
+@pytest.mark.parametrize(("name", "expected"), [("output", Passed), ("quick_probe", NotEvaluated)])
 def test_real_recordings(corpus, name, expected):
     trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))
     (judgment,) = run_detectors(trace, only=[ID])

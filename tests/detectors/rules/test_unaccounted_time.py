@@ -13,7 +13,7 @@ from support.reference_recordings import (
     PREFILL,
     speech_app,
 )
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 from tracekit.testing.scenario import Scenario
 
@@ -69,7 +69,7 @@ def test_half_of_the_time_decides(scenario, judge, cpu, expected):
     assert isinstance(judge(scenario, ID)["Vocoder"], expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(5, Finding), (4, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(5, Finding), (4, NotEvaluated)])
 def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     calls(scenario, count)
     assert isinstance(judge(scenario, ID)["Vocoder"], expected)
@@ -87,7 +87,7 @@ def test_a_missing_table_is_said_first(scenario, judge, schema):
     calls(scenario)
     scenario.missing.add(schema)
     outcome = judge(scenario, ID)["Vocoder"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "90%" in outcome.reason
     assert ("Neural Engine" if "ane" in schema else "GPU") in outcome.reason
     assert "Core ML template" in outcome.record
@@ -110,7 +110,7 @@ def test_an_empty_table_explains_nothing_and_is_named(scenario, judge):
 def test_predictions_without_any_row_show_that_rows_were_not_recorded(scenario, judge):
     calls(scenario, cpu=0)
     outcome = judge(scenario, ID)["Vocoder"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "each prediction has some" in outcome.reason
 
 
@@ -128,7 +128,7 @@ def test_waiting_for_the_engine_is_explained(scenario, judge):
 def test_calls_that_overlap_wait_for_each_other_without_a_row(scenario, judge):
     calls(scenario, 20, every=40)
     outcome = judge(scenario, ID)["Vocoder"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "overlap" in outcome.reason
 
 
@@ -159,7 +159,7 @@ def test_a_model_that_is_not_called_is_not_applicable(scenario, judge):
     [
         ({"unaccounted_share": 0.9}, Finding),
         ({"unaccounted_share": 0.91}, Passed),
-        ({"min_predictions": 7}, InsufficientData),
+        ({"min_predictions": 7}, NotEvaluated),
         ({"min_mean_ms": 101}, NotApplicable),
     ],
 )

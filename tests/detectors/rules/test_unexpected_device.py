@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 from tracekit.testing.scenario import Scenario
 
@@ -72,14 +72,14 @@ def test_half_of_the_work_decides(scenario, judge, ane, expected):
     assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("cpu", "expected"), [(4, Finding), (3.9, InsufficientData)])
+@pytest.mark.parametrize(("cpu", "expected"), [(4, Finding), (3.9, NotEvaluated)])
 def test_rows_must_show_a_fifth_of_the_time(scenario, judge, cpu, expected):
     calls(scenario, cpu=cpu)
     outcome = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
     assert isinstance(outcome, expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(5, Finding), (4, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(5, Finding), (4, NotEvaluated)])
 def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     calls(scenario, cpu=16, count=count)
     assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], expected)
@@ -91,18 +91,18 @@ def test_an_empty_table_means_that_the_unit_did_not_work(scenario, judge):
     assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], Finding)
 
 
-@pytest.mark.parametrize(("cpu", "expected"), [(9, InsufficientData), (10, Finding)])
+@pytest.mark.parametrize(("cpu", "expected"), [(9, NotEvaluated), (10, Finding)])
 def test_without_the_table_the_rest_of_the_time_may_be_its(scenario, judge, cpu, expected):
     calls(scenario, cpu=cpu)
     scenario.missing.add("ane-hw-intervals-internal")
     outcome = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
     assert isinstance(outcome, expected)
-    if expected is InsufficientData:
+    if expected is NotEvaluated:
         assert "Neural Engine" in outcome.reason
         assert outcome.record
 
 
-@pytest.mark.parametrize(("ane", "expected"), [(9, InsufficientData), (11, Passed)])
+@pytest.mark.parametrize(("ane", "expected"), [(9, NotEvaluated), (11, Passed)])
 def test_without_the_table_of_another_unit_the_rest_may_be_that_ones(scenario, judge, ane, expected):
     calls(scenario, ane=ane)
     scenario.missing.add("metal-gpu-intervals")
@@ -124,7 +124,7 @@ def test_rows_that_may_be_its_own_speak_for_the_model(scenario, judge):
         prediction.event("CPU", 0, 8 * MS)
         scenario.predict(Model("Other"), start, 20 * MS)
         scenario.other_neural_engine(start + 8 * MS, 11 * MS, ENGINE_PREDICTION)
-    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], InsufficientData)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], NotEvaluated)
 
 
 def test_rows_that_reach_out_of_the_prediction_speak_for_it_too(scenario, judge):
@@ -132,7 +132,7 @@ def test_rows_that_reach_out_of_the_prediction_speak_for_it_too(scenario, judge)
         start = (100 + k * 50) * MS
         scenario.predict(SEGMENTER, start, 20 * MS).event("CPU", 0, 8 * MS)
         scenario.other_neural_engine(start + 8 * MS, 15 * MS, ENGINE_PREDICTION)
-    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], InsufficientData)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], NotEvaluated)
 
 
 def test_work_of_another_process_does_not(scenario, judge):
@@ -190,8 +190,8 @@ def test_a_model_that_is_not_called_is_not_applicable(scenario, judge):
     [
         ({"elsewhere_share": 0.25}, Finding),
         ({"elsewhere_share": 0.26}, Passed),
-        ({"elsewhere_share": 0.25, "shown_share": 0.81}, InsufficientData),
-        ({"elsewhere_share": 0.25, "min_predictions": 11}, InsufficientData),
+        ({"elsewhere_share": 0.25, "shown_share": 0.81}, NotEvaluated),
+        ({"elsewhere_share": 0.25, "min_predictions": 11}, NotEvaluated),
     ],
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
@@ -58,7 +58,7 @@ def test_models_that_are_all_used_pass(scenario, judge):
     assert isinstance(judge(scenario, ID)[None], Passed)
 
 
-@pytest.mark.parametrize(("end", "expected"), [(60_000, Finding), (60_001, InsufficientData)])
+@pytest.mark.parametrize(("end", "expected"), [(60_000, Finding), (60_001, NotEvaluated)])
 def test_the_recording_must_go_on_for_long(scenario, judge, end, expected):
     at_work(scenario, 30 * SECOND)
     scenario.load(Model("Segmenter"), (end - 300) * MS, 300 * MS)
@@ -66,7 +66,7 @@ def test_the_recording_must_go_on_for_long(scenario, judge, end, expected):
     assert isinstance(outcome, expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, NotEvaluated)])
 def test_the_app_must_be_at_work(scenario, judge, count, expected):
     scenario.load(Model("Segmenter"), 0, 300 * MS)
     at_work(scenario, SECOND, count)
@@ -100,7 +100,7 @@ def test_predictions_without_a_name_leave_it_open(scenario, judge):
     at_work(scenario)
     scenario.load(Model("Segmenter"), 0, 300 * MS)
     scenario.predict(Model("", None), 10 * SECOND, 20 * MS)
-    assert isinstance(judge(scenario, ID)[None], InsufficientData)
+    assert isinstance(judge(scenario, ID)[None], NotEvaluated)
 
 
 def test_without_loads_there_is_nothing_to_judge(scenario, judge):
@@ -110,7 +110,7 @@ def test_without_loads_there_is_nothing_to_judge(scenario, judge):
 
 @pytest.mark.parametrize(
     ("settings", "expected"),
-    [({"unused_s": 119.5}, Finding), ({"unused_s": 119.6}, InsufficientData), ({"min_calls": 51}, InsufficientData)],
+    [({"unused_s": 119.5}, Finding), ({"unused_s": 119.6}, NotEvaluated), ({"min_calls": 51}, NotEvaluated)],
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):
     at_work(scenario)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
@@ -56,7 +56,7 @@ def test_some_ms_more_are_not_noticed(scenario, judge, first, expected):
     assert isinstance(judge(scenario, ID)["PoseNet"], expected)
 
 
-@pytest.mark.parametrize(("following", "expected"), [(5, Finding), (4, InsufficientData)])
+@pytest.mark.parametrize(("following", "expected"), [(5, Finding), (4, NotEvaluated)])
 def test_enough_calls_must_follow(scenario, judge, following, expected):
     play(scenario, [158] + [23] * following)
     assert isinstance(judge(scenario, ID)["PoseNet"], expected)
@@ -125,7 +125,7 @@ def test_without_loads_or_predictions_there_is_nothing_to_say(scenario, judge):
         scenario.predict(POSE, k * 30 * MS, (200 if k == 0 else 20) * MS)
     scenario.load(Model("Unused"), 0, MS)
     outcomes = judge(scenario, ID)
-    assert isinstance(outcomes["PoseNet"], InsufficientData)
+    assert isinstance(outcomes["PoseNet"], NotEvaluated)
     assert isinstance(outcomes["Unused"], NotApplicable)
 
 
@@ -135,7 +135,7 @@ def test_without_loads_or_predictions_there_is_nothing_to_say(scenario, judge):
         ({"ratio": 6.8}, Finding),
         ({"ratio": 7}, Passed),
         ({"min_extra_ms": 136}, Passed),
-        ({"min_following": 21}, InsufficientData),
+        ({"min_following": 21}, NotEvaluated),
     ],
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):

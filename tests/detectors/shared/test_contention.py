@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tracekit.detectors import ModelView
-from tracekit.detectors.outcomes import InsufficientData, Passed
+from tracekit.detectors.outcomes import NotEvaluated, Passed
 from tracekit.detectors.shared.contention import ContentionWords, Met, met_others, slowed_down
 from tracekit.detectors.shared.options import ContentionOptions
 
@@ -16,7 +16,7 @@ OPTIONS = ContentionOptions(overlap_share=0.2, calm_share=0.05)
 WORDS = ContentionWords("GPU", "the GPU drew", "the GPU draws", "Draw less.", "Games are not recorded.")
 
 
-def met(*groups: tuple[int, float, int]) -> Met | Passed | InsufficientData:
+def met(*groups: tuple[int, float, int]) -> Met | Passed | NotEvaluated:
     """So many predictions each, with their overlap and their duration."""
     counts, overlap, durations = zip(*groups, strict=True)
     rows = pd.DataFrame({"duration_ns": np.repeat(durations, counts)})
@@ -39,7 +39,7 @@ def test_what_is_not_recorded_is_said_where_few_met_others() -> None:
 @pytest.mark.parametrize(("calm", "words"), [(0, "none ran undisturbed"), (4, "4 ran undisturbed")])
 def test_without_undisturbed_predictions_there_is_nothing_to_compare(calm: int, words: str) -> None:
     few = met((10, 0.5, 100), (calm, 0.0, 100))
-    assert isinstance(few, InsufficientData)
+    assert isinstance(few, NotEvaluated)
     assert words in few.reason
     assert few.record == "Draw less."
 

@@ -9,7 +9,7 @@ import pytest
 
 from support.handover import trace_of
 from tracekit.analysis.idle import idle_times
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.shared import idle_gaps
 from tracekit.testing import Draws, SignpostRow
@@ -109,19 +109,19 @@ def test_a_beat_is_no_finding(scenario, judge, detector, beat):
     assert isinstance(judge(scenario, detector)["Segmenter"], Passed)
 
 
-@pytest.mark.parametrize(("gap", "expected"), [(99, Finding), (101, InsufficientData)])
+@pytest.mark.parametrize(("gap", "expected"), [(99, Finding), (101, NotEvaluated)])
 def test_long_gaps_are_no_proof_of_work(scenario, judge, gap, expected):
     calls(scenario, lambda index: gap * (0.8, 0.9, 1.0, 1.2, 1.1)[index % 5])
     assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("gap", "expected"), [(16.6, Finding), (16.8, InsufficientData), (43, InsufficientData)])
+@pytest.mark.parametrize(("gap", "expected"), [(16.6, Finding), (16.8, NotEvaluated), (43, NotEvaluated)])
 def test_a_sleep_for_a_frame_and_more_is_no_proof_of_work(scenario, judge, gap, expected):
     calls(scenario, always(gap))
     assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("spread", "expected"), [(0.071, Finding), (0.069, InsufficientData)])
+@pytest.mark.parametrize(("spread", "expected"), [(0.071, Finding), (0.069, NotEvaluated)])
 def test_gaps_that_hardly_vary_may_be_a_sleep(scenario, judge, spread, expected):
     factors = (1 - spread, 1 - spread, 1, 1 + spread, 1 + spread)
     calls(scenario, lambda index: 40 * factors[index % 5], count=101)
@@ -135,11 +135,11 @@ def any_time(index):
 def test_irregular_gaps_are_not_judged(scenario, judge):
     calls(scenario, any_time)
     outcome = judge(scenario, GAPS)["Segmenter"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert "signposts" in outcome.record
 
 
-@pytest.mark.parametrize(("part", "expected"), [(0.51, Finding), (0.49, InsufficientData)])
+@pytest.mark.parametrize(("part", "expected"), [(0.51, Finding), (0.49, NotEvaluated)])
 def test_signposts_of_the_app_prove_work(scenario, judge, part, expected):
     spans = calls(scenario, any_time)
     for (_, end), (start, _) in pairwise(spans):
@@ -159,7 +159,7 @@ def test_other_signposts_prove_nothing(scenario, judge, subsystem, stretch):
     spans = calls(scenario, any_time)
     for (_, end), (start, _) in pairwise(spans):
         scenario.signposts.append(SignpostRow(end - stretch, start - end + stretch, "Frame", subsystem, "Vision"))
-    assert isinstance(judge(scenario, GAPS)["Segmenter"], InsufficientData)
+    assert isinstance(judge(scenario, GAPS)["Segmenter"], NotEvaluated)
 
 
 def test_a_user_who_pauses_does_not_count(scenario, judge):
@@ -219,7 +219,7 @@ def test_a_compute_unit_that_works_for_others_does_not_rest(scenario, judge):
 def test_few_calls_in_a_row_are_not_judged(scenario, judge, detector, least):
     calls(scenario, always(8), count=least - 1)
     outcome = judge(scenario, detector)["Segmenter"]
-    assert isinstance(outcome, InsufficientData)
+    assert isinstance(outcome, NotEvaluated)
     assert outcome.reason.startswith(f"Needs {least} predictions in a row")
 
 

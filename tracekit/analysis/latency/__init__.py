@@ -8,7 +8,7 @@ from tracekit.analysis.latency.growth import Growth, GrowthRule, growth
 from tracekit.analysis.latency.modes import Modes, modes
 from tracekit.analysis.latency.summary import Latency, summarize_latency, warm_mask
 from tracekit.analysis.latency.trend_summary import LatencyTrend, Level, Mode, summarize_latency_trend
-from tracekit.analysis.latency.trends import Segment, Trend, change_point_segments, trend
+from tracekit.analysis.latency.trends import Segment, Trend, change_point_segments, medians_of_thirds, trend
 
 __all__ = [
     "Growth",
@@ -22,6 +22,7 @@ __all__ = [
     "Trend",
     "change_point_segments",
     "growth",
+    "medians_of_thirds",
     "modes",
     "summarize_latency",
     "summarize_latency_trend",

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tracekit.detectors.framework import ModelFileDetector
-from tracekit.detectors.model_rules.shared import NoOptions, code, listed
-from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
-from tracekit.detectors.pages import page_beside
+from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
+from tracekit.detectors.model_rules.shared import code, listed
 from tracekit.model_files import Form
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
 
 
 def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
@@ -22,22 +14,14 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     metrics = (Metric("custom layers", max(counted, len(model.custom_layers)), "count"),)
     if model.custom_layers or counted:
         names = listed(map(code, model.custom_layers)) or "an unnamed class"
-        return Finding(
-            model.name,
+        return view.finding(
             f"Needs {names} in the app: without it the model does not load, and the layer may run on the CPU or GPU, "
             "not on the Neural Engine.",
             metrics,
-            None,
-            (),
         )
     if model.form in (Form.COMPILED, Form.COMPILER_JSON) and not model.counts:
-        return InsufficientData(model.name, "The file does not list the layers.", "Inspect the .mlmodel itself.")
-    return Passed(model.name, "No custom layers.", metrics)
+        return view.unknown("The file does not list the layers.", "Inspect the .mlmodel itself.")
+    return view.passed("No custom layers.", metrics)
 
 
-DETECTOR = ModelFileDetector(
-    id="custom-layers",
-    page=page_beside(__file__),
-    options=NoOptions,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="custom-layers", page=page_beside(__file__), options=NoOptions, detect=detect)

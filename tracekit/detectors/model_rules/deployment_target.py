@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors import Finding, InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
-from tracekit.detectors.model_rules.shared import NoOptions, convert_code, listed
-from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
-from tracekit.detectors.pages import page_beside
+from tracekit.detectors.model_rules.shared import convert_code, listed
 from tracekit.model_files import NEWEST, Kind, release_of
 from tracekit.model_files.needs import needs_of
 
 if TYPE_CHECKING:
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
     from tracekit.model_files import ModelFile, Target
 
 
@@ -24,10 +20,9 @@ def detect(view: InspectedModel, options: NoOptions) -> Outcome:
     model, target = view.model, view.target
     version = model.specification_version
     if version is None:
-        return InsufficientData(model.name, "The file names no specification version.", "Inspect the model itself.")
+        return view.unknown("The file names no specification version.", "Inspect the model itself.")
     if target is None:
-        return InsufficientData(
-            model.name,
+        return view.unknown(
             "The oldest system that the app supports was not named.",
             "Name the oldest system that the app supports, such as `--target iOS17`.",
         )
@@ -36,19 +31,16 @@ def detect(view: InspectedModel, options: NoOptions) -> Outcome:
         Metric(f"newest version for {target.words}", target.version, "count"),
     )
     if version > target.version:
-        return Finding(model.name, _too_new(model, version, target), metrics, None, (), fix=_fix(target))
+        return view.finding(_too_new(model, version, target), metrics, fix=_fix(target))
     gains = _gains(view, version, target, options)
     if gains:
-        return Finding(
-            model.name,
+        return view.finding(
             f"Loads on {target.words}, but is made for {_words(version)}: with that target it could have "
             f"{listed(gains)}.",
             metrics,
-            None,
-            (),
             fix=_fix(target),
         )
-    return Passed(model.name, f"Loads on {target.words}.", metrics)
+    return view.passed(f"Loads on {target.words}.", metrics)
 
 
 def _too_new(model: ModelFile, version: int, target: Target) -> str:
@@ -92,9 +84,4 @@ def _words(version: int) -> str:
     return f"{release.words} or later" if release else "a system newer than this tool knows"
 
 
-DETECTOR = ModelFileDetector(
-    id="deployment-target",
-    page=page_beside(__file__),
-    options=NoOptions,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="deployment-target", page=page_beside(__file__), options=NoOptions, detect=detect)

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector
-from tracekit.detectors.model_rules.shared import (
-    NoOptions,
-    code,
-    convert_code,
-    inputs_of,
-    listed,
-    literal,
-    type_code,
-)
-from tracekit.detectors.outcomes import Finding, InsufficientData, Metric, Passed
-from tracekit.detectors.pages import page_beside
+from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
+from tracekit.detectors.model_rules.shared import code, convert_code, inputs_of, listed, literal, type_code
 from tracekit.model_files import FeatureKind
 from tracekit.model_files.words import allowed_shapes
 
 if TYPE_CHECKING:
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
     from tracekit.model_files import Feature, ModelFile
 
 
@@ -34,25 +22,22 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     model = view.model
     inputs = inputs_of(model)
     if not inputs:
-        return InsufficientData(model.name, "The file does not describe the inputs.", "Inspect the model itself.")
+        return view.unknown("The file does not describe the inputs.", "Inspect the model itself.")
     flexible = [entry for entry in inputs if entry.shape is not None and entry.shape.flexible]
     scaled = [entry for entry in flexible if _is_scaled(entry, model)]
     ranged = [entry for entry in flexible if entry.shape and entry.shape.ranges and entry not in scaled]
     metrics = (Metric("inputs with a range of shapes", len(ranged), "count"),)
     if ranged:
-        return Finding(
-            model.name,
+        return view.finding(
             f"{listed(f'{code(entry.name)} ({shape_words(entry)})' for entry in ranged)}: a range of shapes may keep "
             "operations off the Neural Engine.",
             metrics,
-            None,
-            (),
             fix=_fix(inputs, ranged, model.specification_version or 6),
         )
     words = f"Listed shapes only ({_names(flexible)})." if flexible else "Every input has one shape."
     if scaled:
         words = f"{_names(scaled)} is scaled to one size before the model computes."
-    return Passed(model.name, words, metrics)
+    return view.passed(words, metrics)
 
 
 def _names(entries: list[Feature]) -> str:
@@ -98,9 +83,4 @@ def _listed_shapes(entry: Feature) -> str:
     return f"ct.TensorType(name={literal(entry.name)}, shape=ct.EnumeratedShapes({shapes}, default={default}))"
 
 
-DETECTOR = ModelFileDetector(
-    id="flexible-shapes",
-    page=page_beside(__file__),
-    options=NoOptions,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="flexible-shapes", page=page_beside(__file__), options=NoOptions, detect=detect)

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tracekit.detectors.framework import ModelFileDetector
-from tracekit.detectors.model_rules.shared import NoOptions, functions_of, listed, no_precision
-from tracekit.detectors.outcomes import Finding, Passed
-from tracekit.detectors.pages import page_beside
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
+from tracekit.detectors import InspectedModel, ModelFileDetector, NoOptions, Outcome, page_beside
+from tracekit.detectors.model_rules.shared import functions_of, listed, no_precision
 
 
 def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
@@ -19,25 +11,16 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     model = view.model
     known = [(where, function.precision) for where, function in functions_of(model) if function.precision]
     if not known:
-        return no_precision(model)
+        return no_precision(view)
     wide = [(where, types) for where, types in known if types[0] in ("Float32", "Double")]
     if wide:
         where = listed(name for name, _ in wide if name)
         mixed = ", some of it in Float16" if any("Float16" in types for _, types in wide) else ""
-        return Finding(
-            model.name,
-            f"{where or 'The model'} computes in {wide[0][1][0]}{mixed}, so it may run on the CPU or GPU only.",
-            (),
-            None,
-            (),
+        return view.finding(
+            f"{where or 'The model'} computes in {wide[0][1][0]}{mixed}, so it may run on the CPU or GPU only."
         )
     rest = listed(name for _, types in known for name in types[1:])
-    return Passed(model.name, f"Computes in Float16{f', in part in {rest}' if rest else ''}.")
+    return view.passed(f"Computes in Float16{f', in part in {rest}' if rest else ''}.")
 
 
-DETECTOR = ModelFileDetector(
-    id="float32-compute",
-    page=page_beside(__file__),
-    options=NoOptions,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="float32-compute", page=page_beside(__file__), options=NoOptions, detect=detect)

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector
-from tracekit.detectors.model_rules.shared import (
-    NoOptions,
-    code,
-    convert_code,
-    functions_of,
-    listed,
-    no_precision,
-    type_code,
-)
-from tracekit.detectors.outcomes import Finding, Metric, Passed
-from tracekit.detectors.pages import page_beside
-from tracekit.units import format_count
+from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, format_count, page_beside
+from tracekit.detectors.model_rules.shared import code, convert_code, functions_of, listed, no_precision, type_code
 
 if TYPE_CHECKING:
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
     from tracekit.model_files import Conversion, Feature, Function, ModelFile
 
 FLOAT16_INTERFACE = 7
@@ -32,22 +19,19 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     model = view.model
     known = [(where, function) for where, function in functions_of(model) if function.conversions is not None]
     if not known:
-        return no_precision(model)
+        return no_precision(view)
     count = sum(len(function.conversions or ()) for _, function in known)
     metrics = (Metric("inputs and outputs that are converted", count, "count"),)
     if not count:
         inside = listed(name for _, function in known for name in function.precision or ())
-        return Passed(model.name, f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
+        return view.passed(f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
     lists_operations = all(function.operations is not None for _, function in known)
     certain = (
         "Converted" if lists_operations else "The file lists no operations, but by its precision this may be converted"
     )
-    return Finding(
-        model.name,
+    return view.finding(
         f"{certain} in every prediction: {converted(model)}.",
         metrics,
-        None,
-        (),
         fix=_fix(model, next(function for _, function in known if function.conversions)),
     )
 
@@ -131,9 +115,4 @@ def _identifier(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else "input"
 
 
-DETECTOR = ModelFileDetector(
-    id="interface-conversion",
-    page=page_beside(__file__),
-    options=NoOptions,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="interface-conversion", page=page_beside(__file__), options=NoOptions, detect=detect)

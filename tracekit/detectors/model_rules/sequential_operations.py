@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tracekit.detectors.framework import ModelFileDetector
-from tracekit.detectors.model_rules.shared import NoOptions, code, listed, no_operations
-from tracekit.detectors.outcomes import Finding, Metric, Passed
-from tracekit.detectors.pages import page_beside
-from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
+from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, format_count, page_beside
+from tracekit.detectors.model_rules.shared import code, listed, no_operations
 
 RECURRENT = ("lstm", "gru", "rnn", "uni_directional_lstm", "bi_directional_lstm", "simple_recurrent")
 """Operations of programs and layers of networks that go through a sequence step by step."""
@@ -34,26 +25,15 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     model = view.model
     counts = dict(model.counts)
     if not counts:
-        return no_operations(model)
+        return no_operations(view)
     sequential = {name: counts[name] for name in (*RECURRENT, *CONTROL_FLOW) if name in counts}
     metrics = (Metric("recurrent and control-flow operations", sum(sequential.values()), "count"),)
     if not sequential:
-        return Passed(model.name, "No recurrent or control-flow operation.", metrics)
+        return view.passed("No recurrent or control-flow operation.", metrics)
     words = listed(f"{count:,} {code(name)}" for name, count in sequential.items())
     total = sum(counts.values())
     among = f" among {format_count(total, 'operation')}" if total > sum(sequential.values()) else ""
-    return Finding(
-        model.name,
-        f"{words}{among}: may run on the CPU{', and may split the rest' if among else ''}.",
-        metrics,
-        None,
-        (),
-    )
+    return view.finding(f"{words}{among}: may run on the CPU{', and may split the rest' if among else ''}.", metrics)
 
 
-DETECTOR = ModelFileDetector(
-    id="sequential-operations",
-    page=page_beside(__file__),
-    options=NoOptions,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="sequential-operations", page=page_beside(__file__), options=NoOptions, detect=detect)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.outcomes import InsufficientData, NotApplicable
 from tracekit.model_files import FeatureKind, Form, Kind, deployment_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from tracekit.detectors import InspectedModel, NotApplicable, NotEvaluated
     from tracekit.model_files import Feature, Function, ModelFile
 
 LISTED = 4
@@ -18,11 +17,6 @@ LISTED = 4
 
 INSPECT_MODEL = "Inspect the model itself (.mlpackage or .mlmodel), or its compiled form (.mlmodelc)."
 """Advice where only the compiler's JSON was given."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoOptions:
-    """The check has no threshold."""
 
 
 def functions_of(model: ModelFile) -> Iterator[tuple[str, Function]]:
@@ -101,29 +95,29 @@ def convert_code(arguments: Sequence[str], version: int) -> str:
     return f"```python\nmodel = ct.convert(\n    source,\n{body}\n)\n```"
 
 
-def no_precision(model: ModelFile) -> NotApplicable | InsufficientData:
+def no_precision(view: InspectedModel) -> NotApplicable | NotEvaluated:
     """The answer where no part of the model says which type it computes with."""
-    if any(part.kind == Kind.ML_PROGRAM for part in model.parts):
-        return InsufficientData(model.name, "The file does not say which types it computes with.", INSPECT_MODEL)
-    return NotApplicable(
-        model.name, f"A {model.kind} does not fix the type it computes with: Core ML chooses one when it loads it."
+    if any(part.kind == Kind.ML_PROGRAM for part in view.model.parts):
+        return view.unknown("The file does not say which types it computes with.", INSPECT_MODEL)
+    return view.not_applicable(
+        f"A {view.model.kind} does not fix the type it computes with: Core ML chooses one when it loads it."
     )
 
 
-def no_weights(model: ModelFile) -> NotApplicable | InsufficientData:
+def no_weights(view: InspectedModel) -> NotApplicable | NotEvaluated:
     """The answer where the weights are not listed."""
-    reason = model.weights.reason
+    reason = view.model.weights.reason
     if reason:
-        return NotApplicable(model.name, f"{reason[:1].upper()}{reason[1:]}.")
-    return InsufficientData(model.name, "The file does not list the weights.", INSPECT_MODEL)
+        return view.not_applicable(f"{reason[:1].upper()}{reason[1:]}.")
+    return view.unknown("The file does not list the weights.", INSPECT_MODEL)
 
 
 def no_operations(
-    model: ModelFile, reason: str = "The file does not list the operations."
-) -> NotApplicable | InsufficientData:
+    view: InspectedModel, reason: str = "The file does not list the operations."
+) -> NotApplicable | NotEvaluated:
     """The answer where too little is known of the operations."""
-    if any(part.kind in (Kind.ML_PROGRAM, Kind.NEURAL_NETWORK) for part in model.parts):
-        from_source = model.form in (Form.PACKAGE, Form.MODEL)
+    if any(part.kind in (Kind.ML_PROGRAM, Kind.NEURAL_NETWORK) for part in view.model.parts):
+        from_source = view.model.form in (Form.PACKAGE, Form.MODEL)
         advice = "Look at the model in Xcode or in a performance report." if from_source else INSPECT_MODEL
-        return InsufficientData(model.name, reason, advice)
-    return NotApplicable(model.name, f"A {model.kind} has no operations that could run on the Neural Engine.")
+        return view.unknown(reason, advice)
+    return view.not_applicable(f"A {view.model.kind} has no operations that could run on the Neural Engine.")

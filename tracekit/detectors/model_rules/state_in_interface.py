@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector
-from tracekit.detectors.model_rules.shared import NoOptions, code, functions_of, listed, literal
-from tracekit.detectors.outcomes import Finding, Metric, Passed
-from tracekit.detectors.pages import page_beside
+from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
+from tracekit.detectors.model_rules.shared import code, functions_of, listed, literal
 from tracekit.model_files import FeatureKind
 from tracekit.model_files.facts import BITS
 
 if TYPE_CHECKING:
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
     from tracekit.model_files import Feature, Function
 
 _NAMES = re.compile(r"state|cache|memory|hidden|past|(?:^|_)(?:kv|mem|[hc]_?(?:in|0|prev))(?:_|$)", re.IGNORECASE)
@@ -34,14 +30,11 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     if not pairs:
         states = [entry.name for function in model.functions for entry in function.states]
         words = f"Keeps its state itself ({listed(map(code, states))})." if states else "No state is passed in and out."
-        return Passed(model.name, words, metrics)
+        return view.passed(words, metrics)
     words = listed(f"{code(entry.name)} in, {code(output)} out" for entry, output in pairs)
-    return Finding(
-        model.name,
+    return view.finding(
         f"{words}: state of {size:,} bytes that may be copied twice in every prediction.",
         metrics,
-        None,
-        (),
         fix=_fix([entry for entry, _ in pairs]),
     )
 
@@ -100,9 +93,4 @@ def _fix(entries: list[Feature]) -> str:
     )
 
 
-DETECTOR = ModelFileDetector(
-    id="state-in-interface",
-    page=page_beside(__file__),
-    options=NoOptions,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="state-in-interface", page=page_beside(__file__), options=NoOptions, detect=detect)

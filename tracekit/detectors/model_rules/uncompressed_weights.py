@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors import InspectedModel, ModelFileDetector, Outcome, above, format_bytes, option, page_beside
 from tracekit.detectors.model_rules.shared import listed, no_weights
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import Finding, NotApplicable, Passed, above
-from tracekit.detectors.pages import page_beside
 from tracekit.model_files import Kind
 from tracekit.model_files.compression import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
-from tracekit.units import format_bytes
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +22,22 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
     model = view.model
     tensors = model.weights.tensors
     if tensors is None:
-        return no_weights(model)
+        return no_weights(view)
     if not tensors:
-        return NotApplicable(model.name, "The model has no weights.")
+        return view.not_applicable("The model has no weights.")
     weights = compressible(tensors)
     size = sum(weight.bytes for weight in weights)
     metrics = (above("uncompressed weights", size / 1e6, "MB", options.min_mb),)
     if size < options.min_mb * 1e6:
         words = f"{format_bytes(size)} of weights are not compressed." if size else "All large weights are compressed."
-        return Passed(model.name, words, metrics)
+        return view.passed(words, metrics)
     saved = {entry.technique: entry.saved_bytes for entry in savings_of(tensors)}
     ways = [name for name in (HALF.name, QUANTIZED.name, PALETTES_4.name) if name in saved]
     words = listed(f"{name} would save about {format_bytes(saved[name])}" for name in ways)
     kinds = listed(weight.stored or "" for weight in weights)
-    return Finding(
-        model.name,
+    return view.finding(
         f"{format_bytes(size)} of weights are stored as {kinds}: {words}.",
         metrics,
-        None,
-        (),
         fix=NETWORK_FIX if all(part.kind == Kind.NEURAL_NETWORK for part in model.parts) else "",
     )
 
@@ -64,9 +52,4 @@ model = quantization_utils.quantize_weights(model, nbits=8)  # 16 bits: iOS 11.2
 ```
 """
 
-DETECTOR = ModelFileDetector(
-    id="uncompressed-weights",
-    page=page_beside(__file__),
-    options=Options,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="uncompressed-weights", page=page_beside(__file__), options=Options, detect=detect)

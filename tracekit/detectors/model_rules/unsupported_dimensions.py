@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, Outcome, above, option, page_beside
 from tracekit.detectors.model_rules.shared import code, functions_of, listed, no_operations
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import Finding, Metric, Passed, above
-from tracekit.detectors.pages import page_beside
 from tracekit.model_files.facts import is_constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tracekit.detectors.framework import InspectedModel
-    from tracekit.detectors.outcomes import Outcome
     from tracekit.model_files import Function
 
 
@@ -43,17 +38,14 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
     metrics = (above("largest dimension", largest, "count", options.max_size + 1),)
     if large:
         shown = listed(f"{code(name)} ({_words(sizes)})" for name, sizes in large.items())
-        return Finding(
-            model.name,
+        return view.finding(
             f"{'A shape' if len(large) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
             f"of it may run on the CPU or GPU: {shown}.",
             (*metrics, Metric("tensors beyond the limits", len(large), "count")),
-            None,
-            (),
         )
     if not all(results):
-        return no_operations(model, "The file does not give the shapes that the operations compute.")
-    return Passed(model.name, f"No dimension is larger than {largest:,}.", metrics)
+        return no_operations(view, "The file does not give the shapes that the operations compute.")
+    return view.passed(f"No dimension is larger than {largest:,}.", metrics)
 
 
 def _interface(function: Function) -> Iterator[tuple[str, Sequence[int | None]]]:
@@ -89,9 +81,4 @@ def _too_large(sizes: Sequence[int | None], options: Options) -> bool:
     )
 
 
-DETECTOR = ModelFileDetector(
-    id="unsupported-dimensions",
-    page=page_beside(__file__),
-    options=Options,
-    detect=detect,
-)
+DETECTOR = ModelFileDetector(id="unsupported-dimensions", page=page_beside(__file__), options=Options, detect=detect)

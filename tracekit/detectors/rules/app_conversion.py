@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.code import conversions
-from tracekit.detectors import (
-    Outcome,
-    RecordingDetector,
-    Trace,
-    format_count,
-    format_share,
-    page_beside,
-)
-from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work
-from tracekit.detectors.shared.options import min_samples_option, share_option
+from tracekit.detectors import Outcome, RecordingDetector, RecordingView, format_count, format_share, page_beside
+from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
+from tracekit.detectors.shared.options import AppWorkOptions
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import AppWork
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Thresholds."""
-
-    share: float = share_option()
-    min_samples: int = min_samples_option()
-
-
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: AppWorkOptions) -> Outcome:
     """Looks for samples in which a thread that predicts converts pixels or audio samples."""
-    return judge_app_work(trace, conversions(trace), options, _WORDS)
+    return judge_app_work(view, conversions(view.trace), options, _WORDS)
 
 
 def _summary(work: AppWork) -> str:
@@ -56,6 +40,7 @@ DETECTOR = RecordingDetector(
     id="app-conversion",
     page=page_beside(__file__),
     needs=("Call Stacks",),
-    options=Options,
+    options=AppWorkOptions,
+    asks=(core_ml_in_stacks,),
     detect=detect,
 )

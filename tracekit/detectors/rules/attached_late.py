@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from tracekit.detectors import (
     LOAD_KINDS,
-    InsufficientData,
     Kind,
     Level,
     Metric,
-    NotApplicable,
+    NoOptions,
     Outcome,
-    Passed,
     RecordingDetector,
+    RecordingView,
     Trace,
     above,
     categorical,
-    finding,
     format_count,
     is_any,
     page_beside,
@@ -32,21 +28,14 @@ from tracekit.detectors.shared.wording import listed
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
 
-_MAX_NAMES = 3
-"""Most models that the summary names."""
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """It has no thresholds: one model is enough."""
-
-
-def detect(trace: Trace, _: Options) -> Outcome:
+def detect(view: RecordingView, _options: NoOptions) -> Outcome:
     """Looks for predictions of models whose load is not in the recording."""
+    trace = view.trace
     activity = rows_where(trace.activity, is_any(trace.activity["level"], Level.TOP))
     calls = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION))
     if calls.empty:
-        return NotApplicable(None, "No prediction was recorded.")
+        return view.not_applicable("No prediction was recorded.")
     loads = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS))
     firsts, unnamed = _unseen(calls, loads), rows_where(calls, categorical(calls["model"]).codes < 0)
     names = [str(name) for name in firsts["model"]]
@@ -56,17 +45,15 @@ def detect(trace: Trace, _: Options) -> Outcome:
         Metric("predictions", len(calls), "count"),
     )
     if not any(metric.reached for metric in metrics):
-        return Passed(None, "Every model that made predictions was loaded during the recording.", metrics)
+        return view.passed("Every model that made predictions was loaded during the recording.", metrics)
     if (trace.run.recording_mode or "").casefold().startswith("window"):
-        return NotApplicable(
-            None,
-            f"Only the last part of the recording was kept ({trace.run.recording_mode}), so loads may be missing.",
+        return view.not_applicable(
+            f"Only the last part of the recording was kept ({trace.run.recording_mode}), so loads may be missing."
         )
     was_launched = _was_launched(trace)
     if was_launched is None or was_launched:
-        return _unclear(was_launched, _missing(names, len(unnamed)))
-    return finding(
-        model=None,
+        return _unclear(view, was_launched, _missing(names, len(unnamed)))
+    return view.finding(
         summary=(
             f"The app was already running when the recording started: {_missing(names, len(unnamed))}. Earlier loads "
             "are not in the recording."
@@ -102,21 +89,19 @@ def _was_launched(trace: Trace) -> bool | None:
     return bool(periods["period"].astype("object").str.casefold().str.startswith(_LAUNCHING).any())
 
 
-def _unclear(was_launched: bool | None, what: str) -> InsufficientData:
+def _unclear(view: RecordingView, was_launched: bool | None, what: str) -> Outcome:
     if was_launched:
         reason = f"The app's launch was recorded, but {what}; why these rows are missing is unknown."
     else:
         reason = f"{what[0].upper()}{what[1:]}; it is unknown whether the recording started after the app's launch."
-    return InsufficientData(
-        None, reason, "Record with `--launch`, so the recording starts before the app loads its models."
-    )
+    return view.unknown(reason, "Record with `--launch`, so the recording starts before the app loads its models.")
 
 
 def _missing(names: list[str], unnamed: int) -> str:
     """What is missing, as a clause."""
     parts = []
     if names:
-        parts.append(f"no load of {listed(names, _MAX_NAMES)} was recorded")
+        parts.append(f"no load of {listed(names)} was recorded")
     if unnamed:
         verb = "has" if unnamed == 1 else "have"
         parts.append(
@@ -130,6 +115,6 @@ DETECTOR = RecordingDetector(
     page=page_beside(__file__),
     needs=("Core ML",),
     uses=("App Life Cycle",),
-    options=Options,
+    options=NoOptions,
     detect=detect,
 )

@@ -13,14 +13,11 @@ from tracekit.analysis.load_waits import hung_share
 from tracekit.detectors import (
     BoolArray,
     Detector,
-    Finding,
-    InsufficientData,
     Metric,
     ModelView,
     Outcome,
     above,
     any_load,
-    cost_of,
     covered_ns,
     format_bytes,
     format_count,
@@ -29,7 +26,7 @@ from tracekit.detectors import (
     page_beside,
     rows_where,
 )
-from tracekit.detectors.shared.load_options import called, perhaps_warmed_up
+from tracekit.detectors.shared.loads import called, perhaps_cold, perhaps_warmed_up
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.planned import of_load
 
@@ -61,15 +58,18 @@ def detect(view: ModelView, options: Options) -> Outcome:
     known = cold_loads(loads, view.trace, rule)
     long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
     waited, perhaps = long.copy(), long.copy()
-    calls = called(view, rows_where(loads, long), options.soon_ms, options.warm_up_pause_s)
-    waited[long], perhaps[long] = calls.surely, calls.perhaps
+    some = rows_where(loads, long)
+    waited[long], perhaps[long] = called(view, some, options.soon_ms, options.warm_up_pause_s)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     metrics = _metrics(view, known, felt, options)
     if (known.cold & felt).any():
         return _finding(view, known, felt, hung & ~waited, metrics)
     if (known.unknown & felt).any():
-        return _undecided(view, known.unknown & felt)
+        longest_ns = int(loads["duration_ns"].to_numpy()[known.unknown & felt].max())
+        return perhaps_cold(
+            view, "The app", longest_ns, " On iOS 17, macOS 14 and later, the load row says which it was."
+        )
     if ((known.cold | known.unknown) & perhaps).any():
         longest = format_time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
         return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
@@ -96,7 +96,7 @@ def _metrics(view: ModelView, known: ColdLoads, felt: BoolArray, options: Option
 
 def _finding(
     view: ModelView, known: ColdLoads, felt: BoolArray, only_hung: BoolArray, metrics: tuple[Metric, ...]
-) -> Finding:
+) -> Outcome:
     """The finding with its cost: the cold loads that were waited for."""
     chosen = known.cold & felt
     rows = view.loads[chosen]
@@ -113,8 +113,7 @@ def _finding(
     return view.finding(
         summary=summary,
         metrics=metrics,
-        cost=cost_of(
-            view,
+        cost=view.cost(
             cost_ns,
             "Time covered by the cold loads the app waited for",
             "The work is needed once, but no one has to wait for it.",
@@ -153,16 +152,6 @@ def _size(model: ModelFile | None) -> str:
     count = sum(number for _, number in model.counts)
     parts += [format_count(count, "operation")] if count else []
     return f" By its file, the model has {' and '.join(parts)}." if parts else ""
-
-
-def _undecided(view: ModelView, chosen: BoolArray) -> InsufficientData:
-    longest = int(view.loads["duration_ns"].to_numpy()[chosen].max())
-    return view.unknown(
-        f"The app waited for a load of {format_time(longest)}, but the recording does not show whether the model was "
-        "specialized or loaded from the cache.",
-        "Record two launches in a row: if the second load is much shorter, the first one specialized the model. On "
-        "iOS 17, macOS 14 and later, the load row says which it was.",
-    )
 
 
 def _nobody_waits(view: ModelView, known: ColdLoads) -> str:

@@ -11,13 +11,11 @@ from tracekit.analysis.instances import traits
 from tracekit.detectors import (
     Attribution,
     Detector,
-    Finding,
     Kind,
     Metric,
     ModelView,
     Outcome,
     above,
-    cost_of,
     covered_ns,
     format_count,
     format_time,
@@ -50,7 +48,9 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for compilations beyond those that a model needs."""
-    compiles, programs = view.compiles, engine_compiles(view)
+    compiles, hardware = view.compiles, view.hardware
+    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
+    programs = rows_where(hardware, named & is_any(hardware["kind"], Kind.ANE_COMPILE))
     again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]
     programs_again = repeated(programs, options.min_engine_compiles)
     repeated_ns = covered_ns(again, programs_again)
@@ -89,13 +89,6 @@ def _several_models(view: ModelView) -> bool:
     return known.interfaces > 1 or known.processes > 1
 
 
-def engine_compiles(view: ModelView) -> pd.DataFrame:
-    """Compilations on the Neural Engine whose label names the model."""
-    hardware = view.hardware
-    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
-    return rows_where(hardware, named & is_any(hardware["kind"], Kind.ANE_COMPILE))
-
-
 def repeated(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
     """Rows after the first of their label, where that label occurs at least `minimum` times. O(n log n)."""
     if programs.empty:
@@ -115,7 +108,7 @@ def _passed(view: ModelView, programs: pd.DataFrame) -> str:
 
 def _finding(
     view: ModelView, again: pd.DataFrame, programs: pd.DataFrame, repeated_ns: int, metrics: tuple[Metric, ...]
-) -> Finding:
+) -> Outcome:
     """The finding with its cost: every compilation but the first."""
     parts = []
     if len(again):
@@ -127,7 +120,7 @@ def _finding(
     return view.finding(
         summary=f"{', and '.join(parts)}; all but the first took {format_time(repeated_ns)} in total.",
         metrics=metrics,
-        cost=cost_of(view, repeated_ns, "Time covered by the compilations after the first one", once=True),
+        cost=view.cost(repeated_ns, "Time covered by the compilations after the first one", once=True),
         rows=rows,
         call_sites=sites_of(view.trace, again.index),
     )
@@ -140,5 +133,6 @@ DETECTOR = Detector(
     uses=("Neural Engine", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,
+    asks=(),
     detect=detect,
 )

@@ -11,15 +11,11 @@ from tracekit.analysis.device_switches import SHORT_CPU_NS, device_runs_of
 from tracekit.detectors import (
     DEVICE_NAMES,
     Detector,
-    Finding,
-    InsufficientData,
     Intervals,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
-    cost_of,
     format_count,
     format_share,
     format_time,
@@ -30,7 +26,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.planned import of_hand_offs
-from tracekit.detectors.shared.suggested import of_rows
+from tracekit.detectors.shared.unit_work import suggested
 from tracekit.detectors.shared.wording import order_words, record_alone
 
 if TYPE_CHECKING:
@@ -43,11 +39,7 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    changes: int = option(
-        4,
-        "hand-offs per prediction",
-        "One planned hand-off is normal; back and forth twice is not.",
-    )
+    changes: int = option(4, "hand-offs per prediction", "One planned hand-off is normal; back and forth twice is not.")
     interrupted_share: float = option(
         0.05,
         "share of prediction time",
@@ -96,17 +88,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, rows[changes >= options.changes], runs, metrics)
 
 
-def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
+def _too_few(view: ModelView, known: int, options: Options) -> Outcome:
     """What to say where too few predictions show which units worked in them."""
-    after = f"{of_rows(view)}{of_hand_offs(view)}"
+    after = f"{suggested(view)}{of_hand_offs(view)}"
     not_recorded = view.units_not_recorded(after=after)
     if known < len(view.predictions) and not_recorded is not None:
         return not_recorded
     return view.too_few_predictions(
-        known,
-        options.min_predictions,
-        "with known compute units",
-        record=record_alone(view.predictions),
+        known, options.min_predictions, "with known compute units", record=record_alone(view.predictions)
     )
 
 
@@ -116,7 +105,7 @@ def _interruptions(runs: DeviceRuns) -> Intervals:
     return Intervals(starts, ends)
 
 
-def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: the time for which the main unit was interrupted."""
     interruptions = _interruptions(runs)
     affected = interruptions.union()
@@ -132,8 +121,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
             f"{of_hand_offs(view, main)}"
         ),
         metrics=(*metrics, Metric("mean interruption per prediction", mean, "ns")),
-        cost=cost_of(
-            view,
+        cost=view.cost(
             affected.covered_ns,
             f"Time between two runs on the {main} in one prediction",
             f"The {main} would need part of it to do the work of the other units.",
@@ -149,6 +137,5 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

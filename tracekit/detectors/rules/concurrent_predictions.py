@@ -9,12 +9,10 @@ from tracekit.detectors import (
     RECORD_LONGER,
     Cost,
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -119,7 +117,7 @@ def _metrics(concurrency: ConcurrencySummary, slowdown: float | None, options: O
 
 def _finding(
     view: ModelView, concurrency: ConcurrencySummary, slowdown: float | None, metrics: tuple[Metric, ...]
-) -> Finding:
+) -> Outcome:
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     summary = (
         f"Up to {format_count(concurrency.max_depth, 'prediction')} in flight (more than {concurrency.limit} for "
@@ -156,10 +154,5 @@ def _finding(
 
 
 DETECTOR = Detector(
-    id="concurrent-predictions",
-    page=page_beside(__file__),
-    needs=("Core ML",),
-    options=Options,
-    asks=(any_prediction,),
-    detect=detect,
+    id="concurrent-predictions", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
 )

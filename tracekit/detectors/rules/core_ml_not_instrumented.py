@@ -11,19 +11,16 @@ from tracekit.detectors import (
     GPU,
     NEURAL_ENGINE,
     Attribution,
-    Finding,
-    InsufficientData,
     Kind,
     Lane,
     Metric,
     Outcome,
-    Passed,
     RecordingDetector,
+    RecordingView,
     TableState,
     Trace,
     above,
     covered_ns,
-    finding,
     format_count,
     format_time,
     option,
@@ -44,9 +41,6 @@ if TYPE_CHECKING:
 OTHER_FRAMEWORKS = ("CoreAIProfile", "ODIEProfile", "ModelInferenceTable")
 """Tables of Core AI and Foundation Models, which run models without Core ML."""
 
-_MAX_NAMES = 3
-"""Most models that the summary names."""
-
 _CORRUPT = "log archive is corrupt"
 """In the run issue that comes with empty signpost tables (reported)."""
 
@@ -63,18 +57,18 @@ class Options:
     )
 
 
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: Options) -> Outcome:
     """Looks for calls and work of models that Core ML's own table knows nothing of."""
+    trace = view.trace
     core_ml = trace.coverage_of(CORE_ML)
     if core_ml.state is TableState.ROWS:
-        return Passed(None, f"Core ML recorded {format_count(core_ml.rows or 0, 'event')}.")
-    unknown = InsufficientData(None, core_ml.conclusion, core_ml.advice)
+        return view.passed(f"Core ML recorded {format_count(core_ml.rows or 0, 'event')}.")
+    unknown = view.unknown(core_ml.conclusion, core_ml.advice)
     is_absent = core_ml.state is TableState.MISSING
     if core_ml.state is TableState.UNREADABLE or (is_absent and not trace.contents.has_table_of_contents):
         return unknown
     if others := _other_frameworks(trace):
-        return InsufficientData(
-            None,
+        return view.unknown(
             f"Core ML recorded no events, but {others} did, so the models may not have run through Core ML.",
             "If the app uses Core ML too, check that the target has com.apple.security.get-task-allow.",
         )
@@ -85,12 +79,10 @@ def detect(trace: Trace, options: Options) -> Outcome:
         above("GPU rows of the target that name a model", _known(trace, GPU, target_rows), "count", 1),
         above("Neural Engine executions", _known(trace, NEURAL_ENGINE, unattributed), "count", options.min_executions),
     )
-    if reached(metrics, "GPU rows of the target that name a model"):
-        return _finding(trace, target_rows, metrics, sites, is_certain=True)
-    if reached(metrics, "Core ML calls in call stacks"):
-        return _finding(trace, target_rows, metrics, sites, is_certain=True)
+    if any(metric.reached for metric in metrics[:2]):
+        return _finding(view, target_rows, metrics, sites, is_certain=True)
     if reached(metrics, "Neural Engine executions") and not is_absent:
-        return _finding(trace, unattributed, metrics, sites, is_certain=False)
+        return _finding(view, unattributed, metrics, sites, is_certain=False)
     return unknown
 
 
@@ -124,26 +116,25 @@ def _unnamed_work(trace: Trace) -> pd.DataFrame:
 
 
 def _finding(
-    trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], sites: Sequence[CallSite], *, is_certain: bool
-) -> Finding:
+    view: RecordingView, rows: pd.DataFrame, metrics: tuple[Metric, ...], sites: Sequence[CallSite], *, is_certain: bool
+) -> Outcome:
     busy = format_time(covered_ns(rows))
     names = sorted(texts_in(rows["model"]))
     if not len(rows):
         what = f"The target called Core ML ({_called(sites)} in its call stacks)"
     elif is_certain:
-        what = f"The target ran {listed(names, _MAX_NAMES)} on the GPU ({format_count(len(rows), 'row')}, {busy})"
+        what = f"The target ran {listed(names)} on the GPU ({format_count(len(rows), 'row')}, {busy})"
     else:
-        models = f" of {listed(names, _MAX_NAMES)}" if names else ""
+        models = f" of {listed(names)}" if names else ""
         what = f"The Neural Engine executed {format_count(len(rows), 'request')}{models} ({busy})"
     nothing = (
         "the Core ML instrument was not recorded"
-        if trace.coverage_of(CORE_ML).state is TableState.MISSING
+        if view.trace.coverage_of(CORE_ML).state is TableState.MISSING
         else "the Core ML table is empty"
     )
     doubt = "" if is_certain else " Neural Engine rows name no process, so another process may have made them."
-    return finding(
-        model=None,
-        summary=f"{what}, but {nothing}.{doubt}{_cause(trace)}",
+    return view.finding(
+        summary=f"{what}, but {nothing}.{doubt}{_cause(view.trace)}",
         metrics=metrics,
         rows=rows,
         call_sites=tuple(sites),

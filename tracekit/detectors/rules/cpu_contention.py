@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.idle import CERTAINTY
-from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import (
     BoolArray,
     Detector,
@@ -20,7 +18,6 @@ from tracekit.detectors import (
     Outcome,
     Passed,
     Trace,
-    any_prediction,
     cached_by_trace,
     format_share,
     is_any,
@@ -30,8 +27,17 @@ from tracekit.detectors import (
     union_length_by_group,
 )
 from tracekit.detectors.shared.comparable_latency import judged_apart
-from tracekit.detectors.shared.competing_work import certainty_of_longer, time_by_model
-from tracekit.detectors.shared.contention import ContentionWords, Met, contention_finding, met_others, slowed_down
+from tracekit.detectors.shared.competing_work import time_by_model
+from tracekit.detectors.shared.contention import (
+    ContentionWords,
+    Met,
+    beginnings,
+    contention_finding,
+    met_others,
+    slowed_down,
+    spans_of,
+    surely_longer,
+)
 from tracekit.detectors.shared.options import ContentionOptions
 
 
@@ -71,8 +77,7 @@ class Calls:
     shared_ns: IntArray
     """Part of it in which other models worked on the CPU."""
     overlap: FloatArray
-    """That part as a share, at the beginning: over as much time as the shortest tenth takes in all. A long prediction
-    meets others more often; counted like this, its length makes no difference."""
+    """That part as a share, at the beginning (`beginnings`)."""
 
     @property
     def durations(self) -> IntArray:
@@ -133,17 +138,14 @@ def _calls(view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen
     owner = rows.index.get_indexer(pd.Index(cpu_rows["prediction"].to_numpy(dtype=np.int64)))
     known = owner >= 0
     owner, linked = owner[known], work.where(known)
-    low, high = np.full(len(rows), np.iinfo(np.int64).max), np.full(len(rows), -1)
-    np.minimum.at(low, owner, linked.starts)
-    np.maximum.at(high, owner, linked.ends)
-    comparable = (high > low) & predicted.alone() & view.warm & chosen
+    worked = spans_of(len(rows), owner, linked)
+    comparable = (worked.ends > worked.starts) & predicted.alone() & view.warm & chosen
     cpu_ns = union_length_by_group(owner, linked.starts, linked.ends, len(rows))[comparable]
     if _elsewhere(view):
-        at_risk, spans = work, Intervals(low[comparable], high[comparable])
+        at_risk, spans = work, worked.where(comparable)
     else:
         at_risk = spans = predicted.where(comparable)
-    shortest = int(*sample_quantiles(spans.durations, 0.1)) if len(spans) else 0
-    first = Intervals(spans.starts, np.minimum(spans.starts + shortest, spans.ends))
+    first = beginnings(spans)
     working = at_risk.covered_time()
     both = at_risk.intersection(Intervals.from_rows(others)).covered_time()
     at_risk_ns, shared_ns = (covered.within(spans.starts, spans.ends) for covered in (working, both))
@@ -166,7 +168,12 @@ def _compared(
     filled = np.minimum(np.minimum(longer, calls.shared_ns), extra)
     slow = met.disturbed & (extra > 0)
     explained = float(np.median((filled / np.maximum(extra, 1))[slow])) if slow.any() else 1.0
-    metrics = slowed_down(view, met, explained, lambda: _chance(met), options, _WORDS)
+
+    def chance() -> str:
+        longer = surely_longer(met.durations, met.disturbed, met.calm)
+        return "" if longer else "latency varies so much that this may be chance"
+
+    metrics = slowed_down(view, met, explained, chance, options, _WORDS)
     if isinstance(metrics, Passed):
         return metrics
     cpu_rows, others = work
@@ -177,12 +184,6 @@ def _compared(
     return contention_finding(view, met, filled, affected, metrics, _WORDS, (whose, ""))
 
 
-def _chance(met: Met) -> str:
-    """Says so where disturbed predictions are not longer by more than chance; else empty."""
-    longer = certainty_of_longer(met.durations[met.disturbed], met.durations[met.calm]) >= CERTAINTY
-    return "" if longer else "latency varies so much that this may be chance"
-
-
 def _names(others: pd.DataFrame, affected: Intervals) -> str:
     """The models that worked in the affected time, most time first."""
     working = list(time_by_model(others, affected))
@@ -190,11 +191,4 @@ def _names(others: pd.DataFrame, affected: Intervals) -> str:
     return f"{' and '.join(working[:2]) if not more else ', '.join(working[:2])}{more}" if working else "other models"
 
 
-DETECTOR = Detector(
-    id="cpu-contention",
-    page=page_beside(__file__),
-    needs=("Core ML",),
-    options=Options,
-    asks=(any_prediction,),
-    detect=detect,
-)
+DETECTOR = Detector(id="cpu-contention", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)

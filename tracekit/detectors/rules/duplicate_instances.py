@@ -12,7 +12,6 @@ from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
-    Finding,
     IntArray,
     Intervals,
     Kind,
@@ -20,9 +19,7 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     above,
-    any_prediction,
     below,
-    cost_of,
     covered_ns,
     format_count,
     format_time,
@@ -31,7 +28,7 @@ from tracekit.detectors import (
     or_minus_one,
     page_beside,
 )
-from tracekit.detectors.shared.reloads import beside_cold
+from tracekit.detectors.shared.loads import beside_cold
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +160,7 @@ def _purpose(instances: Instances, known: Traits, options: Options) -> str:
 
 def _finding(
     view: ModelView, instances: Instances, unused: IntArray, metrics: tuple[Metric, ...], options: Options
-) -> Finding:
+) -> Outcome:
     """The finding with its cost: loading the instances that are not needed."""
     doubled = _doubled(instances, options)
     rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
@@ -180,7 +177,7 @@ def _finding(
     return view.finding(
         summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory, which is not recorded.",
         metrics=metrics,
-        cost=cost_of(view, cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
+        cost=view.cost(cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
         rows=shown,
         call_sites=sites_of(view.trace, rows.index),
     )
@@ -192,6 +189,5 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

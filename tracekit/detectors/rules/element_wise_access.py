@@ -9,29 +9,34 @@ from tracekit.analysis.code import element_access
 from tracekit.detectors import (
     Outcome,
     RecordingDetector,
-    Trace,
+    RecordingView,
     format_count,
     format_share,
+    option,
     page_beside,
 )
-from tracekit.detectors.shared.call_stacks import AppWorkWords, judge_app_work
-from tracekit.detectors.shared.options import min_samples_option, share_option
+from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
+from tracekit.detectors.shared.options import AppWorkOptions
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import AppWork
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AppWorkOptions):
     """Thresholds."""
 
-    share: float = share_option(" A public recording of a speech recognizer has a fifth.")
-    min_samples: int = min_samples_option()
+    share: float = option(
+        0.1,
+        "share of samples",
+        "Heuristic: below a tenth, other work comes first. A public recording of a speech recognizer has a fifth.",
+        maximum=1,
+    )
 
 
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: Options) -> Outcome:
     """Looks for samples in which the app reads or writes single elements."""
-    return judge_app_work(trace, element_access(trace), options, _WORDS)
+    return judge_app_work(view, element_access(view.trace), options, _WORDS)
 
 
 def _summary(work: AppWork) -> str:
@@ -57,5 +62,6 @@ DETECTOR = RecordingDetector(
     page=page_beside(__file__),
     needs=("Call Stacks",),
     options=Options,
+    asks=(core_ml_in_stacks,),
     detect=detect,
 )

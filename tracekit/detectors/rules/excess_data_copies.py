@@ -8,15 +8,12 @@ from tracekit.analysis.code import sites_of
 from tracekit.analysis.copies import CopySummary, summarize_copies
 from tracekit.detectors import (
     Detector,
-    Finding,
-    InsufficientData,
     Intervals,
     Metric,
     ModelView,
     Outcome,
     above,
     any_prediction,
-    cost_of,
     format_count,
     format_share,
     format_time,
@@ -27,6 +24,9 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
 from tracekit.detectors.shared.options import min_calls_option, min_mean_option
+
+_PAGE = page_beside(__file__)
+_BUFFERS = _PAGE.fix_from("```swift")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that spend much of their time in the Data lane."""
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarize_copies(
-        view.predictions,
-        view.data,
-        large_ratio=options.large_input_ratio,
-        large_ns=round(options.large_input_ms * 1e6),
+        view.predictions, view.data, large_ratio=options.large_input_ratio, large_ns=round(options.large_input_ms * 1e6)
     )
     metrics = (
         above("copies and conversions", summary.share, "share", options.copy_share),
@@ -81,7 +78,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, summary, metrics)
 
 
-def _unplaced(view: ModelView, summary: CopySummary) -> InsufficientData:
+def _unplaced(view: ModelView, summary: CopySummary) -> Outcome:
     """The answer where copies that might matter cannot be set against a prediction."""
     rows = format_count(summary.outside_count, "copy row is", "copy rows are")
     inside = f", plus {format_time(summary.covered_ns)} inside" if summary.covered_ns else ""
@@ -100,7 +97,7 @@ def _plural(words: str) -> str:
     return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
 
 
-def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: all time inside predictions that copies cover."""
     count = len(view.predictions)
     largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
@@ -119,8 +116,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
     return view.finding(
         summary=f"{text}{of_finding(interface)}",
         metrics=metrics,
-        cost=cost_of(
-            view,
+        cost=view.cost(
             min(summary.covered_ns, copied.covered_ns),
             "Time in the model's predictions covered by copies and conversions, with overlaps counted once",
             "Some of it remains after the fix.",
@@ -128,48 +124,15 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
         rows=rows,
         affected=copied,
         call_sites=sites_of(view.trace, view.predictions.index),
-        fix=f"{interface.fix}\n\nThen pass buffers that are used without a copy:\n{BUFFERS}"
+        fix=f"{interface.fix}\n\nThen pass buffers that are used without a copy:\n\n{_BUFFERS}\n"
         if interface and interface.fix
         else "",
     )
 
 
-BUFFERS = """
-```swift
-// Replace "image", "sharpened", width, height and format with your own.
-func makeBuffer() -> CVPixelBuffer {
-    var buffer: CVPixelBuffer?
-    let backed = [kCVPixelBufferIOSurfacePropertiesKey: [CFString: Any]()]
-    CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
-                        backed as CFDictionary, &buffer)
-    return buffer!
-}
-
-// Once: IOSurface-backed buffers in the model's own format, which all predictions reuse.
-let (inputBuffer, outputBuffer) = (makeBuffer(), makeBuffer())
-let image = MLFeatureValue(pixelBuffer: inputBuffer)
-let input = try MLDictionaryFeatureProvider(dictionary: ["image": image])
-let options = MLPredictionOptions()
-options.outputBackings = ["sharpened": outputBuffer]
-
-// For each prediction: fill inputBuffer first. In an async function, write `try await`.
-let result = try model.prediction(from: input, options: options)
-```
-
-Core ML may ignore `outputBackings`: it allocates its own buffer if the model does not support yours, and always in
-batch predictions. Compare object identity to see which buffer was used:
-
-```swift
-let reused = result.featureValue(for: "sharpened")?.imageBufferValue === outputBuffer
-```
-
-Rows of a `CVPixelBuffer` are padded. Step through them with `CVPixelBufferGetBytesPerRow`, not with the width.
-"""
-
-
 DETECTOR = Detector(
     id="excess-data-copies",
-    page=page_beside(__file__),
+    page=_PAGE,
     needs=("Core ML",),
     caused_by=("float-conversion", "state-copies"),
     options=Options,

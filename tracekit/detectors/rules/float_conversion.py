@@ -8,15 +8,12 @@ from tracekit.analysis.code import sites_of
 from tracekit.analysis.conversions import ConversionSummary, summarize_conversions
 from tracekit.detectors import (
     Detector,
-    Finding,
-    InsufficientData,
     Intervals,
     Metric,
     ModelView,
     Outcome,
     above,
     any_prediction,
-    cost_of,
     format_share,
     format_time,
     least_mean,
@@ -41,9 +38,7 @@ class Options:
         maximum=1,
     )
     min_cast_us: float = option(
-        20.0,
-        "µs",
-        "Ten times the cast that recordings of well-built apps show in every prediction (2 µs on iOS 27).",
+        20.0, "µs", "Ten times the cast that recordings of well-built apps show in every prediction (2 µs on iOS 27)."
     )
     min_mean_ms: float = min_mean_option()
     min_predictions: int = min_calls_option()
@@ -70,7 +65,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return view.passed(text, metrics)
 
 
-def _unclear(view: ModelView, summary: ConversionSummary) -> InsufficientData:
+def _unclear(view: ModelView, summary: ConversionSummary) -> Outcome:
     """The answer where rows that might convert could decide."""
     return view.unknown(
         f"Output transformations and Neural Engine data copies take {format_time(summary.unclear_ns)} "
@@ -80,7 +75,7 @@ def _unclear(view: ModelView, summary: ConversionSummary) -> InsufficientData:
     )
 
 
-def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: all time that conversions cover."""
     count = len(view.predictions)
     rows = view.data.loc[summary.rows]
@@ -95,8 +90,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
             f"that go with them.{of_finding(interface)}"
         ),
         metrics=metrics,
-        cost=cost_of(
-            view,
+        cost=view.cost(
             min(summary.covered_ns, converted.covered_ns),
             "Time covered by data casts, Neural Engine data copies and output transformations in predictions with a "
             "data cast, with overlaps counted once",

@@ -9,20 +9,15 @@ from tracekit.detectors import (
     MAX_OUTSIDE_SHARE,
     NEURAL_ENGINE,
     Attribution,
-    Finding,
-    InsufficientData,
     Kind,
     Metric,
-    NotApplicable,
     Outcome,
-    Passed,
     RecordingDetector,
+    RecordingView,
     SharingState,
     TableState,
-    Trace,
     above,
     covered_ns,
-    finding,
     format_share,
     format_time,
     is_any,
@@ -49,16 +44,17 @@ class Options:
     )
 
 
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: Options) -> Outcome:
     """Looks for execution on the Neural Engine that is not the target's."""
+    trace = view.trace
     sharing, engine = trace.sharing, trace.coverage_of(NEURAL_ENGINE)
     if engine.state in (TableState.MISSING, TableState.UNREADABLE):
-        return InsufficientData(None, engine.conclusion, engine.advice)
+        return view.unknown(engine.conclusion, engine.advice)
     if sharing.state is SharingState.NONE:
-        return NotApplicable(None, sharing.sentence)
+        return view.not_applicable(sharing.sentence)
     if sharing.state is SharingState.UNKNOWN:
-        return InsufficientData(
-            None, sharing.sentence, "Start recording before the app loads its models, and use its Core ML features."
+        return view.unknown(
+            sharing.sentence, "Start recording before the app loads its models, and use its Core ML features."
         )
     executed = rows_where(trace.hardware, is_any(trace.hardware["kind"], Kind.ANE_EXEC))
     named = rows_where(executed, is_any(executed["attribution"], Attribution.FOREIGN))
@@ -70,20 +66,15 @@ def detect(trace: Trace, options: Options) -> Outcome:
         Metric("execution on the Neural Engine", executed_ns, "ns"),
     )
     if not any(metric.reached for metric in metrics):
-        return Passed(None, _passed(metrics), metrics)
-    return _finding(trace, executed, metrics)
+        share = max(sharing.outside_share or 0.0, foreign_share)
+        if not share:
+            return view.passed("All execution on the Neural Engine matches the target's predictions.", metrics)
+        words = f"Only {format_share(share)} of the execution on the Neural Engine is not the target's"
+        return view.passed(f"{words}, too little to matter.", metrics)
+    return _finding(view, executed, metrics)
 
 
-def _passed(metrics: tuple[Metric, ...]) -> str:
-    share = max(metric.value or 0.0 for metric in metrics if metric.unit == "share")
-    if not share:
-        return "All execution on the Neural Engine matches the target's predictions."
-    return (
-        f"Only {format_share(share)} of the execution on the Neural Engine is not the target's, too little to matter."
-    )
-
-
-def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: RecordingView, executed: pd.DataFrame, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding. Its rows name models of others, or lie outside the predictions and name nothing."""
     # What lies outside the predictions is in the sentence before already.
     outside = reached(metrics, "execution outside all predictions")
@@ -91,11 +82,10 @@ def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) 
     part = "" if outside else f", {format_share(share)} of that for models of other processes"
     busy = format_time(value_of(metrics, "execution on the Neural Engine"))
     others = executed[is_any(executed["attribution"], Attribution.FOREIGN, Attribution.UNATTRIBUTED)]
-    return finding(
-        model=None,
+    return view.finding(
         summary=(
-            f"{trace.sharing.sentence} In total, the engine was busy for {busy}{part}. The app's predictions may have "
-            "queued behind this work."
+            f"{view.trace.sharing.sentence} In total, the engine was busy for {busy}{part}. The app's predictions may "
+            "have queued behind this work."
         ),
         metrics=metrics,
         rows=others,
@@ -103,9 +93,5 @@ def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) 
 
 
 DETECTOR = RecordingDetector(
-    id="foreign-neural-engine-work",
-    page=page_beside(__file__),
-    needs=("Core ML",),
-    options=Options,
-    detect=detect,
+    id="foreign-neural-engine-work", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
 )

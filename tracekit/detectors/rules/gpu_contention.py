@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.idle import CERTAINTY
-from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import (
     Attribution,
     BoolArray,
@@ -22,7 +20,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     Passed,
-    any_prediction,
     format_share,
     is_any,
     option,
@@ -30,8 +27,16 @@ from tracekit.detectors import (
     page_beside,
 )
 from tracekit.detectors.shared.comparable_latency import judged_apart
-from tracekit.detectors.shared.competing_work import certainty_of_longer
-from tracekit.detectors.shared.contention import ContentionWords, Met, contention_finding, met_others, slowed_down
+from tracekit.detectors.shared.contention import (
+    ContentionWords,
+    Met,
+    beginnings,
+    contention_finding,
+    met_others,
+    slowed_down,
+    spans_of,
+    surely_longer,
+)
 from tracekit.detectors.shared.options import ContentionOptions
 
 
@@ -57,8 +62,7 @@ class Phases:
     others_ns: IntArray
     """Time in which the GPU worked for anybody else."""
     overlap_at_first: FloatArray
-    """That time as a share, over as much time from the beginning as the shortest tenth takes in all. A long prediction
-    meets others more often; counted like this, its length makes no difference."""
+    """That time as a share, at the beginning (`beginnings`)."""
 
     @property
     def overlap(self) -> FloatArray:
@@ -107,8 +111,7 @@ def _met_for_length(phases: Phases, options: Options) -> str:
     if min(int(met.sum()), int(calm.sum())) < options.min_compared:
         return ""
     durations = phases.rows["duration_ns"].to_numpy()
-    longer = certainty_of_longer(durations[met], durations[calm]) >= CERTAINTY
-    return "" if longer else "only because long predictions are more likely to meet it"
+    return "" if surely_longer(durations, met, calm) else "only because long predictions are more likely to meet it"
 
 
 def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
@@ -146,15 +149,11 @@ def _of_others(view: ModelView) -> BoolArray:
 
 def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray, chosen: BoolArray) -> Phases:
     """Of the comparable ones among the `chosen` predictions."""
-    count = len(view.predictions)
-    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    np.minimum.at(low, gpu_work.prediction_index, gpu_work.times.starts)
-    np.maximum.at(high, gpu_work.prediction_index, gpu_work.times.ends)
+    spans = spans_of(len(view.predictions), gpu_work.prediction_index, gpu_work.times)
     predicted = Intervals.from_rows(view.predictions)
-    comparable = (high > low) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
-    times = Intervals(low[comparable], high[comparable])
-    shortest = int(*sample_quantiles(times.durations, 0.1)) if len(times) else 0
-    first = Intervals(times.starts, np.minimum(times.starts + shortest, times.ends))
+    comparable = (spans.ends > spans.starts) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
+    times = spans.where(comparable)
+    first = beginnings(times)
     working = _times(view, others).covered_time()
     others_ns, at_first = (working.within(spans.starts, spans.ends) for spans in (times, first))
     return Phases(view.predictions[comparable], times, others_ns, at_first / np.maximum(first.durations, 1))
@@ -188,10 +187,5 @@ _NEARLY_ALL = 0.9
 
 
 DETECTOR = Detector(
-    id="gpu-contention",
-    page=page_beside(__file__),
-    needs=("Core ML", "GPU"),
-    options=Options,
-    asks=(any_prediction,),
-    detect=detect,
+    id="gpu-contention", page=page_beside(__file__), needs=("Core ML", "GPU"), options=Options, detect=detect
 )

@@ -9,19 +9,17 @@ import numpy as np
 from tracekit.analysis.latency import Growth, GrowthRule
 from tracekit.detectors import (
     Detector,
-    Finding,
     FloatArray,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_time,
     option,
     page_beside,
 )
-from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time, judged
+from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, judged, longer_than_usual
 from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
 
 
@@ -37,9 +35,7 @@ class Options:
         maximum=1,
     )
     ratio: float = option(
-        1.5,
-        "last tenth to first tenth",
-        "Heuristic: half as long again is more than noise and a warm device explain.",
+        1.5, "last tenth to first tenth", "Heuristic: half as long again is more than noise and a warm device explain."
     )
 
 
@@ -94,21 +90,13 @@ def _passed(growth: Growth, rule: GrowthRule) -> str:
     )
 
 
-def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: what calls took beyond the beginning of their sequence."""
     growth = reading.growth
     base = np.zeros(len(calls.rows))
     for number in np.flatnonzero(growth.grows).tolist():
         low = int(growth.first[number])
         base[low : low + int(growth.count[number])] = growth.start_ns[number]
-    grown = base > 0
-    affected, cost = extra_time(
-        view,
-        calls.where(grown),
-        base[grown],
-        "Time predictions took beyond the median of the first tenth of their sequence",
-    )
-    rows = calls.rows[grown & (calls.durations > base)]
     longest = int(growth.count[growth.grows].max())
     start, ratio = float(np.median(growth.start_ns[growth.grows])), float(np.median(growth.ratio[growth.grows]))
     sequences = int(growth.grows.sum())
@@ -118,15 +106,10 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     if reading.across:
         where = f"from sequence to sequence, over {longest:,} predictions"
     afresh = "; each sequence starts fast again" if growth.starts_afresh else ""
-    return view.finding(
-        summary=(
-            f"Latency grows from {format_time(start)} to {format_time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
-        ),
-        metrics=metrics,
-        cost=cost,
-        rows=rows,
-        affected=affected,
-    )
+    summary = f"Latency grows from {format_time(start)} to {format_time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
+    words = "Time predictions took beyond the median of the first tenth of their sequence"
+    grown = (base > 0) & (calls.durations > base)
+    return longer_than_usual(view, calls, grown, base[grown], (summary, metrics), words)
 
 
 DETECTOR = Detector(
@@ -136,6 +119,5 @@ DETECTOR = Detector(
     uses=("Thermal State",),
     on_inferred=True,
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.device_states import states_at
-from tracekit.analysis.latency import GrowthRule
+from tracekit.analysis.latency import GrowthRule, medians_of_thirds
 from tracekit.analysis.load_waits import gaps_after
 from tracekit.analysis.quantities import quantiles
 from tracekit.detectors import (
     RECORD_LONGER,
     BoolArray,
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -28,7 +26,7 @@ from tracekit.detectors import (
     reached,
     value_of,
 )
-from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time
+from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, longer_than_usual
 from tracekit.detectors.shared.latency_causes import (
     Cause,
     SwitchRule,
@@ -49,9 +47,7 @@ class Options:
     """Thresholds."""
 
     tail_ratio: float = option(
-        1.5,
-        "p95 to median",
-        "Heuristic: a frame that is planned for the median is then missed once in twenty times.",
+        1.5, "p95 to median", "Heuristic: a frame that is planned for the median is then missed once in twenty times."
     )
     drift_ratio: float = option(
         1.5,
@@ -80,7 +76,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Options) -> Outcome:
     durations = calls.durations
     typical, slow = (value or 0.0 for value in quantiles(durations, 0.5, max(0.5, 1 - 0.05 * requested_ratio)))
-    first, last = _thirds(calls)
+    use = np.cumsum(np.append(False, gaps_after(calls.rows)[:-1] >= _REST_S * 1e9))
+    first, last = medians_of_thirds(durations, use, MIN_CALLS)
     metrics = (
         above("p95 to median", slow / typical, "ratio", options.tail_ratio),
         above("last third to first third", last / first, "ratio", options.drift_ratio),
@@ -91,9 +88,10 @@ def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Optio
     tail = reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
     drift = reached(metrics, "last third to first third") and last - first >= min_difference_ns
     if not tail and not drift:
+        beside = f" (not compared: {calls.left_out})" if calls.left_out else ""
         return view.passed(
             f"p95 of {format_count(len(durations), 'comparable prediction')} is {format_time(slow)}, "
-            f"{slow / typical:.2f}x the median{_beside(calls)}.",
+            f"{slow / typical:.2f}x the median{beside}.",
             metrics,
         )
     reason = _other_reading(view, calls, requested_ratio)
@@ -113,25 +111,6 @@ _REST_S = 20.0
 """After so long without a prediction, a use of the feature is another one, which may be fast again (heuristic)."""
 
 
-def _thirds(calls: Calls) -> tuple[float, float]:
-    """Medians of the first and the last third: of all calls, or of those of each use, whichever differ more."""
-    uses = np.concatenate(([0], np.cumsum(gaps_after(calls.rows)[:-1] >= _REST_S * 1e9)))
-    median_pairs = []
-    for use in (np.zeros_like(uses), uses):
-        count = np.bincount(use)
-        size, position = count[use], np.arange(len(use)) - (np.cumsum(count) - count)[use]
-        enough, third = size >= MIN_CALLS, size // 3
-        parts = enough & (position < third), enough & (position >= size - third)
-        if enough.any():
-            median_pairs.append(tuple(float(np.median(calls.durations[part])) for part in parts))
-    first, last = max(median_pairs, key=lambda medians: medians[1] / medians[0])
-    return first, last
-
-
-def _beside(calls: Calls) -> str:
-    return f" (not compared: {calls.left_out})" if calls.left_out else ""
-
-
 def _other_reading(view: ModelView, calls: Calls, requested_ratio: float) -> str:
     """What else explains that calls differ; empty where nothing does."""
     if read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Cause.SEQUENCE:
@@ -144,12 +123,9 @@ def _other_reading(view: ModelView, calls: Calls, requested_ratio: float) -> str
     return ""
 
 
-def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_ns: float, drift: bool) -> Finding:
+def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_ns: float, drift: bool) -> Outcome:
     """The finding with its cost: what long calls took beyond the usual time."""
-    typical, slow = (
-        value_of(metrics, MEDIAN),
-        value_of(metrics, P95),
-    )
+    typical, slow = (value_of(metrics, MEDIAN), value_of(metrics, P95))
     limit = min(_LONG * usual_ns, slow)
     long = calls.durations >= limit
     if drift:
@@ -164,20 +140,9 @@ def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_n
             f"p95 of {format_count(len(calls.rows), 'comparable prediction')} is {format_time(slow)}, "
             f"{slow / typical:.1f}x the median of {format_time(typical)}."
         )
-    affected, cost = extra_time(
-        view,
-        calls.where(long),
-        np.full(int(long.sum()), usual_ns),
-        f"Time beyond the median of {words}, in predictions that take {_LONG}x that median or longer",
-    )
-    rows = calls.rows[long]
-    return view.finding(
-        summary=" ".join([what, *_coincidences(view, calls, long)]),
-        metrics=metrics,
-        cost=cost,
-        rows=rows,
-        affected=affected,
-    )
+    summary = " ".join([what, *_coincidences(view, calls, long)])
+    basis = f"Time beyond the median of {words}, in predictions that take {_LONG}x that median or longer"
+    return longer_than_usual(view, calls, long, usual_ns, (summary, metrics), basis)
 
 
 _SHORT_SEQUENCE = 6
@@ -230,6 +195,5 @@ DETECTOR = Detector(
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     on_inferred=True,
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.code import sites_of
 from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
-    cost_of,
     covered_ns,
     format_count,
     format_share,
@@ -23,8 +19,8 @@ from tracekit.detectors import (
     option,
     page_beside,
 )
+from tracekit.detectors.shared.loads import for_each_prediction, reload_finding, reloads
 from tracekit.detectors.shared.options import IN_TURNS_SHARE, RELOAD_SHARE, max_idle_option, min_loads_option
-from tracekit.detectors.shared.reloads import for_each_prediction, reloads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +77,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "whether that is intended or memory is short.",
             "Add the Allocations or VM Tracker instrument and check whether memory is short when a model is released.",
         )
-    return _finding(view, rows, share, metrics)
+    summary = (
+        f"Released and reloaded {len(rows):,} times after use: {format_time(covered_ns(rows))} loading, "
+        f"{format_share(share)} of the model's time."
+    )
+    return reload_finding(view, summary, metrics, rows)
 
 
 def _passed(view: ModelView, rows: pd.DataFrame, share: float) -> str:
@@ -91,30 +91,11 @@ def _passed(view: ModelView, rows: pd.DataFrame, share: float) -> str:
     return f"{loads}, {len(rows):,} of them reloads after use ({format_share(share)} of the model's time)."
 
 
-def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[Metric, ...]) -> Finding:
-    """The finding with its cost: the reloads."""
-    cost_ns = covered_ns(rows)
-    return view.finding(
-        summary=f"Released and reloaded {len(rows):,} times after use: {format_time(cost_ns)} loading, "
-        f"{format_share(share)} of the model's time.",
-        metrics=metrics,
-        cost=cost_of(
-            view,
-            cost_ns,
-            "Time covered by the reloads after use",
-            longest_wait_ns=int(rows["duration_ns"].max()),
-        ),
-        rows=rows,
-        call_sites=sites_of(view.trace, rows.index),
-    )
-
-
 DETECTOR = Detector(
     id="load-churn",
     page=page_beside(__file__),
     needs=("Core ML",),
     uses=("Call Stacks",),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -15,23 +15,18 @@ from tracekit.analysis.code import (
 )
 from tracekit.detectors import (
     SETUP_KINDS,
-    InsufficientData,
     Metric,
-    NotApplicable,
     Outcome,
-    Passed,
     RecordingDetector,
-    Trace,
+    RecordingView,
     above,
-    cost_of,
-    finding,
     format_count,
     format_time,
     is_any,
     option,
     page_beside,
 )
-from tracekit.detectors.shared.call_stacks import nothing_to_ask
+from tracekit.detectors.shared.call_stacks import core_ml_in_stacks
 from tracekit.detectors.shared.wording import of_models
 
 
@@ -42,22 +37,20 @@ class Options:
     min_ms: float = option(250.0, "ms", "From 250 ms on, Instruments calls a main thread that does not respond a hang.")
 
 
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: Options) -> Outcome:
     """Looks for loads that call stacks show on the main thread."""
-    if (answer := nothing_to_ask(trace)) is not None:
-        return answer
+    trace = view.trace
     blocking = main_thread_loads(trace, round(options.min_ms * 1e6))
     if blocking is None or not blocking.known:
-        return _unknown(trace)
+        return _unknown(view)
     interface = runs_interface(trace)
     if interface is None:
-        return InsufficientData(
-            None,
+        return view.unknown(
             "No call stack of the main thread was caught, so it is not known whether the app has an interface.",
             "Use the app while recording.",
         )
     if not interface:
-        return NotApplicable(None, "The main thread runs no interface, so nobody waits for it.")
+        return view.not_applicable("The main thread runs no interface, so nobody waits for it.")
     longest = int(blocking.periods.durations.max(initial=0))
     metrics = (
         above("times the main thread loads that long", len(blocking.periods), "count", 1),
@@ -65,16 +58,14 @@ def detect(trace: Trace, options: Options) -> Outcome:
         Metric("loads and compilations in them", len(blocking.calls), "count"),
     )
     if not len(blocking.periods):
-        return Passed(None, f"The main thread never loads for {options.min_ms:g} ms or more.", metrics)
+        return view.passed(f"The main thread never loads for {options.min_ms:g} ms or more.", metrics)
     inferred = is_inferred(trace)
     sites = main_thread_sites(trace, Api.LOAD, Api.COMPILE) if inferred else sites_of(trace, blocking.calls.index)
     blocked = blocking.periods.covered_ns
-    return finding(
-        model=None,
+    return view.finding(
         summary=_summary(blocking, blocked, longest, inferred=inferred),
         metrics=metrics,
-        cost=cost_of(
-            trace,
+        cost=view.cost(
             blocked,
             "Time for which the main thread loads",
             "The work remains, but no one has to wait for it.",
@@ -86,13 +77,12 @@ def detect(trace: Trace, options: Options) -> Outcome:
     )
 
 
-def _unknown(trace: Trace) -> Outcome:
+def _unknown(view: RecordingView) -> Outcome:
     """The answer where no call stack shows who loads."""
-    loads = is_any(trace.activity["kind"], *SETUP_KINDS)
+    loads = is_any(view.trace.activity["kind"], *SETUP_KINDS)
     if not loads.any():
-        return NotApplicable(None, "No load or compilation was recorded.")
-    return InsufficientData(
-        None,
+        return view.not_applicable("No load or compilation was recorded.")
+    return view.unknown(
         f"{format_count(int(loads.sum()), 'load')}, and no call stack shows on which thread.",
         "Record again: a load that takes longer than some ms is seen.",
     )
@@ -114,5 +104,6 @@ DETECTOR = RecordingDetector(
     uses=("Core ML",),
     caused_by=("cold-load", "reload-before-predict"),
     options=Options,
+    asks=(core_ml_in_stacks,),
     detect=detect,
 )

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.analysis.code import (
-    Blocking,
-    main_thread_predictions,
-    runs_interface,
-    sites_of,
-)
+from tracekit.analysis.code import Blocking, main_thread_predictions, runs_interface, sites_of
 from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
 from tracekit.detectors import (
-    InsufficientData,
     Intervals,
     Metric,
-    NotApplicable,
     Outcome,
-    Passed,
     RecordingDetector,
-    Trace,
+    RecordingView,
     above,
-    cost_of,
-    finding,
     format_count,
     format_share,
     format_time,
@@ -56,17 +46,17 @@ class Options:
     )
 
 
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: Options) -> Outcome:
     """Looks for predictions that call stacks show on the main thread; without call stacks for hangs of it that loads
     and predictions fill."""
-    if runs_interface(trace) is not None:
-        blocking = main_thread_predictions(trace, round(options.min_hang_ms * 1e6))
+    if runs_interface(view.trace) is not None:
+        blocking = main_thread_predictions(view.trace, round(options.min_hang_ms * 1e6))
         if blocking is not None and blocking.known:
-            return _by_thread(trace, blocking, options)
-    return _by_hangs(trace, options)
+            return _by_thread(view, blocking, options)
+    return _by_hangs(view, options)
 
 
-def _by_thread(trace: Trace, blocking: Blocking, options: Options) -> Outcome:
+def _by_thread(view: RecordingView, blocking: Blocking, options: Options) -> Outcome:
     """The answer where it is known which thread predicts."""
     longest = int(blocking.periods.durations.max(initial=0))
     metrics = (
@@ -74,21 +64,19 @@ def _by_thread(trace: Trace, blocking: Blocking, options: Options) -> Outcome:
         Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
         Metric("predictions in them", len(blocking.calls), "count"),
     )
-    if not runs_interface(trace):
-        return NotApplicable(None, "The main thread runs no interface, so nobody waits for it.")
+    if not runs_interface(view.trace):
+        return view.not_applicable("The main thread runs no interface, so nobody waits for it.")
     if not len(blocking.periods):
-        return Passed(None, f"The main thread never predicts for {options.min_hang_ms:g} ms or more.", metrics)
+        return view.passed(f"The main thread never predicts for {options.min_hang_ms:g} ms or more.", metrics)
     blocked = blocking.periods.covered_ns
-    return finding(
-        model=None,
+    return view.finding(
         summary=(
             f"{format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread kept it "
             f"busy {format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
             f"({format_time(blocked)} in total, longest {format_time(longest)}), as call stacks show."
         ),
         metrics=metrics,
-        cost=cost_of(
-            trace,
+        cost=view.cost(
             blocked,
             "Time for which these predictions keep the main thread busy",
             "The work remains, but no one has to wait for it.",
@@ -96,18 +84,18 @@ def _by_thread(trace: Trace, blocking: Blocking, options: Options) -> Outcome:
         ),
         rows=blocking.calls,
         affected=blocking.periods,
-        call_sites=sites_of(trace, blocking.calls.index),
+        call_sites=sites_of(view.trace, blocking.calls.index),
     )
 
 
-def _by_hangs(trace: Trace, options: Options) -> Outcome:
+def _by_hangs(view: RecordingView, options: Options) -> Outcome:
     """The answer where only the times of hangs can show it."""
     in_hangs = hang_calls(
-        trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
+        view.trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
     )
     if in_hangs is None:
-        hangs = trace.coverage_of("Hangs")
-        return InsufficientData(None, hangs.conclusion, hangs.advice)
+        hangs = view.trace.coverage_of("Hangs")
+        return view.unknown(hangs.conclusion, hangs.advice)
     blocked = Intervals.from_rows(in_hangs.calls).union()
     metrics = (
         above("hangs explained by loads and predictions", int(in_hangs.explained.sum()), "count", 1),
@@ -116,13 +104,11 @@ def _by_hangs(trace: Trace, options: Options) -> Outcome:
         Metric("longest hang", int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None, "ns"),
     )
     if not reached(metrics, "hangs explained by loads and predictions"):
-        return Passed(None, _passed(in_hangs, options), metrics)
-    return finding(
-        model=None,
+        return view.passed(_passed(in_hangs, options), metrics)
+    return view.finding(
         summary=_summary(in_hangs, blocked.covered_ns),
         metrics=metrics,
-        cost=cost_of(
-            trace,
+        cost=view.cost(
             blocked.covered_ns,
             "Time covered by the loads and predictions in these hangs",
             "The work remains, but no one has to wait for it.",

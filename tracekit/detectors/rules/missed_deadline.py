@@ -13,13 +13,11 @@ from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantile
 from tracekit.detectors import (
     BoolArray,
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     above,
     all_reached,
-    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -137,10 +135,7 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
         *_latency(view.predictions[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
-    left_out = _left_out(
-        cold=int((~view.warm).sum()),
-        last=int(view.warm.sum()) - int(steady.sum()),
-    )
+    left_out = _left_out(cold=int((~view.warm).sum()), last=int(view.warm.sum()) - int(steady.sum()))
     if int(steady.sum()) < options.min_predictions:
         return view.not_applicable(_NO_BUDGET)
     if not all_reached(metrics):
@@ -181,7 +176,7 @@ def _interleaved(view: ModelView) -> bool:
 
 def _finding(
     view: ModelView, judged: pd.DataFrame, late: pd.DataFrame, budget_ns: int, words: str, metrics: tuple[Metric, ...]
-) -> Finding:
+) -> Outcome:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
     typical_ns, slow_ns = value_of(metrics, MEDIAN), value_of(metrics, P95)
     rate = fast_enough(slow_ns)
@@ -211,6 +206,5 @@ DETECTOR = Detector(
         "cpu-contention",
     ),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

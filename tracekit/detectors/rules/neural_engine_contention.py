@@ -13,7 +13,6 @@ from tracekit.detectors import (
     Attribution,
     BoolArray,
     Detector,
-    Finding,
     IntArray,
     Intervals,
     Kind,
@@ -21,8 +20,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     above,
-    any_prediction,
-    cost_of,
     format_count,
     format_share,
     format_time,
@@ -94,7 +91,7 @@ def _unclear_share(view: ModelView) -> float:
 
 def _finding(
     view: ModelView, waits: EngineWaits, waited: IntArray, delayed: BoolArray, metrics: tuple[Metric, ...]
-) -> Finding:
+) -> Outcome:
     """The finding with its cost: the time in which affected predictions waited for others."""
     rows = view.predictions[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
@@ -109,8 +106,7 @@ def _finding(
             f"{_whose(view, affected)}"
         ),
         metrics=(*metrics, Metric("median time queued", median, "ns")),
-        cost=cost_of(
-            view,
+        cost=view.cost(
             cost_ns,
             "Time these predictions were queued while the Neural Engine did other work",
             longest_wait_ns=min(int(waited.max()), cost_ns),
@@ -145,6 +141,5 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML", "Neural Engine"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -12,7 +12,6 @@ from tracekit.detectors import (
     Attribution,
     Detector,
     Device,
-    Finding,
     IntArray,
     Intervals,
     Kind,
@@ -20,8 +19,6 @@ from tracekit.detectors import (
     ModelView,
     Outcome,
     above,
-    any_prediction,
-    cost_of,
     format_count,
     format_share,
     format_time,
@@ -98,7 +95,7 @@ def _idle(view: ModelView, gaps: WorkGaps) -> IntArray:
 
 def _finding(
     view: ModelView, rows: pd.DataFrame, gaps: WorkGaps, idle: IntArray, metrics: tuple[Metric, ...], besides: str
-) -> Finding:
+) -> Outcome:
     """The finding with its cost: the time in gaps in which nothing ran for the prediction."""
     chosen = idle > 0
     affected = Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()
@@ -112,10 +109,8 @@ def _finding(
             f"({share} of its time{besides})."
         ),
         metrics=(*metrics, Metric("mean gap time per prediction", mean, "ns")),
-        cost=cost_of(
-            view,
-            cost_ns,
-            "Time between Neural Engine segments in which no compute unit worked for the prediction",
+        cost=view.cost(
+            cost_ns, "Time between Neural Engine segments in which no compute unit worked for the prediction"
         ),
         rows=rows[rows.index.isin(gaps.prediction[chosen])],
         affected=affected,
@@ -127,6 +122,5 @@ DETECTOR = Detector(
     page=page_beside(__file__),
     needs=("Core ML", "Neural Engine"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -9,13 +9,11 @@ from tracekit.detectors import (
     BoolArray,
     Detector,
     Finding,
-    InsufficientData,
     IntArray,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     below,
     format_count,
     format_share,
@@ -26,7 +24,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.comparable_latency import latencies
-from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time
+from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
 from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
 from tracekit.detectors.shared.latency_causes import judged_when_cool
 
@@ -85,7 +83,7 @@ def _judge(view: ModelView, calls: Calls, without_waits_ns: IntArray, options: O
         usual = groups.usual_ns[groups.group]
         worst = float(((without_waits_ns[index] - groups.expected_ns + usual) / usual).max())
         return view.passed(
-            f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median).",
+            f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median)."
         )
     firsts = first_of_work(view, calls, without_waits_ns, groups, rule)
     slow, others = firsts.sure & groups.stands_out, ~(firsts.sure | firsts.unsure)
@@ -117,7 +115,7 @@ def _share(chosen: BoolArray, among: BoolArray) -> float:
     return float(chosen[among].mean()) if among.any() else 0.0
 
 
-def _untold(view: ModelView, slow: pd.DataFrame, groups: int) -> InsufficientData:
+def _untold(view: ModelView, slow: pd.DataFrame, groups: int) -> Outcome:
     """The answer where slow predictions may be the first of a new shape, or slow for another reason."""
     longest = format_time(int(slow["duration_ns"].max()))
     reason = (
@@ -135,28 +133,16 @@ def _untold(view: ModelView, slow: pd.DataFrame, groups: int) -> InsufficientDat
 def _finding(view: ModelView, calls: Calls, groups: Groups, slow: BoolArray, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what first predictions took beyond the median of their group."""
     usual = groups.expected_ns[slow]
-    affected, cost = extra_time(
-        view,
-        calls.where(slow),
-        usual,
-        "Time slow first predictions took beyond the median of those with about the same work",
-        once=True,
-    )
-    rows = calls.rows[slow]
-    durations = rows["duration_ns"].to_numpy()
+    durations = calls.durations[slow]
     worst = int((durations - usual).argmax())
-    more = f" ({format_count(len(rows), 'first prediction')} affected)" if len(rows) > 1 else ""
-    return view.finding(
-        summary=(
-            f"Predictions do {len(groups.work_ns)} amounts of work, as with inputs of several shapes, and the first "
-            f"one of another amount took {format_time(int(durations[worst]))} instead of the usual "
-            f"{format_time(float(usual[worst]))}{more}."
-        ),
-        metrics=metrics,
-        cost=cost,
-        rows=rows,
-        affected=affected,
+    more = f" ({format_count(len(durations), 'first prediction')} affected)" if len(durations) > 1 else ""
+    summary = (
+        f"Predictions do {len(groups.work_ns)} amounts of work, as with inputs of several shapes, and the first "
+        f"one of another amount took {format_time(int(durations[worst]))} instead of the usual "
+        f"{format_time(float(usual[worst]))}{more}."
     )
+    words = "Time slow first predictions took beyond the median of those with about the same work"
+    return longer_than_usual(view, calls, slow, usual, (summary, metrics), words, once=True)
 
 
 DETECTOR = Detector(
@@ -166,6 +152,5 @@ DETECTOR = Detector(
     uses=("Neural Engine", "GPU", "Thermal State"),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -8,12 +8,10 @@ import numpy as np
 
 from tracekit.detectors import (
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -51,8 +49,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     if not reached(metrics, "time without Core ML work") or not share:
         return view.passed(
-            f"Core ML is idle {format_share(share)} of the time between successive predictions.",
-            metrics,
+            f"Core ML is idle {format_share(share)} of the time between successive predictions.", metrics
         )
     if gaps.activity is Activity.PACED:
         return view.passed(paced_words(gaps), metrics)
@@ -63,7 +60,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, gaps, metrics)
 
 
-def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: the gaps."""
     idle = gaps.idle
     gap = float(np.median(idle.idle_ns))
@@ -97,6 +94,5 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Signposts", "Call Stacks"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.analysis.code import sites_of
 from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     all_reached,
-    any_prediction,
-    cost_of,
-    covered_ns,
     format_count,
     format_time,
     option,
     page_beside,
     rows_where,
 )
+from tracekit.detectors.shared.loads import EachTimeRule, LoadPattern, load_metrics, load_pattern, reload_finding
 from tracekit.detectors.shared.options import LOADS_PER_PREDICTION, SINGLE_USE_SHARE, max_idle_option, min_loads_option
-from tracekit.detectors.shared.reloads import EachTimeRule, LoadPattern, load_metrics, load_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, pattern, metrics)
 
 
-def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: what every load but the needed first one took."""
     reloaded = rows_where(view.loads, pattern.is_reload)
     load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
@@ -73,18 +68,7 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         f"{format_time(int(prediction_time.sum()))} predicting "
         f"({format_time(float(prediction_time.mean()))} each)."
     )
-    return view.finding(
-        summary=summary,
-        metrics=metrics,
-        cost=cost_of(
-            view,
-            covered_ns(reloaded),
-            "Time covered by the reloads after use",
-            longest_wait_ns=int(reloaded["duration_ns"].max()),
-        ),
-        rows=reloaded,
-        call_sites=sites_of(view.trace, reloaded.index),
-    )
+    return reload_finding(view, summary, metrics, reloaded)
 
 
 DETECTOR = Detector(
@@ -93,6 +77,5 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Call Stacks",),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

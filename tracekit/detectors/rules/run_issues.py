@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tracekit.detectors import (
     Finding,
-    InsufficientData,
     Metric,
+    NoOptions,
     Outcome,
-    Passed,
     RecordingDetector,
-    Trace,
+    RecordingView,
     above,
     format_count,
     issues_about_data,
@@ -34,29 +31,24 @@ _MAX_CHARACTERS = 160
 """Characters of a message that the summary quotes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """It has no thresholds: one issue is enough."""
-
-
-def detect(trace: Trace, _: Options) -> Outcome:
+def detect(view: RecordingView, _options: NoOptions) -> Outcome:
     """Passes on the issues that Instruments reported."""
-    if trace.run.issues is None:
-        return InsufficientData(
-            None,
+    noted = view.trace.run.issues
+    if noted is None:
+        return view.unknown(
             "The issues that Instruments reported are unknown: exports do not contain them, and in a bundle, the list "
             "may be damaged.",
             "Analyze the .trace bundle itself.",
         )
-    issues = issues_about_data(trace.run.issues)
-    about_display = len(trace.run.issues) - len(issues)
+    issues = issues_about_data(noted)
+    about_display = len(noted) - len(issues)
     metrics = (
         above("issues", len(issues), "count", 1),
         Metric("issues about the live display only", about_display, "count"),
     )
     if not issues:
         rest = f" except {format_count(about_display, 'issue')} about its live display" if about_display else ""
-        return Passed(None, f"Instruments reported no issues while recording{rest}.", metrics)
+        return view.passed(f"Instruments reported no issues while recording{rest}.", metrics)
     return Finding(None, _summary(issues), metrics, cost=None, evidence=())
 
 
@@ -74,9 +66,4 @@ def _quoted(issue: str) -> str:
     return f'"{text}"' + (f" ({meaning})" if meaning else "")
 
 
-DETECTOR = RecordingDetector(
-    id="run-issues",
-    page=page_beside(__file__),
-    options=Options,
-    detect=detect,
-)
+DETECTOR = RecordingDetector(id="run-issues", page=page_beside(__file__), options=NoOptions, detect=detect)

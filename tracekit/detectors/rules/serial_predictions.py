@@ -8,13 +8,11 @@ import numpy as np
 
 from tracekit.detectors import (
     Detector,
-    Finding,
     Intervals,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -65,8 +63,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     if not reached(metrics, "compute unit idle") or not resting:
         return view.passed(
-            f"The compute unit idles {format_share(resting)} of the time between successive predictions.",
-            metrics,
+            f"The compute unit idles {format_share(resting)} of the time between successive predictions.", metrics
         )
     if is_autoregressive(view):
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
@@ -101,7 +98,7 @@ def _other_reason(view: ModelView, gaps: SequenceGaps, options: Options) -> str:
     return ""
 
 
-def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: the gaps, all of which another call could fill."""
     idle = gaps.idle
     busy, distance = (float(np.median(part)) for part in (idle.busy_ns, idle.distance_ns))
@@ -127,6 +124,5 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Signposts", "Call Stacks"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

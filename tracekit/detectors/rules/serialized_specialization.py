@@ -1,4 +1,4 @@
-"""`serialized-specialization`: several models are prepared for the device one after another (entries A02 and A21)."""
+"""`serialized-specialization`: several models are prepared for the device one after another."""
 
 from __future__ import annotations
 
@@ -12,19 +12,15 @@ from tracekit.analysis.cold_loads import ColdRule
 from tracekit.analysis.load_chains import LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
 from tracekit.detectors import (
-    Finding,
-    InsufficientData,
     Kind,
     Level,
     Metric,
     Outcome,
-    Passed,
     RecordingDetector,
+    RecordingView,
     Trace,
     above,
-    cost_of,
     covered_ns,
-    finding,
     format_count,
     format_time,
     is_any,
@@ -32,9 +28,8 @@ from tracekit.detectors import (
     page_beside,
     rows_where,
 )
-from tracekit.detectors.shared.load_options import no_load
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
-from tracekit.detectors.shared.wording import listed
+from tracekit.detectors.shared.wording import NO_LOAD, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,23 +52,24 @@ class Options:
     warm_up_pause_s: float = warm_up_pause_option()
 
 
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: Options) -> Outcome:
     """Looks for chains of cold loads, each of which waits for the one before, at whose end somebody waited."""
+    trace = view.trace
     loads = top_loads(trace, ColdRule())
     if loads.rows.empty:
-        return no_load()
+        return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
-    calls = _calls(trace)
+    activity = trace.activity
+    calls = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP))
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
     long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
     waited = [_waited(chain, calls, trace, options) for chain in long]
     felt = [chain for chain, answer in zip(long, waited, strict=True) if answer]
     costly = [chain for chain in felt if _costs(chain, options)]
     if costly:
-        return _finding(trace, costly, options)
+        return _finding(view, costly, options)
     if any(chain.in_line is None for chain in felt):
-        return InsufficientData(
-            None,
+        return view.unknown(
             "Several models were specialized at the same time; their loads overlap, and without Neural Engine rows it "
             "is unknown whether they waited for each other.",
             "Record with the Core ML template, which includes the Neural Engine instrument.",
@@ -85,34 +81,26 @@ def detect(trace: Trace, options: Options) -> Outcome:
             and _costs(chain, options)
             and _waited(chain, calls, trace, options)
         ):
-            return InsufficientData(
-                None,
+            return view.unknown(
                 f"{chain.models} models were loaded one after another while the app waited, but the recording does "
                 "not show whether they were specialized or loaded from the cache.",
                 "Record two launches in a row: if the second loads are much shorter, the first ones specialized the "
                 "models.",
             )
     if None in waited:
-        return InsufficientData(
-            None,
+        return view.unknown(
             "A gap follows the prediction right after models that were specialized in a row. Gaps are long throughout, "
             "so the recording does not show whether a user waited for that prediction or whether it warmed the model "
             "up.",
             "Record the feature from the loads on, with several predictions in a row.",
         )
     longest = max(chains, key=lambda chain: chain.lost_ns, default=None)
-    return Passed(None, _why_not(longest, int(loads.cold.sum()), options), _metrics(longest, options))
+    return view.passed(_why_not(longest, int(loads.cold.sum()), options), _metrics(longest, options))
 
 
 def _costs(chain: LoadChain, options: Options) -> bool:
     """Whether standing in line cost enough to be felt."""
     return chain.lost_ns >= max(options.min_lost_ms * 1e6, 1)
-
-
-def _calls(trace: Trace) -> pd.DataFrame:
-    """Predictions that the app called, sorted by start."""
-    activity = trace.activity
-    return rows_where(activity, is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP))
 
 
 def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool | None:
@@ -159,14 +147,13 @@ def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
     return f"{longest.models} models were specialized one after another in {time}; no prediction waited long for it."
 
 
-def _finding(trace: Trace, chains: Sequence[LoadChain], options: Options) -> Finding:
+def _finding(view: RecordingView, chains: Sequence[LoadChain], options: Options) -> Outcome:
     """The finding with its cost: what the chains took beyond the longest load of each."""
     worst = max(chains, key=lambda chain: chain.lost_ns)
     rows = pd.concat([chain.loads for chain in chains])
     names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
     again = "" if len(chains) == 1 else f" This happened {len(chains)} times."
-    return finding(
-        model=None,
+    return view.finding(
         summary=(
             f"{worst.models} models were specialized one after another in "
             f"{format_time(worst.end_ns - worst.start_ns)} while the app waited: {listed(names, _MAX_NAMES)}. The "
@@ -174,8 +161,7 @@ def _finding(trace: Trace, chains: Sequence[LoadChain], options: Options) -> Fin
             f"alone took {format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
         ),
         metrics=_metrics(worst, options),
-        cost=cost_of(
-            trace,
+        cost=view.cost(
             min(sum(chain.lost_ns for chain in chains), covered_ns(rows)),
             "Time of these loads beyond the longest one",
             "Specializing models ahead of time or in parallel saves it. Totals do not count time twice that cold-load "

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tracekit.detectors import (
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_share,
     format_time,
     option,
     page_beside,
 )
-from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time
+from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
 from tracekit.detectors.shared.interface import Shapes, shapes_of
 from tracekit.detectors.shared.latency_causes import (
     Switching,
@@ -30,6 +26,9 @@ from tracekit.detectors.shared.latency_causes import (
     no_switching,
     read_switching,
 )
+
+_PAGE = page_beside(__file__)
+_HINT = _PAGE.fix_from("If the shape rarely changes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,7 @@ class Options:
         minimum=1,
     )
     group_share: float = option(
-        0.1,
-        "share of predictions",
-        "Heuristic: fewer predictions are exceptions, not a second path.",
-        maximum=0.5,
+        0.1, "share of predictions", "Heuristic: fewer predictions are exceptions, not a second path.", maximum=0.5
     )
     switches: int = option(
         4, "switches between the groups", "Heuristic: one change, and perhaps one back, can have any cause."
@@ -92,32 +88,23 @@ def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Optio
     return _finding(view, calls, switching, metrics)
 
 
-def _finding(view: ModelView, calls: Calls, switching: Switching, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, calls: Calls, switching: Switching, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: what slow calls took beyond the median of the fast ones."""
-    affected, cost = extra_time(
-        view,
-        calls.where(switching.slow),
-        np.full(int(switching.slow.sum()), switching.fast_median_ns),
-        "Time that predictions of the slow group took beyond the median of the fast group",
-    )
-    rows, shapes = calls.rows[switching.slow], shapes_of(view)
+    shapes = shapes_of(view)
     if switching.work is Work.OTHER_UNIT:
         what = f"the slow ones run mainly on the {switching.slow_unit}, the fast ones on the {switching.fast_unit}"
     else:
         what = f"the slow ones work longer on the {switching.slow_unit}"
-    return view.finding(
-        summary=(
-            f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
-            f"({format_share(float(switching.slow.mean()))}) take {format_time(switching.slow_median_ns)} instead of "
-            f"{format_time(switching.fast_median_ns)} (medians) and switch groups {switching.switches:,} times; {what}."
-            f" {_cause(shapes)}"
-        ),
-        metrics=metrics,
-        cost=cost,
-        rows=rows,
-        affected=affected,
-        fix=f"{shapes.fix}\n{HINT}" if shapes and shapes.fix else "",
+    summary = (
+        f"{int(switching.slow.sum()):,} of {format_count(len(calls.rows), 'prediction')} "
+        f"({format_share(float(switching.slow.mean()))}) take {format_time(switching.slow_median_ns)} instead of "
+        f"{format_time(switching.fast_median_ns)} (medians) and switch groups {switching.switches:,} times; {what}. "
+        f"{_cause(shapes)}"
     )
+    words = "Time that predictions of the slow group took beyond the median of the fast group"
+    fix = f"{shapes.fix}\n\n{_HINT}\n" if shapes and shapes.fix else ""
+    said = (summary, metrics)
+    return longer_than_usual(view, calls, switching.slow, switching.fast_median_ns, said, words, fix=fix)
 
 
 def _cause(shapes: Shapes | None) -> str:
@@ -133,25 +120,12 @@ def _cause(shapes: Shapes | None) -> str:
     )
 
 
-HINT = """
-If the shape rarely changes, tell Core ML (iOS 17.4, macOS 14.4 or later). It then optimizes for each new shape:
-
-```swift
-let configuration = MLModelConfiguration()
-configuration.optimizationHints.reshapeFrequency = .infrequent
-```
-
-If two kinds of inputs alternate, load two instances, or two models with fixed shapes.
-"""
-
-
 DETECTOR = Detector(
     id="shape-switching",
-    page=page_beside(__file__),
+    page=_PAGE,
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Thermal State"),
     on_inferred=True,
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -11,14 +11,12 @@ from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     BoolArray,
     Detector,
-    Finding,
     FloatArray,
     Intervals,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -28,7 +26,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.comparable_latency import due_to_work
-from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time, judged
+from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, judged, longer_than_usual
 from tracekit.detectors.shared.idle_gaps import keeps_pace
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
 
@@ -128,30 +126,19 @@ def _due_to_work(view: ModelView, calls: Calls, others: BoolArray, usual: float)
 
 def _finding(
     view: ModelView, calls: Calls, slow: BoolArray, expected: FloatArray, metrics: tuple[Metric, ...], options: Options
-) -> Finding:
+) -> Outcome:
     """The finding with its cost: what slow calls after pauses took beyond the median of the others and their larger
     work, `expected` of shape (calls,)."""
-    count = int(slow.sum())
-    affected, cost = extra_time(
-        view,
-        calls.where(slow),
-        expected[slow],
-        "Time slow predictions after gaps took beyond the median of the other predictions",
+    durations = calls.durations[slow]
+    summary = (
+        f"After a gap of {options.pause_s:g} s or more, {format_count(len(durations), 'prediction')} took "
+        f"{format_time(float(np.median(durations)))} (median) instead of "
+        f"{format_time(value_of(metrics, 'median of the other predictions'))}. "
+        f"{format_share(value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "
+        f"slow, {format_share(value_of(metrics, 'slow predictions elsewhere'))} of the others."
     )
-    rows = calls.rows[slow]
-    return view.finding(
-        summary=(
-            f"After a gap of {options.pause_s:g} s or more, {format_count(count, 'prediction')} took "
-            f"{format_time(float(np.median(rows['duration_ns'])))} (median) instead of "
-            f"{format_time(value_of(metrics, 'median of the other predictions'))}. "
-            f"{format_share(value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "
-            f"slow, {format_share(value_of(metrics, 'slow predictions elsewhere'))} of the others."
-        ),
-        metrics=metrics,
-        cost=cost,
-        rows=rows,
-        affected=affected,
-    )
+    words = "Time slow predictions after gaps took beyond the median of the other predictions"
+    return longer_than_usual(view, calls, slow, expected[slow], (summary, metrics), words)
 
 
 DETECTOR = Detector(
@@ -160,6 +147,5 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

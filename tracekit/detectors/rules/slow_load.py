@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.cold_loads import ColdRule, cold_loads
 from tracekit.detectors import (
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     above,
     any_load,
     any_prediction,
-    cost_of,
     covered_ns,
     format_count,
     format_time,
@@ -23,9 +21,8 @@ from tracekit.detectors import (
     page_beside,
     rows_where,
 )
-from tracekit.detectors.shared.load_options import called, perhaps_warmed_up
+from tracekit.detectors.shared.loads import again_and_again, called, perhaps_cold, perhaps_warmed_up
 from tracekit.detectors.shared.options import max_delay_option, warm_up_pause_option
-from tracekit.detectors.shared.reloads import again_and_again
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,48 +45,30 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
     known, durations = cold_loads(view.loads, view.trace, ColdRule()), view.loads["duration_ns"].to_numpy()
     felt = ~known.cold & (durations >= options.min_wait_ms * 1e6)
-    calls = called(view, rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
+    surely, warmed = called(view, rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
     perhaps = felt.copy()
-    felt[felt], perhaps[perhaps] = calls.surely, calls.perhaps
+    felt[felt], perhaps[perhaps] = surely, warmed
     sure = rows_where(view.loads, felt & ~known.unknown)
-    metrics = _metrics(view, sure, options)
+    longest_ns = int(sure["duration_ns"].max()) if len(sure) else 0
+    metrics = (
+        above("long cached loads the app waited for", len(sure), "count", 1),
+        above("longest such load", longest_ns, "ns", round(options.min_wait_ms * 1e6)),
+        Metric("loads", len(view.loads), "count"),
+    )
     if not felt.any() and perhaps.any():
         longest = format_time(int(durations[perhaps].max()))
         return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
     if not felt.any():
-        return view.passed(_nobody_waits(view), metrics)
+        loads, longest = format_count(len(durations), "load"), format_time(int(durations.max()))
+        return view.passed(f"{loads}, the longest {longest}; no prediction waited for a long one.", metrics)
     if again_and_again(view):
         return view.passed("Its long loads are reloads, which another check reports.", metrics)
     if sure.empty:
-        longest = format_time(int(durations[felt].max()))
-        return view.unknown(
-            f"A prediction waited for a load of {longest}, but the recording does not show whether the "
-            "model was specialized or loaded from the cache.",
-            "Record two launches in a row: if the second load is much shorter, the first one specialized the model.",
-        )
+        return perhaps_cold(view, "A prediction", int(durations[felt].max()))
     return _finding(view, sure, metrics)
 
 
-def _metrics(view: ModelView, rows: pd.DataFrame, options: Options) -> tuple[Metric, ...]:
-    """Everything measured; `rows` are the loads that were waited for."""
-    return (
-        above("long cached loads the app waited for", len(rows), "count", 1),
-        above(
-            "longest such load",
-            int(rows["duration_ns"].max()) if len(rows) else 0,
-            "ns",
-            round(options.min_wait_ms * 1e6),
-        ),
-        Metric("loads", len(view.loads), "count"),
-    )
-
-
-def _nobody_waits(view: ModelView) -> str:
-    longest = format_time(int(view.loads["duration_ns"].max()))
-    return f"{format_count(len(view.loads), 'load')}, the longest {longest}; no prediction waited for a long one."
-
-
-def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: the loads that were waited for."""
     cost_ns = covered_ns(rows)
     if len(rows) == 1:
@@ -103,8 +82,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -
     return view.finding(
         summary=summary,
         metrics=metrics,
-        cost=cost_of(
-            view,
+        cost=view.cost(
             cost_ns,
             "Time covered by the long cached loads that a prediction waited for",
             "The load is needed, but can happen before anyone waits.",

@@ -7,24 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.autoregression import SURE_OPENING, opens_sequence
-from tracekit.analysis.state_copies import (
-    StateCopies,
-    copies_grow,
-    opened_by_another_model,
-    state_copies,
-)
+from tracekit.analysis.state_copies import StateCopies, copies_grow, opened_by_another_model, state_copies
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     Detector,
-    Finding,
-    InsufficientData,
     Intervals,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
-    cost_of,
     format_count,
     format_share,
     format_time,
@@ -76,8 +67,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     if not reached(metrics, "predictions with large copies in and out"):
         return view.passed(
-            f"{format_share(share) if share else 'None'} of the predictions have large copies both in and out.",
-            metrics,
+            f"{format_share(share) if share else 'None'} of the predictions have large copies both in and out.", metrics
         )
     if len(rows) < options.min_predictions:
         return view.unknown(
@@ -104,7 +94,7 @@ def _sign(view: ModelView, copies: StateCopies) -> str:
     return ""
 
 
-def _unclear(view: ModelView, copies: StateCopies) -> InsufficientData:
+def _unclear(view: ModelView, copies: StateCopies) -> Outcome:
     return view.unknown(
         "Cannot tell model state (such as a KV cache) from ordinary inputs and outputs; all copies together take "
         f"a median of {format_time(float(np.median(copies.both)))} per prediction.",
@@ -118,7 +108,7 @@ def _finding(
     passed_on: np.ndarray[tuple[int], np.dtype[np.bool_]],
     sign: str,
     metrics: tuple[Metric, ...],
-) -> Finding:
+) -> Outcome:
     """The finding with its cost: what such calls copy."""
     durations = view.predictions["duration_ns"].to_numpy()
     copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(durations.sum())
@@ -134,8 +124,7 @@ def _finding(
             "cache, but the recording does not show what is copied."
         ),
         metrics=metrics,
-        cost=cost_of(
-            view,
+        cost=view.cost(
             min(copied_ns, copied.covered_ns),
             "Time covered by copies and conversions in predictions with large copies in and out, with overlaps counted "
             "once",
@@ -146,11 +135,4 @@ def _finding(
     )
 
 
-DETECTOR = Detector(
-    id="state-copies",
-    page=page_beside(__file__),
-    needs=("Core ML",),
-    options=Options,
-    asks=(any_prediction,),
-    detect=detect,
-)
+DETECTOR = Detector(id="state-copies", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)

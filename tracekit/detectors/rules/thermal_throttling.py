@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, ThermalComparison
 from tracekit.detectors import (
     Detector,
-    Finding,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_time,
     option,
@@ -25,8 +21,8 @@ from tracekit.detectors.shared.comparable_predictions import (
     MIN_CALLS,
     Calls,
     calls_of_same_concurrency,
-    extra_time,
     judged,
+    longer_than_usual,
 )
 from tracekit.detectors.shared.latency_causes import MIN_IN_STATE, Cause, read_growth, read_heat
 from tracekit.detectors.shared.options import HEAT_RATIO
@@ -82,29 +78,18 @@ def _name(state: int | None) -> str:
     return THERMAL_STATES[state or 0]
 
 
-def _finding(view: ModelView, calls: Calls, comparison: ThermalComparison, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, calls: Calls, comparison: ThermalComparison, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding with its cost: what predictions took beyond their median in the coolest state."""
     usual = comparison.cool_median_ns or 0.0
     hot = (comparison.state != UNKNOWN) & ~comparison.is_cool & (calls.durations > usual)
-    affected, cost = extra_time(
-        view,
-        calls.where(hot),
-        np.full(int(hot.sum()), usual),
-        f"Time predictions in hotter states took beyond the median in {_name(comparison.coolest)}",
-    )
-    rows = calls.rows[hot]
     count = int((comparison.state == comparison.hottest).sum())
-    return view.finding(
-        summary=(
-            f"In thermal state {_name(comparison.hottest)}, {format_count(count, 'prediction')} took "
-            f"{format_time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
-            f"{format_time(usual)} in {_name(comparison.coolest)}."
-        ),
-        metrics=metrics,
-        cost=cost,
-        rows=rows,
-        affected=affected,
+    summary = (
+        f"In thermal state {_name(comparison.hottest)}, {format_count(count, 'prediction')} took "
+        f"{format_time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
+        f"{format_time(usual)} in {_name(comparison.coolest)}."
     )
+    words = f"Time predictions in hotter states took beyond the median in {_name(comparison.coolest)}"
+    return longer_than_usual(view, calls, hot, usual, (summary, metrics), words)
 
 
 DETECTOR = Detector(
@@ -113,6 +98,5 @@ DETECTOR = Detector(
     needs=("Core ML", "Thermal State"),
     on_inferred=True,
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

@@ -11,18 +11,16 @@ import pandas as pd
 from tracekit.detectors import (
     Attribution,
     BoolArray,
-    InsufficientData,
     Intervals,
     Kind,
     Level,
     Metric,
     Outcome,
-    Passed,
     RecordingDetector,
+    RecordingView,
     Trace,
     above,
     covered_ns,
-    finding,
     format_share,
     format_time,
     is_any,
@@ -62,42 +60,38 @@ class Options:
     )
 
 
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: Options) -> Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
+    trace = view.trace
     activity = _activity(trace)
     targets_rows, cut = _own_work(trace, activity), _cut_rows(trace, activity)
     late = rows_where(targets_rows, targets_rows["start_ns"].to_numpy() > _last_event(trace))
-    metrics = (
-        _share(_CUT, cut, activity, options.cut_share),
-        _share(_LATE, late, targets_rows, options.cut_share),
-    )
+    metrics = (_share(_CUT, cut, activity, options.cut_share), _share(_LATE, late, targets_rows, options.cut_share))
     signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
     if signs:
         shown = pd.concat(
             [rows for rows, metric in zip((cut, late), metrics, strict=True) if metric.reached] or [cut.head(0)]
         )
-        return finding(None, " ".join(signs), metrics, rows=shown)
-    return _unclear(trace) or Passed(None, f"The recording ended normally: {trace.run.end_reason}.", metrics)
+        return view.finding(" ".join(signs), metrics, rows=shown)
+    return _unclear(view) or view.passed(f"The recording ended normally: {trace.run.end_reason}.", metrics)
 
 
-def _unclear(trace: Trace) -> InsufficientData | None:
+def _unclear(view: RecordingView) -> Outcome | None:
     """Where the way in which the recording ended is not known, or not understood."""
-    reason = trace.run.end_reason
+    reason = view.trace.run.end_reason
     if reason is not None and reason.casefold() in REGULAR_ENDS:
         return None
     if reason is not None:
         why = f'The recording ended with "{reason}"; what that means for its tables is unknown.'
-        return InsufficientData(None, why, "Record again, and press Ctrl-C only once or set a time limit.")
-    if trace.contents.has_table_of_contents:
+        return view.unknown(why, "Record again, and press Ctrl-C only once or set a time limit.")
+    if view.trace.contents.has_table_of_contents:
         why = (
             "It is unknown how the recording ended: the file that says so is missing, because xctrace was killed or "
             "the copy is incomplete."
         )
-        return InsufficientData(None, why, "Press Ctrl-C only once, and wait until the recording is saved.")
+        return view.unknown(why, "Press Ctrl-C only once, and wait until the recording is saved.")
     why = "It is unknown how the recording ended: this input has no table of contents."
-    return InsufficientData(
-        None, why, "Export it too: `xcrun xctrace export --input run.trace --toc --output toc.xml`."
-    )
+    return view.unknown(why, "Export it too: `xcrun xctrace export --input run.trace --toc --output toc.xml`.")
 
 
 def _of_the_file(trace: Trace) -> list[str]:
@@ -180,9 +174,4 @@ def _own_work(trace: Trace, activity: pd.DataFrame) -> pd.DataFrame:
     return rows_where(hardware, executed & named & known)
 
 
-DETECTOR = RecordingDetector(
-    id="truncated-recording",
-    page=page_beside(__file__),
-    options=Options,
-    detect=detect,
-)
+DETECTOR = RecordingDetector(id="truncated-recording", page=page_beside(__file__), options=Options, detect=detect)

@@ -11,8 +11,6 @@ from tracekit.detectors import (
     NEURAL_ENGINE,
     BoolArray,
     Detector,
-    Finding,
-    InsufficientData,
     IntArray,
     Intervals,
     Metric,
@@ -20,7 +18,6 @@ from tracekit.detectors import (
     Outcome,
     TableState,
     above,
-    any_prediction,
     format_count,
     format_share,
     format_time,
@@ -93,7 +90,7 @@ def _explained(share: float, overlapping: bool = False) -> str:
     return f"Recorded events and known queueing account for {format_share(1 - share)} of prediction time."
 
 
-def _blind(view: ModelView, share: float) -> InsufficientData | None:
+def _blind(view: ModelView, share: float) -> Outcome | None:
     """What to say where rows are not there that would explain time."""
     if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
         return view.unknown(
@@ -105,7 +102,7 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
     return view.units_not_recorded(before=unaccounted)
 
 
-def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding. It has no cost: what happened in the time is not known, so nothing says that it can be saved."""
     rows = view.predictions[chosen]
     mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())
@@ -118,11 +115,7 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
             f"{format_time(mean)} on average, in {format_count(len(rows), 'prediction')}.{also} This is a blind spot "
             "of the recording, not proof that the CPU did the work."
         ),
-        metrics=(
-            *metrics,
-            Metric("mean prediction", mean, "ns"),
-            Metric("mean unaccounted time", unknown, "ns"),
-        ),
+        metrics=(*metrics, Metric("mean prediction", mean, "ns"), Metric("mean unaccounted time", unknown, "ns")),
         rows=rows,
     )
 
@@ -133,6 +126,5 @@ DETECTOR = Detector(
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

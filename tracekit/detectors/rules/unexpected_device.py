@@ -14,24 +14,20 @@ from tracekit.detectors import (
     Attribution,
     Detector,
     Device,
-    Finding,
-    InsufficientData,
     Intervals,
     Kind,
     Metric,
     ModelView,
     Outcome,
     above,
-    any_prediction,
     format_count,
     format_share,
     option,
     page_beside,
     value_of,
 )
-from tracekit.detectors.shared.known_work import Work, known_work
 from tracekit.detectors.shared.planned import of_units
-from tracekit.detectors.shared.suggested import of_rows
+from tracekit.detectors.shared.unit_work import Work, known_work, suggested
 from tracekit.detectors.shared.wording import order_words
 
 _NO_WORK = "No compute unit work was recorded."
@@ -73,7 +69,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         recorded = f"Recorded work: {work.words}." if work.words else _NO_WORK
         return view.not_applicable(
             f"No expected compute unit given; set one with --expect, for example --expect ane. "
-            f"{recorded}{of_rows(view)}{of_units(view)}",
+            f"{recorded}{suggested(view)}{of_units(view)}"
         )
     expected = _DEVICES[options.expected_unit]
     if int(judged.sum()) < options.min_predictions:
@@ -97,13 +93,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _unclear(view, work)
 
 
-def _unclear(view: ModelView, work: Work) -> InsufficientData:
+def _unclear(view: ModelView, work: Work) -> Outcome:
     """What to say where rows show too little of where the work ran."""
     reason = _NO_WORK
     if work.words:
         share = format_share(work.shown_ns / work.predicted_ns)
         reason = f"Recorded work: {work.words}, in {share} of prediction time."
-    not_recorded = view.units_not_recorded(before=f"{reason} ", after=f"{of_rows(view)}{of_units(view)}")
+    not_recorded = view.units_not_recorded(before=f"{reason} ", after=f"{suggested(view)}{of_units(view)}")
     return not_recorded or view.unknown(
         f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went."
         f"{of_units(view)}",
@@ -115,7 +111,7 @@ def _apart(view: ModelView) -> str:
     return "" if Intervals.from_rows(view.predictions).alone().all() else ", without overlapping predictions"
 
 
-def _finding(view: ModelView, expected: Device, work: Work, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, expected: Device, work: Work, metrics: tuple[Metric, ...]) -> Outcome:
     """The finding. It has no cost: no recording shows how fast the expected unit would be."""
     unit, count = DEVICE_NAMES[expected], format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
@@ -127,7 +123,7 @@ def _finding(view: ModelView, expected: Device, work: Work, metrics: tuple[Metri
     return view.finding(
         summary=(
             f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
-            f"elsewhere: {work.words}.{order}{doubt}{of_rows(view)}{of_units(view, unit)}"
+            f"elsewhere: {work.words}.{order}{doubt}{suggested(view)}{of_units(view, unit)}"
         ),
         metrics=metrics,
         rows=rows,
@@ -154,6 +150,5 @@ DETECTOR = Detector(
     uses=("Neural Engine", "GPU", "Call Stacks"),
     on_inferred=True,
     options=Options,
-    asks=(any_prediction,),
     detect=detect,
 )

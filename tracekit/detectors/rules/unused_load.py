@@ -11,21 +11,17 @@ from tracekit.detectors import (
     LOAD_KINDS,
     RECORD_EARLIER,
     Attribution,
-    Finding,
-    InsufficientData,
     Intervals,
     Kind,
     Level,
     Metric,
     Outcome,
-    Passed,
     RecordingDetector,
+    RecordingView,
     Trace,
     above,
     categorical,
-    cost_of,
     covered_ns,
-    finding,
     format_count,
     format_time,
     is_any,
@@ -35,8 +31,7 @@ from tracekit.detectors import (
     texts_in,
     unnamed_predictions,
 )
-from tracekit.detectors.shared.load_options import no_load
-from tracekit.detectors.shared.wording import listed
+from tracekit.detectors.shared.wording import NO_LOAD, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,17 +67,17 @@ class Unused(NamedTuple):
     """Predictions of other models after that."""
 
 
-def detect(trace: Trace, options: Options) -> Outcome:
+def detect(view: RecordingView, options: Options) -> Outcome:
     """Looks for models without any prediction long after their load."""
+    trace = view.trace
     activity = trace.activity
     top = is_any(activity["level"], Level.TOP)
     loads = rows_where(activity, top & is_any(activity["kind"], *LOAD_KINDS))
     if loads.empty:
-        return no_load()
+        return view.not_applicable(NO_LOAD)
     unnamed = unnamed_predictions(trace) + int(loads["model"].isna().sum())
     if unnamed:
-        return InsufficientData(
-            None,
+        return view.unknown(
             f"{format_count(unnamed, 'load or prediction has', 'loads and predictions have')} no model name, so it is "
             "unknown which models were used.",
             RECORD_EARLIER,
@@ -91,20 +86,19 @@ def detect(trace: Trace, options: Options) -> Outcome:
     calls = rows_where(activity, called)
     unused = _unused(trace, loads, calls)
     if not unused:
-        return Passed(None, f"Every loaded model was used ({format_count(loads['model'].nunique(), 'model')}).")
+        return view.passed(f"Every loaded model was used ({format_count(loads['model'].nunique(), 'model')}).")
     sure = [entry for entry in unused if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
     if not sure:
         calls_of_others = max(entry.calls for entry in unused)
         others = f"with {format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
         names = listed([entry.name for entry in unused], _MAX_NAMES)
-        return InsufficientData(
-            None,
+        return view.unknown(
             f"Loaded but not used so far: {names}; the recording continues for only "
             f"{format_time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may be "
             "loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
-    return _finding(trace, loads, sure, options)
+    return _finding(view, loads, sure, options)
 
 
 def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
@@ -140,15 +134,14 @@ def _last_end(trace: Trace) -> int:
     return int(Intervals.from_rows(trace.activity, trace.hardware).ends.max())
 
 
-def _finding(trace: Trace, loads: pd.DataFrame, sure: Sequence[Unused], options: Options) -> Finding:
+def _finding(view: RecordingView, loads: pd.DataFrame, sure: Sequence[Unused], options: Options) -> Outcome:
     """The finding with its cost: the loads of these models."""
     names = [entry.name for entry in sure]
     rows = loads[loads["model"].isin(names).to_numpy(dtype=bool)]
     cost_ns = covered_ns(rows)
     shortest = min(entry.since_ns for entry in sure)
     many = len(names) > 1
-    return finding(
-        model=None,
+    return view.finding(
         summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: "
         f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {format_time(cost_ns)}, and the "
         f"recording continues for {format_time(shortest)}{' or more' if many else ''} after that. The memory that "
@@ -164,15 +157,11 @@ def _finding(trace: Trace, loads: pd.DataFrame, sure: Sequence[Unused], options:
             ),
             Metric("loads", len(rows), "count"),
         ),
-        cost=cost_of(trace, cost_ns, "Time covered by the loads of these models"),
+        cost=view.cost(cost_ns, "Time covered by the loads of these models"),
         rows=rows,
     )
 
 
 DETECTOR = RecordingDetector(
-    id="unused-load",
-    page=page_beside(__file__),
-    needs=("Core ML",),
-    options=Options,
-    detect=detect,
+    id="unused-load", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
 )

@@ -3,46 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.code import sampled_calls
-from tracekit.detectors import (
-    Cost,
-    InsufficientData,
-    NotApplicable,
-    Outcome,
-    Passed,
-    above,
-    finding,
-    format_count,
-    format_share,
-    reached,
-)
+from tracekit.detectors import Cost, Outcome, RecordingView, above, all_reached, format_count, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.analysis.code import AppWork
-    from tracekit.detectors import Trace
-
-NO_STACKS = InsufficientData(None, "No call stack could be read.", "Record with --instrument 'Time Profiler'.")
-NO_TIMED_STACKS = InsufficientData(
-    None,
-    "Call stacks were sampled by what a CPU counted, as cycles, and not by time.",
-    "Record with --instrument 'Time Profiler'.",
-)
-
-
-class AppWorkOptions(Protocol):
-    """Thresholds of a detector that counts samples of the app's own work."""
-
-    @property
-    def share(self) -> float:
-        """Lowest share of the samples."""
-
-    @property
-    def min_samples(self) -> int:
-        """Fewest samples."""
+    from tracekit.detectors.shared.options import AppWorkOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,48 +35,50 @@ class AppWorkWords:
     """What of the time the fix saves: the last sentence of the basis of the cost."""
 
 
-def nothing_to_ask(trace: Trace) -> InsufficientData | NotApplicable | None:
-    """The answer where call stacks cannot show what calls Core ML; None where they can."""
-    sampled = trace.sampled
+def core_ml_in_stacks(view: RecordingView, _options: Any) -> Outcome | None:
+    """Precondition: call stacks show calls of Core ML."""
+    sampled, profiled = view.trace.sampled, view.trace.profiled
     if sampled is None or sampled.stacks.empty:
-        return NO_STACKS if trace.profiled in (None, sampled) else NO_TIMED_STACKS
+        by_time = profiled is None or profiled is sampled
+        reason = (
+            "No call stack could be read."
+            if by_time
+            else "Call stacks were sampled by what a CPU counted, as cycles, and not by time."
+        )
+        return view.unknown(reason, "Record with --instrument 'Time Profiler'.")
     if not sampled.stacks["image"].notna().any():
-        return InsufficientData(
-            None,
+        return view.unknown(
             "The call stacks are addresses alone: the recording does not show which libraries were loaded, so calls of "
             "Core ML cannot be identified.",
             "Record again and let Instruments launch the app; of an export, use the whole bundle instead.",
         )
     if not sampled.stacks["function"].notna().any():
-        return InsufficientData(
-            None,
+        return view.unknown(
             "The call stacks have no symbols, so calls of Core ML cannot be identified.",
             "Use the whole bundle with its folder `symbols`, as Instruments saved it.",
         )
-    calls = sampled_calls(trace)
+    calls = sampled_calls(view.trace)
     if calls is None or calls.empty:
-        return NotApplicable(None, "No call stack shows a call of Core ML.")
+        return view.not_applicable("No call stack shows a call of Core ML.")
     return None
 
 
-def judge_app_work(trace: Trace, work: AppWork | None, options: AppWorkOptions, words: AppWorkWords) -> Outcome:
+def judge_app_work(view: RecordingView, work: AppWork | None, options: AppWorkOptions, words: AppWorkWords) -> Outcome:
     """Whether the app spends much of its threads' CPU time on one sort of work, by samples; `work` is None where no
     samples were recorded."""
-    if (answer := nothing_to_ask(trace)) is not None or work is None:
-        return answer or NO_STACKS
-    if work.of < options.min_samples:
-        few = f"{format_count(work.of, 'sample')} {words.which}, {options.min_samples} needed."
-        return InsufficientData(None, few, "Record the feature for longer.")
+    counted = 0 if work is None else work.of
+    if work is None or counted < options.min_samples:
+        few = f"{format_count(counted, 'sample')} {words.which}, {options.min_samples} needed."
+        return view.unknown(few, "Record the feature for longer.")
     metrics = (
         above(words.counted, work.samples, "count", options.min_samples),
         above(f"share of the samples of {words.threads}", work.share, "share", options.share),
     )
     if not work.samples:
-        return Passed(None, words.none, metrics)
-    if not all(reached(metrics, metric.name) for metric in metrics):
-        return Passed(None, f"{format_share(work.share)} {words.little}", metrics)
-    return finding(
-        model=None,
+        return view.passed(words.none, metrics)
+    if not all_reached(metrics):
+        return view.passed(f"{format_share(work.share)} {words.little}", metrics)
+    return view.finding(
         summary=words.summary(work),
         metrics=metrics,
         cost=Cost(

@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors import (
-    DEVICE_NAMES,
-    BoolArray,
-    Finding,
-    FloatArray,
-    IntArray,
-    ModelView,
-    Outcome,
-    or_minus_one,
-)
+from tracekit.detectors import DEVICE_NAMES, BoolArray, Finding, FloatArray, IntArray, ModelView, Outcome, or_minus_one
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 if TYPE_CHECKING:
@@ -43,6 +34,11 @@ others in waiting (heuristic)."""
 OTHER_WORK = 1.25
 """What a prediction consists of beside the work of compute units counts up to a quarter of that; the rest may be
 waiting and preparing (heuristic)."""
+
+
+WORKED_SHARE = 0.5
+"""Part of the extra time of a call in which its compute unit works for it beyond the usual; with less, waiting and
+preparing are what makes it long (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +111,19 @@ def due_to_work(work_ns: FloatArray, usual_work_ns: FloatArray | float, usual_ns
     prediction consists of, such as copies of a larger input. Shape (n,) or one for all."""
     rate = np.clip(usual_ns / np.maximum(usual_work_ns, 1.0), 1.0, OTHER_WORK)
     longer: FloatArray = rate * np.maximum(work_ns - usual_work_ns, 0.0)
+    return longer
+
+
+def works_longer(view: ModelView, index: IntArray) -> BoolArray:
+    """Shape (index,): the compute units worked for the call at that position for much of the time that it took beyond
+    the median, as for a prompt of a language model, and not for a call that warms up. True also where no work of the
+    model was recorded, since then it may have. O(n log n)."""
+    durations = view.predictions["duration_ns"].to_numpy()
+    extra = durations[index] - float(np.median(durations))
+    busy = latencies(view).work_ns
+    if not busy.any():
+        return np.ones(len(index), np.bool_)
+    longer: BoolArray = busy[index] - float(np.median(busy)) >= WORKED_SHARE * extra
     return longer
 
 

@@ -19,15 +19,14 @@ from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     RECORD_LONGER,
     BoolArray,
-    Cost,
     Finding,
     FloatArray,
-    InsufficientData,
     IntArray,
     Intervals,
+    Metric,
     ModelView,
+    NotEvaluated,
     Outcome,
-    cost_of,
     format_count,
     rows_where,
 )
@@ -112,19 +111,13 @@ class Calls:
         )
         return ", ".join(f"{count:,} {why}" for count, why in counts if count)
 
-    def too_few(self, view: ModelView, needed: int) -> InsufficientData:
+    def too_few(self, view: ModelView, needed: int) -> NotEvaluated:
         """The answer where fewer than `needed` calls can be compared: the same for all detectors that ask."""
         total = int(self.chosen_from.sum())
         if self.cold >= max(needed, total / 2):
-            return view.unknown(
-                "Most predictions are the first after a load, so too few can be compared.",
-                KEEP_LOADED,
-            )
+            return view.unknown("Most predictions are the first after a load, so too few can be compared.", KEEP_LOADED)
         if self.overlapping >= max(needed, total / 2):
-            return view.unknown(
-                "Most predictions overlap, so too few can be compared.",
-                RECORD_PHASE_ALONE,
-            )
+            return view.unknown("Most predictions overlap, so too few can be compared.", RECORD_PHASE_ALONE)
         return view.too_few_predictions(
             len(self.rows),
             needed,
@@ -178,7 +171,7 @@ def _judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) ->
             "show whether it ran on the same compute unit.",
             "Record with the Core ML template, which includes the Neural Engine and the GPU, and without other models.",
         )
-    return other if isinstance(outcome, InsufficientData) else outcome
+    return other if isinstance(outcome, NotEvaluated) else outcome
 
 
 def _in_flight(predictions: pd.DataFrame) -> FloatArray:
@@ -252,14 +245,26 @@ def _uneven(durations: IntArray) -> bool:
     return bool(high > EVEN * low)
 
 
-def extra_time(
-    view: ModelView, calls: Calls, usual_ns: FloatArray, words: str, *, once: bool = False
-) -> tuple[Intervals, Cost]:
-    """Where calls went on beyond their usual time (shape (calls,)), and what that costs. `words` begin the basis;
-    `once` as in `Cost`."""
-    times = calls.times
-    usual_end = times.starts + np.rint(usual_ns).astype(np.int64)
-    longer = times.ends > usual_end
-    affected = Intervals(usual_end[longer], times.ends[longer]).union()
-    longest_ns = int((times.ends - usual_end).max(initial=0))
-    return affected, cost_of(view, affected.covered_ns, words, once=once, longest_wait_ns=longest_ns)
+def longer_than_usual(
+    view: ModelView,
+    calls: Calls,
+    chosen: BoolArray,
+    usual_ns: FloatArray | float,
+    said: tuple[str, tuple[Metric, ...]],
+    words: str,
+    *,
+    once: bool = False,
+    fix: str = "",
+) -> Finding:
+    """The finding about the `chosen` calls, shape (calls,), with its cost: how much longer than usual they went on.
+
+    `usual_ns` is one time for all or shape (chosen,). `said` is summary and metrics; `words` begin the basis of the
+    cost; `once` and `fix` as in `Cost` and `Finding`.
+    """
+    slow = calls.where(chosen)
+    usual_end = slow.times.starts + np.rint(usual_ns).astype(np.int64)
+    longer = slow.times.ends > usual_end
+    affected = Intervals(usual_end[longer], slow.times.ends[longer]).union()
+    longest_ns = int((slow.times.ends - usual_end).max(initial=0))
+    cost = view.cost(affected.covered_ns, words, once=once, longest_wait_ns=longest_ns)
+    return view.finding(*said, rows=slow.rows, cost=cost, affected=affected, fix=fix)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
 from tracekit.analysis.quantities import sample_quantiles
@@ -31,6 +30,8 @@ from tracekit.detectors import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pandas as pd
 
 
 LONGER = 0.2
@@ -86,7 +87,7 @@ def held_up(view: ModelView, rows: pd.DataFrame, chosen_from: BoolArray, windows
     if _ENGINE in units:
         waits = view.engine_waits
         surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
-    perhaps = _fill(_joined(sure, doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
+    perhaps = _fill(sure.joined(doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
     worked_longer = _worked_longer(view, rows, calls)
     return HeldUp(surely & ~worked_longer, perhaps & ~surely & ~worked_longer)
 
@@ -117,17 +118,9 @@ def _waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
     requests = is_any(view.compute["kind"], Kind.ANE_REQUEST, Kind.GPU_REQUEST)
     computed = Intervals.from_rows(view.compute).where(~requests)
     model_work = computed.joined(Intervals.from_rows(view.hardware, view.data))
-    either = _joined(*_of_others(view, units, loads=False), model_work)
+    either = model_work.joined(*_of_others(view, units, loads=False))
     alone = either.covered_within(predicted) - model_work.covered_within(predicted)
     return surely, np.maximum(surely, alone)
-
-
-def certainty_of_longer(longer: IntArray, shorter: IntArray) -> float:
-    """How many standard errors the first durations rank above the second (rank sum of Wilcoxon). O(n log n)."""
-    ranks = pd.Series(np.concatenate((longer, shorter))).rank().to_numpy()
-    count, rest = len(longer), len(shorter)
-    above = float(ranks[:count].sum()) - count * (count + 1) / 2 - count * rest / 2
-    return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,8 +188,9 @@ def _of_others(view: ModelView, units: Sequence[int], *, loads: bool = True) -> 
     work = _work(view.trace)
     others = work.predicted.model != work.models.get(view.name, -1)
     if not units:
-        return Intervals.none(), _joined(work.predicted.times.where(others), work.loads)
-    sure, doubtful = [Intervals.none()], [Intervals.none()]
+        return Intervals.none(), work.predicted.times.where(others).joined(work.loads)
+    sure: list[Intervals] = []
+    doubtful: list[Intervals] = []
     blind = False
     for unit in units:
         if not work.recorded[unit]:
@@ -216,11 +210,7 @@ def _of_others(view: ModelView, units: Sequence[int], *, loads: bool = True) -> 
         (sure if _CPU in units else doubtful).append(work.loads)
     if blind:
         doubtful.append(work.predicted.times.where(others & ~work.known))
-    return _joined(*sure), _joined(*doubtful)
-
-
-def _joined(*parts: Intervals) -> Intervals:
-    return Intervals(np.concatenate([part.starts for part in parts]), np.concatenate([part.ends for part in parts]))
+    return Intervals.none().joined(*sure), Intervals.none().joined(*doubtful)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,10 +26,8 @@ from tracekit.analysis.idle import (
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors import (
     Cost,
-    Evidence,
     Finding,
     IndexArray,
-    InsufficientData,
     IntArray,
     Intervals,
     Kind,
@@ -37,10 +35,10 @@ from tracekit.detectors import (
     Level,
     Metric,
     ModelView,
+    NotEvaluated,
     is_any,
 )
-from tracekit.detectors.answers import MAX_EVIDENCE, evidence_columns
-from tracekit.detectors.shared.prompts import works_longer
+from tracekit.detectors.shared.comparable_latency import works_longer
 
 if TYPE_CHECKING:
     from tracekit.analysis.code import Between, CallSite
@@ -115,7 +113,7 @@ class SequenceGaps:
         return () if self.between is None else self.between.sites[:MAX_SITES]
 
 
-def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | InsufficientData:
+def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | NotEvaluated:
     """`read_gaps`, or why there is none to judge."""
     gaps = read_gaps(view, min_calls)
     if len(gaps.idle.distance_ns):
@@ -126,7 +124,7 @@ def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | InsufficientDat
     )
 
 
-def unclear(view: ModelView, rests: str) -> InsufficientData:
+def unclear(view: ModelView, rests: str) -> NotEvaluated:
     """The answer where the gaps may be work or waiting; `rests` says what is idle and for how much of the time."""
     return view.unknown(
         f"{rests} of the time between successive predictions, but the recording does not show whether the app works "
@@ -273,12 +271,7 @@ def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
 
 
 def gap_finding(
-    view: ModelView,
-    idle: Idle,
-    summary: str,
-    metrics: tuple[Metric, ...],
-    sites: tuple[CallSite, ...],
-    words: str,
+    view: ModelView, idle: Idle, summary: str, metrics: tuple[Metric, ...], sites: tuple[CallSite, ...], words: str
 ) -> Finding:
     """The finding that the gaps show, with what they cost at most. `sites` is the code that runs in them; `words`
     begin the basis of the cost."""
@@ -291,25 +284,10 @@ def gap_finding(
     )
     activity = view.trace.activity
     following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns, side="left")]
-    evidence = _evidence_of_gaps(idle, following)
-    columns = evidence_columns(following, gaps)
-    return Finding(view.name, summary, metrics, cost, evidence, len(gaps), gaps, sites, all_evidence=columns)
-
-
-def _evidence_of_gaps(idle: Idle, following: pd.DataFrame) -> tuple[Evidence, ...]:
-    """The longest gaps first, each with the row of the activity that ends it: `following`, one for each gap."""
-    order = np.argsort(idle.start_ns - idle.end_ns, kind="stable")[:MAX_EVIDENCE]
-    following = following.iloc[order]
-    return tuple(
-        Evidence(
-            start_ns=int(idle.start_ns[gap]),
-            end_ns=int(idle.end_ns[gap]),
-            model=str(model) if isinstance(model, str) else None,
-            label=f"before {label}",
-            table=str(table),
-            row=int(row),
-        )
-        for gap, model, label, table, row in zip(
-            order, following["model"], following["label"], following["table"], following["row"], strict=True
-        )
+    # Each gap is shown by the row that ends it.
+    rows = following.assign(
+        start_ns=gaps.starts,
+        duration_ns=gaps.durations,
+        label=following["label"].cat.rename_categories(lambda label: f"before {label}"),
     )
+    return view.finding(summary, metrics, rows=rows, cost=cost, affected=gaps, call_sites=sites)

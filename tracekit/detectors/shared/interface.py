@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tracekit.detectors import Finding, ModelView, Passed
+from tracekit.detectors import Finding, InspectedModel, ModelView, NoOptions, Passed
 
 
 class Interface(NamedTuple):
@@ -23,9 +23,7 @@ def interface_of(view: ModelView) -> Interface | None:
     if view.model_file is None:
         return None
     # What knows model files takes long to load, and most recordings come alone.
-    from tracekit.detectors.framework import InspectedModel
     from tracekit.detectors.model_rules import interface_conversion
-    from tracekit.detectors.model_rules.shared import NoOptions
 
     answer = interface_conversion.detect(InspectedModel(view.model_file, None), NoOptions())
     if isinstance(answer, Finding):
@@ -76,9 +74,8 @@ def shapes_of(view: ModelView) -> Shapes | None:
     """The shapes by the model's file; None without a file, or where it does not give all of them."""
     if view.model_file is None:
         return None
-    from tracekit.detectors.framework import InspectedModel
     from tracekit.detectors.model_rules import flexible_shapes
-    from tracekit.detectors.model_rules.shared import NoOptions, code, inputs_of, listed
+    from tracekit.detectors.model_rules.shared import code, inputs_of, listed
     from tracekit.model_files import FeatureKind
 
     inputs = [entry for entry in inputs_of(view.model_file) if entry.kind in (FeatureKind.ARRAY, FeatureKind.IMAGE)]

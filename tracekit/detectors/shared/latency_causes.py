@@ -18,14 +18,7 @@ from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, c
 from tracekit.analysis.latency import Growth, growth, modes
 from tracekit.analysis.latency.modes import MIN_RATIO
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.detectors import (
-    DEVICE_NAMES,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    ModelView,
-    Outcome,
-)
+from tracekit.detectors import DEVICE_NAMES, BoolArray, FloatArray, IntArray, ModelView, Outcome
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judged
 from tracekit.detectors.shared.options import HEAT_RATIO
@@ -133,20 +126,13 @@ def read_heat(view: ModelView, calls: Calls) -> ThermalComparison | None:
     return None if states is None else compare_thermal_states(calls.durations, states, MIN_IN_STATE)
 
 
-def cool_calls(view: ModelView, calls: Calls) -> Calls:
-    """The calls in the coolest thermal state where heat slows the others down; else all of them."""
-    comparison = read_heat(view, calls)
-    if comparison is None or comparison.ratio is None or comparison.ratio < HEAT_RATIO:
-        return calls
-    return calls.where(comparison.is_cool)
-
-
 def judged_when_cool(view: ModelView, every: tuple[Calls, ...], judge: Callable[[Calls, float], Outcome]) -> Outcome:
     """What a detector says of the calls in the coolest thermal state where heat slows the others down, however unclear
     calls count. `judge` takes them and how many calls were asked for each one that is compared."""
 
     def judge_cool(some: Calls) -> Outcome:
-        cool = cool_calls(view, some) if len(some.rows) >= MIN_CALLS else some
+        heat = read_heat(view, some) if len(some.rows) >= MIN_CALLS else None
+        cool = some.where(heat.is_cool) if heat is not None and (heat.ratio or 0) >= HEAT_RATIO else some
         enough = len(cool.rows) >= MIN_CALLS
         return judge(cool, some.requested_ratio) if enough else cool.too_few(view, MIN_CALLS)
 

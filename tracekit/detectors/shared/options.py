@@ -29,9 +29,6 @@ IN_TURNS_SHARE = 0.5
 MAX_IDLE_S = 5.0
 """A model that is unused for longer may have been released on purpose."""
 
-MIN_SAMPLES = 20
-"""Fewer samples, of 1 ms each, are too few to state a share, or to matter (heuristic)."""
-
 GAP_SHARE = 0.5
 """Share of the time from which on the gaps outweigh the predictions: `pipeline-gaps` reports them from there on, and
 `serial-predictions` up to there."""
@@ -77,16 +74,6 @@ def max_idle_option() -> Any:
     )
 
 
-def min_samples_option() -> Any:
-    """Option: fewest samples, of 1 ms each, that are judged."""
-    return option(MIN_SAMPLES, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters.")
-
-
-def share_option(seen: str = "") -> Any:
-    """Option: lowest share of the samples that is a finding. `seen` is a sentence on what recordings have."""
-    return option(0.1, "share of samples", f"Heuristic: below a tenth, other work comes first.{seen}", maximum=1)
-
-
 def min_loads_option() -> Any:
     """Option: from how many loads on they can be a pattern."""
     return option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
@@ -100,6 +87,14 @@ def min_mean_option() -> Any:
 def min_calls_option() -> Any:
     """Option: fewest predictions that are judged."""
     return option(3, "predictions", "Heuristic: the first prediction after a load differs; three show what is usual.")
+
+
+@dataclass(frozen=True, slots=True)
+class AppWorkOptions:
+    """Thresholds of a check that counts samples, of 1 ms each, of the app's own work."""
+
+    share: float = option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.", maximum=1)
+    min_samples: int = option(20, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters.")
 
 
 @dataclass(frozen=True, slots=True)

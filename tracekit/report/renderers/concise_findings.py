@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Pattern
 from tracekit.report import formatting
 from tracekit.report.renderers.call_sites import called_from_lines
 from tracekit.report.renderers.concise_layout import LABEL_CELLS, Layout

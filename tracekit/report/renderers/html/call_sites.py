@@ -8,7 +8,7 @@ import numpy as np
 
 from tracekit.analysis.code import Api
 from tracekit.analysis.code.tree import in_functions, without_deeper
-from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pages import Pattern
 from tracekit.report.call_sites import (
     LABELS,
     THREADS,

@@ -1,5 +1,5 @@
-"""What the detectors of reloads share: which loads are reloads, and from when on they are a pattern. One cause is one
-finding, so a detector leaves to the others what they report by default."""
+"""What the detectors of loads share: which loads a call waited for, which are reloads, and from when on these are a
+pattern. One cause is one finding, so a detector leaves to the others what they report by default."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.code import sites_of
+from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (
     LOAD_KINDS,
     BoolArray,
+    Finding,
     IntArray,
     Intervals,
     Kind,
     Level,
     Metric,
     ModelView,
+    NotEvaluated,
     above,
     all_reached,
     covered_ns,
+    format_time,
     is_any,
     rows_where,
 )
-from tracekit.detectors.shared.load_options import called
 from tracekit.detectors.shared.options import (
     IN_TURNS_SHARE,
     LOADS_PER_PREDICTION,
@@ -38,6 +42,35 @@ from tracekit.detectors.shared.options import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def called(view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float) -> tuple[BoolArray, BoolArray]:
+    """Shape (loads,) each: a call of the model surely waited for it, at once or behind further setup work of the app; a
+    call did, unless it was a single one to warm the model up. `loads` are some of the view's. O(n log n)."""
+    call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
+    waits = np.flatnonzero(call >= 0)
+    alone = stand_alone(view.predictions, call[waits], round(pause_s * 1e9))
+    surely, perhaps = np.zeros(len(call), np.bool_), np.zeros(len(call), np.bool_)
+    surely[waits], perhaps[waits] = ~(alone.surely | alone.perhaps), alone.perhaps
+    return surely, perhaps
+
+
+def perhaps_warmed_up(view: ModelView, what: str) -> NotEvaluated:
+    """The answer where a prediction after a load (`what`: a noun) may be one to warm the model up."""
+    return view.unknown(
+        f"A gap follows {what}. Gaps are long throughout, so the recording does not show whether a user waited for "
+        "that prediction or whether it warmed the model up.",
+        "Record the feature from the load on, with several predictions in a row.",
+    )
+
+
+def perhaps_cold(view: ModelView, who: str, load_ns: int, more: str = "") -> NotEvaluated:
+    """The answer where somebody (`who`) waited for a load that may have come from the cache; `more` is advice."""
+    return view.unknown(
+        f"{who} waited for a load of {format_time(load_ns)}, but the recording does not show whether the model was "
+        "specialized or loaded from the cache.",
+        "Record two launches in a row: if the second load is much shorter, the first one specialized the model." + more,
+    )
 
 
 TIMES_USE = 3.0
@@ -64,7 +97,7 @@ def outweigh_use(view: ModelView) -> BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~is_any(view.loads["kind"], Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = called(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S).surely
+        chosen[chosen] = called(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
 
 
@@ -180,6 +213,19 @@ def _other_loads(view: ModelView) -> IntArray:
     activity = view.trace.activity
     chosen = activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP) & (activity["model"] != view.name)
     return activity["start_ns"].to_numpy()[chosen.to_numpy(dtype=bool)]
+
+
+def reload_finding(view: ModelView, summary: str, metrics: tuple[Metric, ...], rows: pd.DataFrame) -> Finding:
+    """The finding with its cost: these reloads."""
+    return view.finding(
+        summary,
+        metrics,
+        rows=rows,
+        cost=view.cost(
+            covered_ns(rows), "Time covered by the reloads after use", longest_wait_ns=int(rows["duration_ns"].max())
+        ),
+        call_sites=sites_of(view.trace, rows.index),
+    )
 
 
 def again_and_again(view: ModelView) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tracekit.detectors.explanation import page_markdown
 from tracekit.detectors.options import option_infos
-from tracekit.detectors.page import page_markdown
 from tracekit.detectors.registry import DETECTORS
 
 

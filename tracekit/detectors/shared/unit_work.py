@@ -1,4 +1,5 @@
-"""What is known of the time that compute units worked for the predictions of a model."""
+"""What is known of the time that compute units worked for the predictions of a model, and what Core ML's own rows
+suggest where the hardware was not recorded."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.breakdown import Part
+from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
 from tracekit.detectors import (
     DEVICE_NAMES,
     Attribution,
@@ -17,14 +19,18 @@ from tracekit.detectors import (
     Intervals,
     Kind,
     Lane,
+    Level,
     ModelView,
     Trace,
     cached_by_trace,
+    format_count,
     format_share,
     is_any,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
 
     from tracekit.intervals import CoveredTime
@@ -117,3 +123,29 @@ def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
         lane: times.where(unattributed & is_any(hardware["lane"], lane)).covered_time()
         for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
     }
+
+
+def suggested(view: ModelView) -> str:
+    """The unit that they suggest, and that this is weaker evidence: a sentence after a space, or nothing."""
+    suggestion = suggested_unit(view.trace, view.predictions.index)
+    if suggestion is None:
+        return ""
+    count = f"{suggestion.predictions:,} of {format_count(suggestion.of, 'prediction')}"
+    return (
+        f" Core ML's own rows suggest the {DEVICE_NAMES[suggestion.device]} for {count} "
+        f"({SHOWN_BY[suggestion.device]}): weaker evidence than rows of the hardware."
+    )
+
+
+def suggested_of_models(trace: Trace, models: Iterable[str]) -> tuple[str, ...]:
+    """The unit that they suggest for each of these models, in one sentence; none where they suggest nothing."""
+    activity = trace.activity
+    called = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
+    words = []
+    for model in models:
+        suggestion = suggested_unit(trace, called.index[is_any(called["model"], model)])
+        if suggestion is not None:
+            words.append(f"{model} on the {DEVICE_NAMES[suggestion.device]} ({SHOWN_BY[suggestion.device]})")
+    if not words:
+        return ()
+    return (f"Hardware was not recorded; Core ML's own rows suggest, as weaker evidence: {'; '.join(words)}.",)
