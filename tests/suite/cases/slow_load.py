@@ -223,7 +223,7 @@ CASES = [
         ID, POSITIVE, 2, before_many_slow_calls, also=("latency-jitter",), weight=Weight("critical", 6_000, first=True)
     ),
     *cases(ID, POSITIVE, 5, on_demand),
-    *cases(ID, POSITIVE, 4, behind_another),
+    *cases(ID, POSITIVE, 4, behind_another, found_in_more=("warm-up-spike",)),
     *cases(ID, POSITIVE, 2, at_each_visit),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 2, gpu_app),
