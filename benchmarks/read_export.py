@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SETUP = """
 from tracekit.recording import open_recording
-from tracekit.recording.export import readers, recording
+from tracekit.recording.export import loading, recording
 """
 TRACEKIT = """
 opened = open_recording(path)
@@ -77,9 +77,9 @@ TREE_BYTES = 12
 """Memory that a tree takes at most, in bytes of its file: 10 to 11 were measured."""
 LXML, ELEMENT_TREE = "import lxml.etree as x", "import xml.etree.ElementTree as x"
 READERS = {
-    "tracekit, compiled": (f"{SETUP}assert readers.scanned is not None", TRACEKIT),
-    "tracekit, compiled, every text": (f"{SETUP}assert readers.scanned is not None", EVERY_TEXT),
-    "tracekit, strict": (f"{SETUP}readers.scanned = None", TRACEKIT),
+    "tracekit, compiled": (f"{SETUP}assert loading.scanned is not None", TRACEKIT),
+    "tracekit, compiled, every text": (f"{SETUP}assert loading.scanned is not None", EVERY_TEXT),
+    "tracekit, strict": (f"{SETUP}loading.scanned = None", TRACEKIT),
     "lxml iterparse, ids": (
         LXML,
         ITERPARSE.replace("{drop}", "while element.getprevious() is not None: del element.getparent()[0]"),

@@ -32,7 +32,7 @@ def test_one_run_measures_every_reader_and_every_step(
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     frame, growth, read_export, run = map(importlib.import_module, ("frame", "growth", "read_export", "run"))
-    from tracekit.recording.export import readers
+    from tracekit.recording.export import loading
 
     answers = []
 
@@ -40,7 +40,7 @@ def test_one_run_measures_every_reader_and_every_step(
         """The same code in this process: to start one for each of many small pieces takes most of the time."""
         names: dict[str, object] = {"path": str(path)}
         with monkeypatch.context() as patch:
-            patch.setattr(readers, "scanned", readers.scanned)
+            patch.setattr(loading, "scanned", loading.scanned)
             exec(setup, names)  # noqa: S102
             exec(code, names)  # noqa: S102
         answers.append(names["result"])

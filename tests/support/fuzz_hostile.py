@@ -27,7 +27,7 @@ from hostile_inputs import ISSUES, hostile_archive, hostile_bundle, hostile_expo
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.issues import read_issues
 
 MAX_MEMORY_MB: Final = 400

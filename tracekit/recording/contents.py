@@ -5,6 +5,7 @@ A field is None where the input does not hold it; nothing here is guessed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tracekit.recording.call_stacks import CallStacks
+
+
+_ITEMS = re.compile(r'"([^"]*)"|(\S+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +131,18 @@ class Recording(Protocol):
         `UnreadableRecording` where those of a table cannot be read.
         """
         ...
+
+
+def matches(attributes: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    """Whether the attributes contain all the wanted ones.
+
+    An attribute that is a list (`subsystem="&quot;com.apple.coreml&quot;"`) contains each of its items.
+    """
+    return all(_contains(attributes.get(name), value) for name, value in wanted.items())
+
+
+def _contains(written: str | None, wanted: str) -> bool:
+    """Whether an attribute is the wanted value or a list that holds it: items stand apart, quoted or bare."""
+    if written is None:
+        return False
+    return written == wanted or any(wanted in (quoted, bare) for quoted, bare in _ITEMS.findall(written) if wanted)

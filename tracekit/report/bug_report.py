@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
-from tracekit.recording.writing.text_forms import harmless
+from tracekit.recording.writing.forms import harmless
 from tracekit.report.redact import NEVER_INCLUDED, replacement_counts
 from tracekit.report.renderers.bug_report import render_bug_report
 from tracekit.report.renderers.formats import RENDERERS

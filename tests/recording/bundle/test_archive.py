@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.archive import read_archive, read_plist
-from tracekit.recording.bundle.damage import DamageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.recording.bundle import limits
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import BLOCK_BYTES, parse_arrays
-from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import merged, numbered
 from tracekit.recording.bundle.labels import Labels
 from tracekit.recording.bundle.types import KNOWN
+from tracekit.recording.bundle.values import TextBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +128,9 @@ def test_labels_composed_together_are_those_composed_one_by_one(
 ) -> None:
     strings = ["", "a", "50 %d", "10"]
     arrays = parse_arrays(*shared_arrays([[number for part in label for number in part] for label in labels]))
-    reader = Labels(arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()])
+    reader = Labels(
+        arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()], TextBudget(0).spend
+    )
     shown = (lambda value: strings[value], str, lambda value: f"{value:x}")
     wanted = data.draw(st.lists(st.integers(0, len(labels) - 1)))
     assert reader.texts(np.array(wanted, np.int64)) == [
@@ -141,7 +143,9 @@ def test_many_labels_that_share_their_words_differ_in_their_numbers(shared_array
     strings = ["at %x ", "load ", "run ", " end"]
     labels = [[0, 1 + number // 10 % 2, 0, 0, 2, number, 1, 7 * number, 0, 3] for number in range(200)]
     arrays = parse_arrays(*shared_arrays(labels))
-    reader = Labels(arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()])
+    reader = Labels(
+        arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()], TextBudget(0).spend
+    )
     assert reader.texts(np.arange(200)) == [
         f"{strings[1 + number // 10 % 2]}at %x {number:x}{7 * number} end" for number in range(200)
     ]
@@ -151,7 +155,9 @@ def test_many_labels_with_several_words_that_vary_keep_each_its_own(shared_array
     strings = ["load ", "run ", "here", "there"]
     labels = [[0, number % 2, 0, 2 + number // 2 % 2, 1, number] for number in range(400)]
     arrays = parse_arrays(*shared_arrays(labels))
-    reader = Labels(arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()])
+    reader = Labels(
+        arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()], TextBudget(0).spend
+    )
     assert reader.texts(np.arange(400)) == [
         f"{strings[number % 2]}{strings[2 + number // 2 % 2]}{number}" for number in range(400)
     ]
@@ -164,7 +170,7 @@ def test_digits_count_for_the_characters_that_labels_may_have(
     monkeypatch.setattr(limits, "MAX_TEXT_CHARS", 1000)
     largest = 2**64 - 1
     assert len(str(largest)) == 20
-    reader = Labels(parse_arrays(*shared_arrays([[1, largest]] * labels)), list(TYPES), None)
+    reader = Labels(parse_arrays(*shared_arrays([[1, largest]] * labels)), list(TYPES), None, TextBudget(0).spend)
     if allowed:
         assert reader.texts(np.arange(labels)) == [str(largest)] * labels
     else:
@@ -178,7 +184,7 @@ def test_labels_inside_labels_stay_within_bounds(shared_arrays: Write) -> None:
     text: Any = KNOWN["XRPrototypeStringTypeID"]
     levels = [[0, 0], *([1, below] * 30 for below in range(15))]
     arrays = parse_arrays(*shared_arrays(levels))
-    reader = Labels(arrays, [text, label], lambda _, numbers: ["x"] * len(numbers))
+    reader = Labels(arrays, [text, label], lambda _, numbers: ["x"] * len(numbers), TextBudget(0).spend)
     assert len(reader.texts(np.array([2], np.int64))[0]) == 900
     with pytest.raises(DamageError, match="characters in total"):
         reader.texts(np.array([15], np.int64))

@@ -17,13 +17,12 @@ import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
-from tracekit.recording.bundle import limits
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
 from tracekit.recording.bundle.arrays import parse_arrays
-from tracekit.recording.bundle.budget import TextBudget
-from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.printing import PrintedAttributes
+from tracekit.recording.bundle.values import TextBudget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -272,6 +271,8 @@ def test_many_sequences_of_types_in_labels_are_refused(shared_arrays: Any, monke
     monkeypatch.setattr(limits, "MAX_PATTERNS", 7)
     types: Any = [KNOWN["XRPrototypeValueTypeID"], KNOWN["XRUnsignedIntegerHexLowercaseTypeID"]]
     arrays = [[part for bit in range(3) for part in (number >> bit & 1, 1)] for number in range(8)]
-    reader = Labels(parse_arrays(*shared_arrays(arrays)), types, lambda _, numbers: [""] * len(numbers))
+    reader = Labels(
+        parse_arrays(*shared_arrays(arrays)), types, lambda _, numbers: [""] * len(numbers), TextBudget(0).spend
+    )
     with pytest.raises(DamageError, match="more than 7 different sequences of types"):
         reader.texts(np.arange(8))

@@ -10,7 +10,7 @@ import pytest
 
 from support.interrupts import AT_ONCE_S, interrupted_after_s
 from tracekit.recording import open_recording
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.files import find_bundle
 from tracekit.recording.bundle.issues import read_issues
 

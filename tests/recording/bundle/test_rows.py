@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tracekit.recording import open_recording
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import _PIECE, _STORED_PIECE, _inflated
 from tracekit.recording.table import IntegerCells, TableState
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.symbol_archive import NONE, SymbolArchive, read_symbol_archive
 from tracekit.testing.bundle.symbol_archive import Call, Line, Symbol, Written
 

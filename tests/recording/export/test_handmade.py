@@ -8,7 +8,7 @@ import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
-from tracekit.recording.export.known_schemas import KNOWN_SCHEMAS
+from tracekit.recording.export.handmade import KNOWN_SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

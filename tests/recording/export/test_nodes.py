@@ -8,7 +8,7 @@ import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
-from tracekit.recording.export import limits, readers
+from tracekit.recording.export import limits, loading
 from tracekit.recording.table import Process, TableState, Thread
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def test_each_limit_is_kept(
     xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch, name: str, limit: int, content: str
 ) -> None:
     # The scanner's limits are constants of its own.
-    monkeypatch.setattr(readers, "scanned", None)
+    monkeypatch.setattr(loading, "scanned", None)
     text = xml.result(f"<node>{xml.schema('sample', 'text:string')}</node>", content)
     if name == "MAX_FORWARD_REFERENCES":
         with pytest.raises(UnreadableRecording, match="never defines"):

@@ -10,7 +10,7 @@ from recording.bundle.test_round_trip import random_scenario
 from support.samples import SAMPLES
 from tracekit.api import analysis_of
 from tracekit.errors import TracekitError
-from tracekit.recording.export import readers
+from tracekit.recording.export import loading
 from tracekit.report.renderers.html.page import render_html
 from tracekit.report.renderers.serialize import to_json
 from tracekit.testing import write_export
@@ -37,7 +37,7 @@ def both(path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureF
     fast = said_of(path)
     scanned = caplog.text.count("with the compiled scanner")
     with monkeypatch.context() as patch:
-        patch.setattr(readers, "scanned", None)
+        patch.setattr(loading, "scanned", None)
         caplog.clear()
         strict = said_of(path)
     assert "with the compiled scanner" not in caplog.text

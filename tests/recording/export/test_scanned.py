@@ -26,7 +26,7 @@ from support.scanner import (
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import limits as shared_limits
 from tracekit.recording import open_recording
-from tracekit.recording.export import limits, readers
+from tracekit.recording.export import limits, loading
 from tracekit.recording.progress import Meter
 from tracekit.recording.table import CodedCells, LateCells
 
@@ -234,7 +234,7 @@ def test_ids_may_start_again_at_each_node() -> None:
 
 
 def test_tables_that_nobody_wants_are_counted() -> None:
-    nodes = readers.read_nodes(source_of(SMALL), (), Meter(None, None)).nodes
+    nodes = loading.read_nodes(source_of(SMALL), (), Meter(None, None)).nodes
     assert [(node.rows, node.cells) for node in nodes] == [(3, None), (0, None)]
 
 
@@ -256,7 +256,7 @@ def test_without_the_scanner_everything_is_read_strictly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="tracekit")
-    monkeypatch.setattr(readers, "scanned", None)
+    monkeypatch.setattr(loading, "scanned", None)
     path = tmp_path / "table.xml"
     path.write_bytes(SMALL)
     assert open_recording(path, run=1).tables("sample")[0].rows == 3
@@ -265,7 +265,7 @@ def test_without_the_scanner_everything_is_read_strictly(
 
 def test_progress_does_not_count_a_declined_file_twice() -> None:
     meter = Meter(None, None)
-    readers.read_nodes(source_of(SMALL.replace(b"</node>", b"<!-- c --></node>", 1)), None, meter)
+    loading.read_nodes(source_of(SMALL.replace(b"</node>", b"<!-- c --></node>", 1)), None, meter)
     assert meter.done == len(SMALL) + len(b"<!-- c -->")
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.errors import UsageError
-from tracekit.recording.xctrace.devices import find_devices
-from tracekit.recording.xctrace.tool import ListedDevice
+from tracekit.recording.xctrace.tool import ListedDevice, find_devices
 
 MAC = ListedDevice("Devices", "Kim\u2019s Mac", "00000000-0000-0000-0000-000000000001", None)
 PHONE = ListedDevice("Devices", "Kim\u2019s iPhone", "00008120-00000000000000AB", "26.1")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from tracekit.characters import visible
 from tracekit.compare.verdict import Verdict
-from tracekit.recording.writing.markup import xml_text
+from tracekit.recording.writing.xml import xml_text
 
 if TYPE_CHECKING:
     from tracekit.compare.gate import Gate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.compare.matrix import FIGURES
-from tracekit.recording.writing.text_forms import harmless
+from tracekit.recording.writing.forms import harmless
 from tracekit.report.strings import map_strings
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from xml.parsers.expat import ExpatError
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import LOW
-from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import cells_of, numbered, order_in_time, valid_numbers
 from tracekit.recording.bundle.images import read_images, with_saved
 from tracekit.recording.bundle.rows import read_fields

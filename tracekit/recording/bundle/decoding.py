@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.types import Storage

@@ -16,8 +16,7 @@ from zlib_ng import zlib_ng
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import archives
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.quoting import quoted
 from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.decoding import order_in_time
 from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.stores import TIME

@@ -10,8 +10,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Final, cast
 
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.budget import TextBudget
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.types import Storage
 from tracekit.units import format_duration
 
@@ -45,14 +43,14 @@ class Labels:
         arrays: SharedArrays,
         types: list[EngineeringType | None],
         texts: Callable[[EngineeringType, UInt64Array], list[str]],
-        spend: Callable[[int], None] | None = None,
+        spend: Callable[[int], None],
     ) -> None:
         """types: type of each type number. texts: texts of strings, processes and threads. spend: takes how many
         characters are about to be written; raises `DamageError` where they are too many."""
         self._arrays = arrays
         self._types = types
         self._texts = texts
-        self._spend = spend or TextBudget(0).spend
+        self._spend = spend
         self._known: dict[int, str] = {}
 
     def texts(self, references: IntArray) -> list[str]:

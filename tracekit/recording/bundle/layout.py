@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.bundle import limits
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
-from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.rows import with_rows_checked
+from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
+from tracekit.recording.bundle.run_metadata import read_information
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
-from tracekit.recording.bundle.template import PATH as TEMPLATE
-from tracekit.recording.bundle.template import read_information
 from tracekit.recording.quoting import quoted, shortened
 
 if TYPE_CHECKING:

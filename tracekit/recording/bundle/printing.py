@@ -8,8 +8,7 @@ from __future__ import annotations
 import plistlib
 from typing import TYPE_CHECKING, Final
 
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.quoting import shortened
 
 if TYPE_CHECKING:

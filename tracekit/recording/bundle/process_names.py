@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.decoding import order_in_time
 from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.stores import TIME

@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording, UsageError
-from tracekit.recording.attributes import matches
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.decoding import decode
 from tracekit.recording.bundle.layout import find_runs, left_out_runs, raw_streams, read_requirements, requirement_notes
+from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
+from tracekit.recording.bundle.run_metadata import read_information
 from tracekit.recording.bundle.runs import BundleRun
-from tracekit.recording.bundle.template import PATH as TEMPLATE
-from tracekit.recording.bundle.template import read_information
-from tracekit.recording.contents import Contents
+from tracekit.recording.contents import Contents, matches
 from tracekit.recording.progress import Meter
 from tracekit.recording.table import Table, TableState
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
     from tracekit.recording.bundle.call_stacks import StackReader
     from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.run_metadata import RunInformation
     from tracekit.recording.bundle.stores import Store
-    from tracekit.recording.bundle.template import RunInformation
     from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Run, TableEntry
     from tracekit.recording.progress import Progress

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.decoding import decode
 from tracekit.recording.bundle.issues import read_issues
 from tracekit.recording.bundle.layout import raw_streams, read_stores
 from tracekit.recording.bundle.process_names import read_names
-from tracekit.recording.bundle.run_metadata import Configuration, iso_date, read_configuration, read_instruments
-from tracekit.recording.bundle.template import RunInformation
+from tracekit.recording.bundle.run_metadata import (
+    Configuration,
+    RunInformation,
+    iso_date,
+    read_configuration,
+    read_instruments,
+)
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.contents import Device, Run, TableEntry, Target
+from tracekit.recording.quoting import export_command
 from tracekit.recording.table import IntegerCells, Process, TableState
-from tracekit.recording.xpath import export_command
 
 if TYPE_CHECKING:
     from tracekit.recording.bundle.files import BundleFiles

@@ -16,10 +16,9 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from tracekit.recording.bundle import limits
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import read_archive
-from tracekit.recording.bundle.damage import DamageError
-from tracekit.recording.bundle.template import PATH
+from tracekit.recording.bundle.run_metadata import PATH
 
 if TYPE_CHECKING:
     from tracekit.recording.bundle.archive import KeyedArchive

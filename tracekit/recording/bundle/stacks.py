@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.arrays import LOW
-from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.engineering_types import STACK_SEPARATOR
 
 if TYPE_CHECKING:

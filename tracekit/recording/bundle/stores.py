@@ -16,9 +16,8 @@ from xml.parsers import expat
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import read_archive
-from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.types import EngineeringType, type_of
 from tracekit.recording.quoting import shortened

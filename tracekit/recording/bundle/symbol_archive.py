@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
-from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.symbol_archive import NONE, read_symbol_archive
 from tracekit.recording.call_stacks import Frames, Function, Image
 from tracekit.recording.function_names import short_name

@@ -1,6 +1,7 @@
 """What the numbers in cells stand for: strings, processes, threads, labels, call stacks.
 
-Everything works on the distinct numbers of a column at once; rows never come here.
+Everything works on the distinct numbers of a column at once; rows never come here. What the parts of a bundle that its
+tables share may cost is counted here.
 """
 
 from __future__ import annotations
@@ -8,15 +9,13 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
 from tracekit.recording.bundle.arrays import LOW, read_arrays
-from tracekit.recording.bundle.budget import Part, TextBudget
-from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.labels import Labels
 from tracekit.recording.bundle.stacks import Stacks
 from tracekit.recording.bundle.types import KNOWN, Storage
@@ -37,6 +36,7 @@ _EPOCH: Final = (1 << 63) - 1
 _MAX_PID: Final = 1 << 31
 _THREAD_CHARS: Final = 32
 """Characters of a thread beside its names, about: the ids and what stands between them."""
+_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -54,6 +54,55 @@ class TargetNames:
 
     processes: Mapping[int, str]
     main_threads: frozenset[int]
+
+
+class Part(Generic[_T]):
+    """A part that is read when it is first needed and kept, as `functools.cached_property` does. What it raised is
+    kept too: a part that cannot be read is not read again for each table."""
+
+    def __init__(self, read: Callable[[Any], _T]) -> None:
+        self._read = read
+        self.__doc__ = read.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: object, _: type | None = None) -> _T:
+        # Asked for once only: what lies in the dictionary of the object goes before this.
+        failures: dict[str, str] = owner.__dict__.setdefault("_failed_parts", {})
+        if self._name in failures:
+            raise DamageError(failures[self._name])
+        try:
+            value = self._read(owner)
+        except DamageError as error:
+            failures[self._name] = str(error)
+            raise
+        owner.__dict__[self._name] = value
+        return value
+
+
+class TextBudget:
+    """How many characters the labels, threads and call stacks of a run may have. Tables share strings, so a small
+    bundle could ask for any amount. A table that is read again counts once."""
+
+    def __init__(self, size: int) -> None:
+        """size: bytes of the bundle."""
+        self.allowed = min(limits.TEXT_FREE_CHARS + limits.MAX_TEXT_GROWTH * size, limits.MAX_TEXT_CHARS)
+        self._spent: dict[str, int] = {}
+        self._total = 0
+        self._table = ""
+
+    def begin(self, table: str) -> None:
+        """A table is about to be read."""
+        self._total -= self._spent.pop(table, 0)
+        self._table = table
+
+    def spend(self, chars: int) -> None:
+        """Take note of characters that are about to be written. Raises `DamageError` where they are too many."""
+        if self._total + chars > self.allowed:
+            raise DamageError(f"the texts of its tables have more than {self.allowed:,} characters in total")
+        self._total += chars
+        self._spent[self._table] = self._spent.get(self._table, 0) + chars
 
 
 class RunValues:

@@ -11,9 +11,8 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Run, TableEntry
 from tracekit.recording.export.toc import failed_recording
 from tracekit.recording.export.xml import EXPORT_AGAIN
-from tracekit.recording.quoting import shortened
+from tracekit.recording.quoting import export_command, shortened
 from tracekit.recording.table import NO_ATTRIBUTES, NOT_EXPORTED, IntegerCells, Table, TableState
-from tracekit.recording.xpath import export_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,13 +1,19 @@
-"""Reads the files of an input and remembers which of them were decoded."""
+"""Reads the files of an input and remembers which of them were decoded.
+
+A file of nodes is read with the compiled scanner where that is possible, else strictly. Both give the same cells.
+Whatever the scanner declines is read by the strict reader from its beginning, and every error message is the strict
+reader's.
+"""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export.nodes import ROOT as NODES_ROOT
-from tracekit.recording.export.readers import read_nodes
+from tracekit.recording.export.nodes import NodeReader, Restart
 from tracekit.recording.export.toc import ROOT as TOC_ROOT
 from tracekit.recording.export.toc import read_toc
 from tracekit.recording.export.xml import doctype_refused, read_head
@@ -15,14 +21,23 @@ from tracekit.recording.progress import Meter
 from tracekit.recording.quoting import quoted, shortened
 from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside
 
+try:
+    from tracekit.recording.export import scanned
+    from tracekit.recording.export._scan import Declined
+except ImportError:
+    # Where the package was installed without a C compiler.
+    scanned = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from tracekit.recording.export.nodes import Node
+    from tracekit.recording.export.nodes import FileNodes, Node
     from tracekit.recording.export.toc import TocRun
     from tracekit.recording.progress import Progress
     from tracekit.recording.sources import Inputs, Source
     from tracekit.recording.table import Cells
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -124,3 +139,31 @@ def _judge_details(loaded: LoadedFiles, details: list[Source]) -> None:
         f"{source.label} contains track details (Allocations, Leaks, VM Tracker), which were ignored"
         for source in details
     )
+
+
+def read_nodes(source: Source, wanted: Collection[str] | None, meter: Meter) -> FileNodes:
+    """Read a file. Cells are decoded where it holds one of the `wanted` schemas (None: always), else only counted.
+
+    Raises `UnreadableRecording`.
+    """
+    reason = "the compiled scanner is not installed"
+    if scanned is not None:
+        begin = meter.done
+        try:
+            nodes = _read(scanned.ScanReader, source, wanted, meter)
+        except Declined as declined:
+            reason = str(declined)
+            meter.begin_again(begin)
+        else:
+            _LOG.info("read %s with the compiled scanner", source.label)
+            return nodes
+    nodes = _read(NodeReader, source, wanted, meter)
+    _LOG.info("read %s with the strict reader (%s)", source.label, reason)
+    return nodes
+
+
+def _read(reader: type[NodeReader], source: Source, wanted: Collection[str] | None, meter: Meter) -> FileNodes:
+    try:
+        return reader(source, wanted).read(meter)
+    except Restart:
+        return reader(source, None).read(meter)

@@ -19,9 +19,8 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import Values, as_tag
 from tracekit.recording.export.forward_references import WaitingCells
-from tracekit.recording.export.names import Names
 from tracekit.recording.export.rows import RowReader
-from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, events, malformed, pull_parser
+from tracekit.recording.export.xml import EXPORT_AGAIN, Names, chunks, events, malformed, pull_parser
 from tracekit.recording.quoting import shortened
 from tracekit.recording.table import Column
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UsageError
-from tracekit.recording.attributes import matches
-from tracekit.recording.contents import Contents
+from tracekit.recording.contents import Contents, matches
 from tracekit.recording.export import limits
 from tracekit.recording.export.assembly import assemble
 from tracekit.recording.export.loading import load

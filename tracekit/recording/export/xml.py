@@ -1,4 +1,5 @@
-"""The XML parser, set so that it fetches nothing, expands nothing and refuses what no export contains."""
+"""The XML parser, set so that it fetches nothing, expands nothing, refuses what no export contains, and meets no more
+different names than one export has."""
 
 from __future__ import annotations
 
@@ -20,15 +21,22 @@ if TYPE_CHECKING:
 
     from tracekit.recording.sources import Source
 
+
 EXPORT_AGAIN = "export it again with `xcrun xctrace export`"
 """What helps against a file that was cut off or edited."""
-
 _HEAD_STEP = 256
 """The parser reports nothing of a chunk in which it meets an error, so the head is read in small steps."""
 _BOM = b"\xef\xbb\xbf"
 _FOREIGN_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00")
 _ENCODING = re.compile(rb"""^<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _UTF8 = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})
+_ATTRIBUTES = {
+    blank: re.compile(blank + rb"(?!id=|ref=|fmt=)([^\s=<>\"'/]++)\s*+=\s*+[\"']")
+    for blank in (b" ", b"\n", b"\t", b"\r")
+}
+"""Attributes other than the usual three, by the blank before them: with a fixed first byte a search is five times as
+fast. Nothing shorter than a whole run can match, so none is tried."""
+_ELEMENTS = re.compile(rb"<([^\s/>!?]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +135,27 @@ def _check_encoding(label: str, beginning: bytes) -> None:
         raise UnreadableRecording(
             f"{label} is not encoded in UTF-8 as `xctrace export` writes it; {EXPORT_AGAIN}, or convert it to UTF-8"
         )
+
+
+class Names:
+    """Names met in one file, whose number is kept within bounds.
+
+    libxml2 keeps every element and attribute name it ever met, in one table for the whole process. A file made of ever
+    new names would fill the memory although no row of it is kept.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[bytes] = set()
+
+    def look(self, chunk: bytes, *, elements: bool) -> bool:
+        """Note the names in a chunk of the file. False when there are too many.
+
+        Text that looks like an attribute counts too; the limit is far above what texts hold. elements: whether to
+        look at element names, needed where cells are not read one by one.
+        """
+        for blank, pattern in _ATTRIBUTES.items():
+            if blank in chunk:
+                self._seen.update(pattern.findall(chunk))
+        if elements:
+            self._seen.update(_ELEMENTS.findall(chunk))
+        return len(self._seen) <= limits.MAX_NAMES

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
 from tracekit.recording.table import TableState
-from tracekit.recording.writing.errors import UnwritableTable
 from tracekit.recording.writing.files import FileNames, complete_file
-from tracekit.recording.writing.forms import FORMATS, XML, writer_for
+from tracekit.recording.writing.forms import FORMATS, XML, UnwritableTable, writer_for
 from tracekit.recording.writing.toc import toc_document
 
 if TYPE_CHECKING:

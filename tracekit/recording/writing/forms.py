@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import csv
+import io
+import json
+import unicodedata
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tracekit.errors import TracekitError
+from tracekit.recording.table import IntegerCells
+from tracekit.recording.writing.cells import column_names, is_unsigned, parts, renderers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
-    from tracekit.recording.table import Table
+    from tracekit.recording.table import Cells, Column, Table
 
     TableWriter = Callable[[Table, BinaryIO], None]
+
 
 FORMATS: Final = ("csv", "jsonl", "parquet", "xml")
 """Names of the forms; each is also the suffix of its files."""
 XML: Final = "xml"
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Beginnings that make a spreadsheet take a cell for a formula. Source: OWASP, "CSV Injection"."""
+_SKIPPED: Final = ("Cc", "Cf")
+"""Unicode categories of characters that are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnwritableTable(Exception):  # noqa: N818 - the table is at fault, not the program
+    """The form cannot hold this table."""
+
+    reason: str
 
 
 def writer_for(name: str) -> TableWriter:
@@ -25,10 +49,97 @@ def writer_for(name: str) -> TableWriter:
 
         return write_xml
     if name == "parquet":
-        from tracekit.recording.writing.parquet import check_available, write_parquet
+        from tracekit.recording.writing.forms import check_available, write_parquet
 
         check_available()
         return write_parquet
-    from tracekit.recording.writing.text_forms import write_csv, write_jsonl
+    from tracekit.recording.writing.forms import write_csv, write_jsonl
 
     return {"csv": write_csv, "jsonl": write_jsonl}[name]
+
+
+def write_csv(table: Table, stream: BinaryIO) -> None:
+    """A line of column names, then one line a row (RFC 4180, UTF-8).
+
+    A cell without value is empty. A text that a spreadsheet would run as a formula gets an apostrophe in front; the
+    other forms hold it as it is.
+    """
+    with _text(stream) as text:
+        writer = csv.writer(text, lineterminator="\r\n")
+        writer.writerow([harmless(name) for name in column_names(table.columns)])
+        columns = renderers(table, harmless, "")
+        for part in parts(table.rows):
+            writer.writerows(zip(*(column(part) for column in columns), strict=True))
+
+
+def write_jsonl(table: Table, stream: BinaryIO) -> None:
+    """One JSON object a line, with column names as keys; null where there is no value."""
+    with _text(stream) as text:
+        keys = [_json(name).replace("%", "%%") for name in column_names(table.columns)]
+        line = f"{{{', '.join(f'{key}: %s' for key in keys)}}}\n"
+        columns = renderers(table, _json, "null")
+        for part in parts(table.rows):
+            text.writelines(map(line.__mod__, zip(*(column(part) for column in columns), strict=True)))
+
+
+def harmless(text: str) -> str:
+    """The text with an apostrophe in front where a spreadsheet would run it: one that starts like a formula, also
+    behind what spreadsheets skip, such as the byte order mark that the first cell of a file may begin with."""
+    if text.isascii() and text.isprintable():
+        first = text[:1]
+    elif text.startswith(FORMULA_STARTS):
+        first = text[0]
+    else:
+        first = next((each for each in text if unicodedata.category(each) not in _SKIPPED), "")
+    return f"'{text}" if first in FORMULA_STARTS else text
+
+
+def _json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+@contextmanager
+def _text(stream: BinaryIO) -> Iterator[io.TextIOWrapper]:
+    """Text on top of a binary stream, which stays open."""
+    # Half a surrogate pair, which a damaged recording may hold, becomes `\\udXXX`, which JSON understands.
+    text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
+    try:
+        yield text
+    finally:
+        text.detach()
+
+
+def check_available() -> None:
+    """Raise `TracekitError` where pyarrow is not installed."""
+    try:
+        import pyarrow.parquet  # noqa: F401 - only whether it can be had
+    except ImportError as error:
+        raise TracekitError(
+            "Parquet needs the package pyarrow; install it with: pip install 'coreml-tracekit[parquet]', or choose "
+            "--format csv or jsonl"
+        ) from error
+
+
+def write_parquet(table: Table, stream: BinaryIO) -> None:
+    """Numbers as int64 or uint64, texts as dictionaries; null where there is no value."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays = [_array(column, cells) for column, cells in zip(table.columns, table.cells, strict=True)]
+    pq.write_table(pa.table(arrays, names=column_names(table.columns)), stream, compression="zstd")
+
+
+def _array(column: Column, cells: Cells) -> Any:
+    import pyarrow as pa
+
+    if isinstance(cells, IntegerCells):
+        values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
+        return pa.array(values, mask=~cells.valid)
+    texts = [str(value).encode("utf-8", "backslashreplace").decode() for value in cells.values]
+    codes = pa.array(cells.codes, mask=cells.codes < 0)
+    # Two values may look the same, and a dictionary holds each text once.
+    distinct = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+    if len(distinct) < len(texts):
+        new_codes = np.array([*(distinct[text] for text in texts), -1], dtype=np.int32)
+        codes = pa.array(new_codes[cells.codes], mask=cells.codes < 0)
+    return pa.DictionaryArray.from_arrays(codes, pa.array(list(distinct), type=pa.string()))

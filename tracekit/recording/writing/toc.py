@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.recording.writing.markup import escape
+from tracekit.recording.writing.xml import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

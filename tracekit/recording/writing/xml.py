@@ -13,28 +13,35 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tracekit.recording.engineering_types import ANY, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
+from tracekit.recording.engineering_types import ANY, DURATIONS, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.table import IntegerCells, Process, Thread
 from tracekit.recording.writing.cells import is_unsigned, parts
-from tracekit.recording.writing.display import display_of
-from tracekit.recording.writing.errors import UnwritableTable
-from tracekit.recording.writing.markup import escape
+from tracekit.recording.writing.forms import UnwritableTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
     from tracekit.arrays import AnyArray, CodeArray
     from tracekit.recording.table import Cells, CellValue, Column, Table
 
+
 DECLARATION: Final = '<?xml version="1.0"?>\n'
 MAX_REMEMBERED: Final = 500_000
 """Values of one type whose ids are kept. Beyond that they are forgotten and defined again when they come back, so that
 memory does not grow with the table."""
-
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*", re.ASCII)
 _OCCUPIED = frozenset({SENTINEL, "row", "schema", "node"})
 _HEX = re.compile(r"0x[0-9a-f]+", re.ASCII)
 _EMPTY = f"<{SENTINEL}/>"
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot hold, not even escaped (section 2.2)."""
+_SPECIAL = str.maketrans(
+    # Blanks other than the space would be read back as spaces from an attribute (section 3.3.3).
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+)
+_PLAIN = re.compile(r"[\w .:/()-]*", re.ASCII)
+_UNITS = ((60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
 
 def write_xml(table: Table, stream: BinaryIO) -> None:
@@ -179,3 +186,62 @@ class _Cells:
             texts = self._cells.values
             chunk = [texts[code] for code in chunk]
         return _Chunk(chunk, present[first].tolist(), everywhere)
+
+
+def display_of(engineering_type: str) -> Callable[[int], str]:
+    """Function that gives the display text (`fmt`) of a number of that type, as Instruments shows it in English.
+
+    Readers never take a number from it. Rules: exports of Xcode 16.4 to 27.2; types that are not listed show plain
+    decimals.
+    """
+    if engineering_type in DURATIONS:
+        return _duration
+    if kind_of(engineering_type) is Kind.TIME:
+        return _time
+    return _SHOWN.get(engineering_type, str)
+
+
+def _time(ns: int) -> str:
+    """`MM:SS.mmm.uuu`, cut to µs."""
+    seconds, us = divmod(ns // 1_000, 1_000_000)
+    minutes, seconds = divmod(seconds, 60)
+    ms, us = divmod(us, 1_000)
+    return f"{minutes:02}:{seconds:02}.{ms:03}.{us:03}"
+
+
+def _duration(ns: int) -> str:
+    """Two decimals in the largest unit that fits, rounded half to even."""
+    for size, unit in _UNITS:
+        if ns >= size:
+            hundredths, rest = divmod(ns * 100, size)
+            hundredths += rest * 2 > size or (rest * 2 == size and hundredths % 2 == 1)
+            return f"{hundredths // 100}.{hundredths % 100:02} {unit}"
+    return f"{ns} ns"
+
+
+_SHOWN: dict[str, Callable[[int], str]] = {
+    "uint64": "{:,}".format,
+    "boolean": lambda value: "Yes" if value else "No",
+    "core": "CPU {}".format,
+    "gpu-frame-number": "Frame {}".format,
+    "tid": "0x{:x}".format,
+    "address": "0x{:x}".format,
+    "os-signpost-identifier": "0x{:x}".format,
+    "metal-command-buffer-id": "0x{:x}".format,
+    "metal-encoder-id": "0x{:x}".format,
+    "uint64-hex-lowercase": "{:x}".format,
+    "kdebug-func": lambda value: {0: "POINT", 1: "START", 2: "END"}.get(value, str(value)),
+    "time-sample-kind": lambda value: {0: "Timer Fired", 2: "LPET", 3: "Stackshot"}.get(value, str(value)),
+}
+
+
+def escape(text: str) -> str:
+    """Text for content or a quoted attribute. What XML cannot hold becomes U+FFFD."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return xml_text(text).translate(_SPECIAL)
+
+
+def xml_text(text: str) -> str:
+    """Text in which U+FFFD stands for what XML cannot hold, else unescaped."""
+    return _FORBIDDEN.sub("\ufffd", text)

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
-from tracekit.recording.xctrace.devices import GO_ONLINE, USE_DEVICE
 from tracekit.recording.xctrace.messages import ADDED
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.signing import how_to_sign, read_signature
 from tracekit.recording.xctrace.tool import (
+    GO_ONLINE,
     HOW_TO_INSTALL,
     PATIENCE_S,
+    USE_DEVICE,
     find_tool,
     first_line,
     list_devices,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError
 from tracekit.recording.direct import open_directly
+from tracekit.recording.quoting import table_xpath
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.tool import TIMEOUT_S, failed, first_line
-from tracekit.recording.xpath import table_xpath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -18,10 +18,13 @@ from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
 from tracekit.recording.xctrace.tool import TIMEOUT_S, Tool, find_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from tracekit.recording.contents import Recording
+    from tracekit.recording.call_stacks import CallStacks
+    from tracekit.recording.contents import Recording, Run, TableEntry
     from tracekit.recording.progress import Progress
+    from tracekit.recording.table import Table
+
 
 READERS: Final = ("auto", "native", "xctrace")
 
@@ -49,6 +52,46 @@ class Reading:
     recording: Recording
     failures: tuple[tuple[str, str], ...] = ()
     """Schema and reason of each table that `xctrace` was asked for in vain."""
+
+
+class MergedRecording:
+    """A recording with all tables of some schemas taken from another reading of the same run.
+
+    The two number their tables differently, so none of them has a position.
+    """
+
+    def __init__(self, base: Recording, other: Recording, schemas: Collection[str]) -> None:
+        self._base, self._other, self._schemas = base, other, schemas
+        joined = self.run
+        runs = tuple(joined if run.number == joined.number else run for run in base.contents.runs)
+        self.contents = replace(base.contents, runs=runs)
+
+    @property
+    def run(self) -> Run:
+        """The run that this recording shows. A table that could not be read so far is `unreadable` in its list."""
+        return replace(self._base.run, tables=tuple(self._entries()))
+
+    def tables(self, schema: str, **attributes: str) -> list[Table]:
+        """As `Recording.tables`."""
+        source = self._other if schema in self._schemas else self._base
+        return [replace(table, position=None) for table in source.tables(schema, **attributes)]
+
+    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
+        """As `Recording.call_stacks`."""
+        source = self._other if schema in self._schemas else self._base
+        return source.call_stacks(schema, **attributes)
+
+    def _entries(self) -> Iterator[TableEntry]:
+        """Tables of the base; where the first one of a replaced schema stands, those of the other reading."""
+        seen: set[str] = set()
+        for entry in self._base.run.tables:
+            if entry.schema not in self._schemas:
+                yield replace(entry, position=None)
+            elif entry.schema not in seen:
+                seen.add(entry.schema)
+                for other in self._other.run.tables:
+                    if other.schema == entry.schema:
+                        yield replace(other, position=None)
 
 
 def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
@@ -105,7 +148,7 @@ def read_with_help(
     schemas: those that are needed, which are looked at row by row. By default all, of which those are taken for
     readable that look so from outside. Raises `TracekitError` where neither reader can read.
     """
-    from tracekit.recording.xctrace.merged import MergedRecording
+    from tracekit.recording.xctrace.reader_selection import MergedRecording
 
     try:
         recording = open_directly([trace], run, progress=progress)
