@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.table import CodedCells, Thread
+from tracekit.recording.table import CodedCells, IntegerCells, Thread
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tracekit.arrays import BoolArray, Int32Array, IntArray
-    from tracekit.recording.table import IntegerCells
+    from tracekit.recording.table import Cells
 
 
 _SYSTEM: Final = ("/System/", "/usr/lib/", "/Library/Apple/")
@@ -109,3 +111,21 @@ def owners(thread: CodedCells) -> CodedCells:
     }
     target = np.array([*(-1 if each is None else known[each] for each in processes), -1], np.int32)
     return CodedCells(target[thread.codes], tuple(known))
+
+
+def sample_columns(
+    cells: Mapping[str, Cells], rows: int, *, weight_is_time: bool
+) -> tuple[CodedCells, CodedCells, CodedCells, IntegerCells, IntegerCells]:
+    """Thread, process, state and both weights of samples, as `CallStacks` has them, from the columns of a table by
+    mnemonic. What the table lacks has no value anywhere."""
+
+    def coded(mnemonic: str) -> CodedCells:
+        column = cells.get(mnemonic)
+        return column if isinstance(column, CodedCells) else CodedCells(np.full(rows, -1, np.int32), ())
+
+    weight, nothing = cells.get("weight"), IntegerCells(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
+    weight = weight if isinstance(weight, IntegerCells) else nothing
+    thread = coded("thread")
+    process = coded("process") if "process" in cells else owners(thread)
+    weights = (weight, nothing) if weight_is_time else (nothing, weight)
+    return thread, process, coded("thread-state"), *weights

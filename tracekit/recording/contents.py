@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from tracekit.errors import UsageError
 from tracekit.recording.table import NO_ATTRIBUTES, Process, Table, TableState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tracekit.recording.call_stacks import CallStacks
 
@@ -98,13 +99,25 @@ class Contents:
     source: str
     """Last part of the path that was opened, or `standard input`."""
     form: str
-    """`xctrace export XML` (later also `trace bundle`)."""
+    """`xctrace export XML` or `trace bundle`."""
     has_table_of_contents: bool
     """Whether the input says which tables were recorded. Without it an absent table cannot be distinguished from one
     that was not exported."""
     runs: tuple[Run, ...]
     notes: tuple[str, ...] = ()
     """What the reader saw and the user should know, one sentence each (for example a duplicate export left out)."""
+
+
+def chosen_run(numbers: Sequence[int], wanted: int | None, source: str) -> tuple[int, list[str]]:
+    """The wanted one of the runs of a recording, the last by default, and what to say where there are several.
+
+    Raises `UsageError` for a run that does not exist.
+    """
+    chosen = numbers[-1] if wanted is None else wanted
+    listed = ", ".join(map(str, numbers))
+    if chosen not in numbers:
+        raise UsageError(f"'{source}' has no run {chosen} (runs: {listed})")
+    return chosen, [f"the recording has {len(numbers)} runs ({listed}); this is run {chosen}"] * (len(numbers) > 1)
 
 
 class Recording(Protocol):

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import BLOCK_BYTES, parse_arrays
-from tracekit.recording.bundle.decoding import merged, numbered
 from tracekit.recording.bundle.labels import Labels
 from tracekit.recording.bundle.types import KNOWN
 from tracekit.recording.bundle.values import TextBudget
+from tracekit.recording.coding import merged, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,14 +15,13 @@ import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import LOW
-from tracekit.recording.bundle.decoding import cells_of, numbered, order_in_time, valid_numbers
+from tracekit.recording.bundle.decoding import cells_of, ordered_fields, valid_numbers
 from tracekit.recording.bundle.images import read_images, with_saved
-from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.symbolication import Addresses, Symbols, notes_on, symbolicate, unplaced_note
-from tracekit.recording.call_stacks import CallStacks, owners
-from tracekit.recording.table import CodedCells, IntegerCells
+from tracekit.recording.call_stacks import CallStacks, sample_columns
+from tracekit.recording.coding import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,15 +94,10 @@ class StackReader:
         index, addresses = _distinct(raw, rows.time[first], epoch[first])
         named = symbolicate(addresses, images, self._symbols)
         starts, order = _expanded(raw.stack, index, named, len(distinct))
-        thread = _coded(rows, "thread")
         is_time = any(each.column.mnemonic == "weight" and each.type.is_time for each in store.columns)
         return CallStacks(
-            time_ns=rows.time,
-            thread=thread,
-            process=_coded(rows, "process") if "process" in rows.cells else owners(thread),
-            state=_coded(rows, "thread-state"),
-            weight_ns=_numbers(rows, "weight" if is_time else ""),
-            weight_count=_numbers(rows, "" if is_time else "weight"),
+            rows.time,
+            *sample_columns(rows.cells, len(rows.time), weight_is_time=is_time),
             stack=np.where(pairs < 0, -1, np.searchsorted(distinct, pairs)),
             starts=starts,
             order=order,
@@ -138,14 +132,12 @@ class StackReader:
         columns = [
             each for each in store.columns if each.column.mnemonic in ("thread", "process", "thread-state", "weight")
         ]
-        fields = (TIME, column.field, *(each.field for each in columns))
-        rows = read_fields(self._files, store, tuple(dict.fromkeys(fields)))
-        order = order_in_time(rows[TIME])
+        rows = ordered_fields(self._files, store, [column.field, *(each.field for each in columns)])
         self._values.budget.begin(f"call stacks of {store.path}")
-        cells = {each.column.mnemonic: cells_of(each, rows[each.field][order], self._values) for each in columns}
-        numbers = rows[column.field][order]
+        cells = {each.column.mnemonic: cells_of(each, rows[each.field], self._values) for each in columns}
+        numbers = rows[column.field]
         references, codes = numbered(numbers, valid_numbers(column.type, numbers))
-        return _Rows(rows[TIME][order].astype(np.int64), cells, references.astype(np.int64), codes)
+        return _Rows(rows[TIME].astype(np.int64), cells, references.astype(np.int64), codes)
 
     def _notes(self, images: Images, *, all_found: bool) -> tuple[str, ...]:
         """What the names of functions lack, one sentence each."""
@@ -212,15 +204,3 @@ def _expanded(stack: IntArray, address: IntArray, named: Symbolicated, count: in
     order = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(named.starts[address] - ends + sizes, sizes)
     starts = np.searchsorted(np.repeat(stack, sizes), np.arange(count + 1))
     return starts, order.astype(np.int32)
-
-
-def _coded(rows: _Rows, mnemonic: str) -> CodedCells:
-    cells = rows.cells.get(mnemonic)
-    return cells if isinstance(cells, CodedCells) else CodedCells(np.full(len(rows.time), -1, np.int32), ())
-
-
-def _numbers(rows: _Rows, mnemonic: str) -> IntegerCells:
-    cells = rows.cells.get(mnemonic)
-    if isinstance(cells, IntegerCells):
-        return cells
-    return IntegerCells(np.zeros(len(rows.time), np.int64), np.zeros(len(rows.time), np.bool_))

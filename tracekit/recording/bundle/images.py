@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.decoding import order_in_time
-from tracekit.recording.bundle.rows import read_fields
-from tracekit.recording.bundle.stores import TIME
+from tracekit.recording.bundle.decoding import ordered_columns
 from tracekit.recording.call_stacks import is_system_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray, UInt64Array, UnsignedArray
+    from tracekit.arrays import BoolArray, IntArray, RecordArray, UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.saved_images import SavedImage
     from tracekit.recording.bundle.stores import Store
@@ -128,7 +126,8 @@ _PAIR: Final = np.dtype(
 
 def _pairs(files: BundleFiles, store: Store, values: RunValues) -> RecordArray:
     """Pairs of rows, as records of `_PAIR`."""
-    rows = _fields(files, store, ("thread", "class", "subclass", "code", "function", *_FIRST.values()))
+    names = ("thread", "class", "subclass", "code", "function", *_FIRST.values())
+    rows = dict(zip(names, ordered_columns(files, store, *names), strict=True))
     is_pair = (rows["class"] == _CLASS) & (rows["subclass"] == _SUBCLASS) & (rows["function"] == 0)
     pair_rows = np.flatnonzero(is_pair)
     code, thread = rows["code"][pair_rows].astype(np.int64), rows["thread"][pair_rows]
@@ -227,10 +226,9 @@ class _Paths:
     """Paths by number. A number may be used again once it was withdrawn."""
 
     def __init__(self, files: BundleFiles, stores: Sequence[Store], values: RunValues) -> None:
-        parts = [_fields(files, store, ("time", "raw-string-id", "raw-string")) for store in stores]
+        parts = [ordered_columns(files, store, "time", "raw-string-id", "raw-string") for store in stores]
         time, number, text = (
-            np.concatenate([part[name].astype(np.uint64) for part in parts]) if parts else np.zeros(0, np.uint64)
-            for name in ("time", "raw-string-id", "raw-string")
+            np.concatenate([np.zeros(0, np.uint64), *(part[column] for part in parts)]) for column in range(3)
         )
         distinct, code = np.unique(text, return_inverse=True)
         self._texts = values.text_of_strings(distinct) if len(distinct) else []
@@ -252,13 +250,3 @@ class _Paths:
             latest = begin + int(np.searchsorted(self._time[begin:end], time, "right")) - 1
             result.append(self._texts[self._text_of[self._order[max(latest, begin)]]])
         return tuple(result)
-
-
-def _fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, UnsignedArray]:
-    """Columns of a table in order of time. Raises `DamageError`."""
-    field_of = {each.column.mnemonic: each.field for each in store.columns}
-    if missing := [name for name in names if name not in field_of]:
-        raise DamageError(f"{store.spec.schema} has no column '{missing[0]}'")
-    fields = read_fields(files, store, tuple(dict.fromkeys((TIME, *(field_of[name] for name in names)))))
-    order: slice | IndexArray = order_in_time(fields[TIME])
-    return {name: fields[field_of[name]][order] for name in names}

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.recording.bundle import DamageError
-from tracekit.recording.bundle.decoding import order_in_time
-from tracekit.recording.bundle.rows import read_fields
-from tracekit.recording.bundle.stores import TIME
+from tracekit.recording.bundle.decoding import ordered_columns
 from tracekit.recording.bundle.values import Names
 
 if TYPE_CHECKING:
@@ -43,13 +41,13 @@ def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, t
         elif store.spec.schema == "thread-info":
             _add_threads(names, files, store, values)
         elif store.spec.schema == "developer-thread-name-update":
-            packed = _records(files, store, "thread-name")[0]
+            (packed,) = ordered_columns(files, store, "thread-name")
             _add_thread_names(names, packed, packed & np.uint64(0xFFFF_FFFF), values)
     return names
 
 
 def _add_processes(names: Names, files: BundleFiles, store: Store, values: RunValues) -> None:
-    references, pids, texts = _records(files, store, "process", "pid", "process-name")
+    references, pids, texts = ordered_columns(files, store, "process", "pid", "process-name")
     numbers = values.arrays.fixed(references.astype(np.int64), 2)[:, 0]
     if not np.array_equal(numbers, pids):
         raise DamageError("process-info and the shared arrays give different numbers to a process")
@@ -57,7 +55,7 @@ def _add_processes(names: Names, files: BundleFiles, store: Store, values: RunVa
 
 
 def _add_threads(names: Names, files: BundleFiles, store: Store, values: RunValues) -> None:
-    references, tids, packed, main = _records(files, store, "thread", "tid", "name", "main-thread")
+    references, tids, packed, main = ordered_columns(files, store, "thread", "tid", "name", "main-thread")
     numbers = values.arrays.fixed(references.astype(np.int64), 2)[:, 0]
     if not np.array_equal(numbers, tids):
         raise DamageError("thread-info and the shared arrays give different numbers to a thread")
@@ -69,13 +67,3 @@ def _add_thread_names(names: Names, packed: UInt64Array, references: UInt64Array
     named = packed != NO_NAME
     texts = values.text_of_strings(packed[named] >> np.uint64(32))
     names.threads.update((key, text) for key, text in zip(references[named].tolist(), texts, strict=True) if text)
-
-
-def _records(files: BundleFiles, store: Store, *mnemonics: str) -> list[UInt64Array]:
-    """Fields of all rows in order of time."""
-    field_of = {each.column.mnemonic: each.field for each in store.columns}
-    if missing := [name for name in mnemonics if name not in field_of]:
-        raise DamageError(f"{store.spec.schema} has no column '{missing[0]}'")
-    fields = read_fields(files, store, (TIME, *(field_of[name] for name in mnemonics)))
-    order = order_in_time(fields[TIME])
-    return [fields[field_of[name]][order].astype(np.uint64) for name in mnemonics]

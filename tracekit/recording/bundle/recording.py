@@ -6,14 +6,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from tracekit.errors import UnreadableRecording, UsageError
+from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.decoding import decode
 from tracekit.recording.bundle.layout import find_runs, left_out_runs, raw_streams, read_requirements, requirement_notes
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
 from tracekit.recording.bundle.run_metadata import read_information
 from tracekit.recording.bundle.runs import BundleRun
-from tracekit.recording.contents import Contents, matches
+from tracekit.recording.contents import Contents, chosen_run, matches
 from tracekit.recording.progress import Meter
 from tracekit.recording.table import Table, TableState
 
@@ -40,9 +40,7 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
     requirements = read_requirements(files)
     folders = find_runs(files, requirements)
     numbers = [folder.number for folder in folders]
-    run_number = numbers[-1] if run is None else run
-    if run_number not in numbers:
-        raise UsageError(f"'{files.name}' has no run {run_number} (runs: {', '.join(map(str, numbers))})")
+    run_number, which_run = chosen_run(numbers, run, files.name)
     notes = [*files.notes, *requirement_notes(requirements)]
     information = _information(files, notes)
     runs = [BundleRun(files, folder, requirements, information.get(folder.number), notes) for folder in folders]
@@ -56,12 +54,8 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
             f"the bundle has no readable list of tables for run {', '.join(map(str, unreadable_runs))}, which was "
             "ignored"
         )
-    if len(numbers) > 1:
-        notes.append(
-            f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {run_number}"
-        )
     described = [each.described for each in runs]
-    contents = Contents(files.name, FORM, has_table_of_contents=True, runs=tuple(described), notes=tuple(notes))
+    contents = Contents(files.name, FORM, has_table_of_contents=True, runs=tuple(described), notes=(*notes, *which_run))
     index = numbers.index(run_number)
     meter = Meter(progress, sum(files.sizes.get(f"{store.path}/bulkstore", 0) for store in runs[index].stores))
     return BundleRecording(contents, described[index], runs[index], meter)

@@ -14,7 +14,7 @@ import numpy as np
 from tracekit.recording.bundle import DamageError, limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tracekit.arrays import RecordArray, UnsignedArray
     from tracekit.recording.bundle.files import BundleFiles
@@ -26,7 +26,7 @@ _MAGIC: Final = 0x12340A0A
 _VERSION: Final = 3
 
 
-def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, UnsignedArray]:
+def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> dict[str, UnsignedArray]:
     """These fields of all rows of a store, in order of insertion: shape (rows,) each. Raises `DamageError`.
 
     Rows are split into columns while they are read, so that they are nowhere held as they lie in the file.
@@ -35,7 +35,7 @@ def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mappi
         raise DamageError(store.damage)
     if store.rows:
         _check_size(files, store)
-    columns = {name: np.empty(store.rows, store.record[name]) for name in names}
+    columns: dict[str, UnsignedArray] = {name: np.empty(store.rows, store.record[name]) for name in names}
     first = 0
     for records in _blocks(files, store) if store.rows else ():
         for name, column in columns.items():

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.recording.bundle import DamageError
+from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import LOW
 from tracekit.recording.engineering_types import STACK_SEPARATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
     from tracekit.arrays import IntArray, UInt64Array
     from tracekit.recording.bundle.arrays import SharedArrays
@@ -35,19 +35,18 @@ class Stacks:
 
     def backtraces(self, references: IntArray) -> list[str]:
         """Stacks in chunks."""
-        result = [""] * len(references)
-        for positions, chunks in self._arrays.of_one_length(references):
-            columns = [self._addresses(chunks[:, index] & np.uint64(LOW)) for index in range(chunks.shape[1])]
-            self._fill(result, positions, columns)
-        return result
+        chunks, lengths = self._arrays.flat(references, limits.MAX_FRAMES)
+        texts = self._addresses(chunks & np.uint64(LOW))
+        ends = np.cumsum(lengths)
+        return self._joined(
+            [texts[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
+        )
 
     def samples(self, references: IntArray) -> list[str]:
         """Stacks as a kernel sample holds them: the program counter, then its callers."""
         values = self._arrays.fixed(references, 3)
-        result = [""] * len(references)
-        counters = [f"{counter:#x}" for counter in values[:, 1].tolist()]
-        self._fill(result, np.arange(len(references)), [counters, self._addresses(values[:, 0])])
-        return result
+        counters = map(hex, values[:, 1].tolist())
+        return self._joined(list(zip(counters, self._addresses(values[:, 0]), strict=True)))
 
     def words(self, references: IntArray) -> list[str]:
         """Arrays of no known meaning: their numbers in hexadecimal."""
@@ -58,11 +57,10 @@ class Stacks:
                 result[position] = " ".join(map(hex, row))
         return result
 
-    def _fill(self, result: list[str], positions: IntArray, columns: list[list[str]]) -> None:
-        """Join the chunks of each stack. Chunks without address leave no gap."""
-        self._spend(sum(sum(map(len, column)) for column in columns))
-        for position, chunks in zip(positions.tolist(), _rows(columns, len(positions)), strict=True):
-            result[position] = STACK_SEPARATOR.join(filter(None, chunks))
+    def _joined(self, stacks: Sequence[Sequence[str]]) -> list[str]:
+        """The chunks of each stack as one text. Chunks without address leave no gap."""
+        self._spend(sum(sum(map(len, chunks)) for chunks in stacks))
+        return [STACK_SEPARATOR.join(filter(None, chunks)) for chunks in stacks]
 
     def _addresses(self, numbers: UInt64Array) -> list[str]:
         """Addresses of arrays, joined; `numbers` are their references, with repetitions."""
@@ -78,7 +76,3 @@ class Stacks:
                 texts[position] = STACK_SEPARATOR.join(map(hex, row))
         words: list[str] = texts[index].tolist()
         return words
-
-
-def _rows(columns: list[list[str]], count: int) -> Iterator[tuple[str, ...]]:
-    return zip(*columns, strict=True) if columns else iter([()] * count)

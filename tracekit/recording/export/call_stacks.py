@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, owners
+from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, sample_columns
 from tracekit.recording.engineering_types import Kind, kind_of
 from tracekit.recording.export.cells import Values
 from tracekit.recording.export.nodes import NodeReader
@@ -154,9 +154,8 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     if stacks is None or times is None:
         return None
     order = np.argsort(times.values, kind="stable")
-    cells = {each.mnemonic: cells for each, cells in zip(node.columns, node.cells, strict=True)}
+    cells = {each.mnemonic: _in_order(cells, order) for each, cells in zip(node.columns, node.cells, strict=True)}
     is_time = any(each.mnemonic == "weight" and kind_of(each.engineering_type) is Kind.TIME for each in node.columns)
-    thread = _coded(cells.get("thread"), order)
     values: list[object] = list(stacks.values)
     # A stack that names no frame is none.
     with_frames = [each for each in values if isinstance(each, Stack) and each.frames]
@@ -165,12 +164,8 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     frames = _Frames()
     starts, frame_order = frames.add(with_frames)
     return CallStacks(
-        time_ns=times.values[order],
-        thread=thread,
-        process=_coded(cells["process"], order) if "process" in cells else owners(thread),
-        state=_coded(cells.get("thread-state"), order),
-        weight_ns=_numbers(cells.get("weight") if is_time else None, order),
-        weight_count=_numbers(None if is_time else cells.get("weight"), order),
+        times.values[order],
+        *sample_columns(cells, len(order), weight_is_time=is_time),
         stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
         starts=starts,
         order=frame_order,
@@ -257,13 +252,7 @@ def _image(binary: Binary) -> Image:
     return Image(binary.name or binary.path.rpartition("/")[2], is_system)
 
 
-def _coded(cells: Cells | None, order: IndexArray) -> CodedCells:
+def _in_order(cells: Cells, order: IndexArray) -> Cells:
     if isinstance(cells, CodedCells):
         return CodedCells(cells.codes[order], cells.values)
-    return CodedCells(np.full(len(order), -1, np.int32), ())
-
-
-def _numbers(cells: Cells | None, order: IndexArray) -> IntegerCells:
-    if isinstance(cells, IntegerCells):
-        return IntegerCells(cells.values[order], cells.valid[order])
-    return IntegerCells(np.zeros(len(order), np.int64), np.zeros(len(order), np.bool_))
+    return IntegerCells(cells.values[order], cells.valid[order])

@@ -252,11 +252,7 @@ class Values:
 
     def _register(self, identity: str, code: int, payload: int) -> None:
         next_id = len(self.id_codes)
-        if identity == str(next_id):
-            self.id_codes.append(code)
-            self.id_payloads.append(payload)
-            return
-        number = _id_number(identity)
+        number = next_id if identity == str(next_id) else _id_number(identity)
         if number == next_id:
             self.id_codes.append(code)
             self.id_payloads.append(payload)

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.recording.coding import any_cells, numbered, numbers_or_texts
 from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTINEL, Kind, kind_of
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import CellError, as_tag, whole_number
+from tracekit.recording.export.cells import CellError, as_tag
 from tracekit.recording.limits import MAX_TIME_SUM_NS
 from tracekit.recording.quoting import shortened
-from tracekit.recording.table import CodedCells, Column, IntegerCells
+from tracekit.recording.table import Column, IntegerCells
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from tracekit.arrays import AnyArray, BoolArray, CodeArray, Int32Array, IntArray, UInt16Array
+    from tracekit.arrays import AnyArray, BoolArray, CodeArray, UInt16Array
     from tracekit.recording.export.cells import Values
-    from tracekit.recording.table import Cells, CellValue
+    from tracekit.recording.table import Cells
 
 _FLUSH_CELLS = 1_000_000
 """Payloads collected row by row before they are moved into one array per column."""
@@ -159,90 +160,16 @@ def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Valu
         if column.engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
             raise CellError(f"the times of column {shortened(column.mnemonic)} add up to too much")
         return IntegerCells(payloads.astype(np.int64, copy=False), valid)
-    coded = _coded(payloads, valid, values.coded)
-    return _numbers_or_text(coded) if kind is Kind.NUMBER else coded
+    distinct, numbers = numbered(payloads, valid)
+    coded = values.coded(numbers, distinct.astype(np.int64))
+    return numbers_or_texts(coded) if kind is Kind.NUMBER else coded
 
 
 def _any_cells(payloads: CodeArray, codes: UInt16Array, valid: BoolArray, values: Values) -> Cells:
-    """Cells that brought their own types: numbers where all of them are whole numbers, else text."""
+    """Cells that brought their own types."""
     present = np.unique(codes[valid])
     if len(present) and all(values.kinds[code] in NUMERIC for code in present):
         return IntegerCells(payloads.astype(np.int64, copy=False), valid)
     pairs, inverse = np.unique(np.stack([codes.astype(np.int64), payloads]), axis=1, return_inverse=True)
-    texts: list[CellValue] = [values.text(int(code), int(each)) if code else "" for code, each in pairs.T]
-    if (numbers := _whole_numbers(texts, pairs[0] != 0)) is not None:
-        return IntegerCells(numbers[inverse.reshape(-1)], valid)
-    distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
-    positions = np.array([distinct[text] for text in texts], dtype=np.int64)
-    named = tuple(distinct)
-    return _coded(
-        positions[inverse.reshape(-1)] if len(texts) else payloads,
-        valid,
-        lambda codes, indexes: CodedCells(codes, tuple(map(named.__getitem__, indexes.tolist()))),
-    )
-
-
-def _numbers_or_text(coded: CodedCells) -> Cells:
-    """Numbers where every cell that holds a value is a whole number, else the texts as they are."""
-    try:
-        numbers = [whole_number(str(text), ANY) for text in coded.values]
-    except CellError:
-        return coded
-    # Code -1, no value, is the last entry.
-    return IntegerCells(np.array([*numbers, 0], np.int64)[coded.codes], coded.codes >= 0)
-
-
-def _whole_numbers(texts: list[CellValue], valid: BoolArray) -> IntArray | None:
-    """The texts as numbers, 0 where not `valid`; None where one of them is no whole number or there is none."""
-    if not valid.any():
-        return None
-    try:
-        numbers = [whole_number(str(text), ANY) if each else 0 for text, each in zip(texts, valid, strict=True)]
-    except CellError:
-        return None
-    return np.array(numbers, dtype=np.int64)
-
-
-def _coded(indexes: CodeArray, valid: BoolArray, make: Callable[[Int32Array, IntArray], CodedCells]) -> CodedCells:
-    """Indexes into the distinct values of the file as codes into those of the column, by first appearance. `make` turns
-    codes, and the indexes of the column's values, into cells.
-
-    Time and memory O(rows + distinct values of the file that lie between the first and the last one used).
-    """
-    everywhere = bool(valid.all())
-    used = indexes if everywhere else indexes[valid]
-    if not len(used):
-        return CodedCells(np.full(len(indexes), -1, dtype=np.int32), ())
-    lowest, highest = int(used.min()), int(used.max())
-    if lowest == highest:
-        # As in most columns.
-        codes = np.zeros(len(indexes), dtype=np.int32)
-        if not everywhere:
-            codes[~valid] = -1
-        return make(codes, np.array([lowest]))
-    new_codes, order = _renumbered(used, lowest, highest)
-    if everywhere:
-        return make(new_codes, order)
-    codes = np.full(len(indexes), -1, dtype=np.int32)
-    codes[valid] = new_codes
-    return make(codes, order)
-
-
-def _renumbered(used: CodeArray, lowest: int, highest: int) -> tuple[Int32Array, IntArray]:
-    """Indexes as codes by first appearance, and the index of each code."""
-    is_new = used[1:] > used[:-1]
-    if not (used[1:] < used[:-1]).any():
-        # They ascend, as in a column whose every row has a value of its own.
-        codes = np.zeros(len(used), dtype=np.int32)
-        np.cumsum(is_new, out=codes[1:])
-        return codes, used[np.concatenate([[True], is_new])].astype(np.int64)
-    # A table has fewer rows than 2^31.
-    first = np.full(highest - lowest + 1, len(used), dtype=np.int32)
-    used = used - lowest
-    # Assigned back to front, so that the earliest row wins.
-    first[used[::-1]] = np.arange(len(used) - 1, -1, -1, dtype=np.int32)
-    order = np.flatnonzero(first < len(used))
-    order = order[np.argsort(first[order], kind="stable")]
-    renumbered = np.zeros(len(first), dtype=np.int32)
-    renumbered[order] = np.arange(len(order), dtype=np.int32)
-    return renumbered[used], order + lowest
+    distinct, numbers = numbered(inverse.reshape(-1), valid)
+    return any_cells(numbers, [values.text(code, payload) for code, payload in pairs.T[distinct].tolist()])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.errors import UsageError
-from tracekit.recording.contents import Contents, matches
+from tracekit.recording.contents import Contents, chosen_run, matches
 from tracekit.recording.export import limits
 from tracekit.recording.export.assembly import assemble
 from tracekit.recording.export.loading import load
@@ -35,13 +34,10 @@ def open_export(
     notes = list(loaded.notes)
     assembled = assemble(loaded, notes)
     numbers = [each.number for each in assembled.runs]
-    chosen = numbers[-1] if run is None else run
-    if chosen not in numbers:
-        raise UsageError(f"'{inputs.name}' has no run {chosen} (runs: {', '.join(map(str, numbers))})")
+    chosen, which_run = chosen_run(numbers, run, inputs.name)
     if chosen in assembled.failed:
         raise assembled.failed[chosen]
-    if len(numbers) > 1:
-        notes.append(f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {chosen}")
+    notes += which_run
     if len(notes) > limits.MAX_NOTES:
         notes[limits.MAX_NOTES :] = [f"{len(notes) - limits.MAX_NOTES:,} more notes of the same kinds"]
     contents = Contents(inputs.name, FORM, assembled.has_table_of_contents, tuple(assembled.runs), tuple(notes))

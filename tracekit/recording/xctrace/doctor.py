@@ -30,7 +30,7 @@ from tracekit.recording.xctrace.tool import (
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tracekit.recording.xctrace.tool import Tool, Version
 
@@ -69,15 +69,9 @@ def examine(target: str | None, *, private: bool) -> list[Check]:
     elif sys.platform == "darwin":
         checks.append(Check("Xcode", "missing", "no developer tools found", HOW_TO_INSTALL))
     else:
-        checks.append(
-            Check(
-                "recording",
-                "optional",
-                "needs a Mac; every other command works here",
-            )
-        )
+        checks.append(Check("recording", "optional", "needs a Mac; every other command works here"))
     if target is not None:
-        checks.append(_target(target))
+        checks += _asked("target", _target(target))
     return checks
 
 
@@ -132,43 +126,40 @@ def _xctrace(tool: Tool, private: bool) -> Iterator[Check]:
         yield Check("xctrace", "missing", release, f"install Xcode {OLDEST_FAMILY} or newer")
     else:
         yield Check("xctrace", "ok", release)
-    yield _templates(tool)
-    yield _instruments(tool)
-    yield from _devices(tool, private, version)
+    yield from _asked("templates", _templates(tool))
+    yield from _asked("instruments", _instruments(tool))
+    yield from _asked("devices", _devices(tool, private, version))
 
 
-def _templates(tool: Tool) -> Check:
+def _asked(name: str, checks: Iterable[Check]) -> Iterator[Check]:
+    """The checks; where the tool does not answer, why."""
     try:
-        names = list_templates(tool)
+        yield from checks
     except TracekitError as error:
-        return Check("templates", "missing", str(error))
-    if TEMPLATE not in names:
-        return Check(
-            "templates", "missing", f"the {TEMPLATE} template is missing", "install a current version of Xcode"
-        )
-    return Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
+        yield Check(name, "missing", str(error))
 
 
-def _instruments(tool: Tool) -> Check:
+def _templates(tool: Tool) -> Iterator[Check]:
+    names = list_templates(tool)
+    if TEMPLATE in names:
+        yield Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
+    else:
+        fix = "install a current version of Xcode"
+        yield Check("templates", "missing", f"the {TEMPLATE} template is missing", fix)
+
+
+def _instruments(tool: Tool) -> Iterator[Check]:
     """Those that `tracekit record` adds to the template."""
-    try:
-        names = list_instruments(tool)
-    except TracekitError as error:
-        return Check("instruments", "missing", str(error))
-    lacking = [name for name in ADDED if name not in names]
-    if lacking:
-        return Check(
-            "instruments", "optional", f"{' and '.join(lacking)} cannot be recorded", "record with --only-template"
-        )
-    return Check("instruments", "ok", f"{' and '.join(ADDED)} can be added")
+    names = list_instruments(tool)
+    if lacking := [name for name in ADDED if name not in names]:
+        cannot = f"{' and '.join(lacking)} cannot be recorded"
+        yield Check("instruments", "optional", cannot, "record with --only-template")
+    else:
+        yield Check("instruments", "ok", f"{' and '.join(ADDED)} can be added")
 
 
 def _devices(tool: Tool, private: bool, version: Version) -> Iterator[Check]:
-    try:
-        devices = list_devices(tool)
-    except TracekitError as error:
-        yield Check("devices", "missing", str(error))
-        return
+    devices = list_devices(tool)
     if private:
         shown = [f"{each.name} ({each.identifier}; {each.kind})" for each in devices]
     else:
@@ -183,13 +174,11 @@ def _devices(tool: Tool, private: bool, version: Version) -> Iterator[Check]:
         yield Check("simulators", "optional", "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs", USE_DEVICE)
 
 
-def _target(target: str) -> Check:
+def _target(target: str) -> Iterator[Check]:
     path = Path(target)
     name = path.name or path.resolve().name
-    try:
-        signature = read_signature(path)
-    except TracekitError as error:
-        return Check("target", "missing", str(error))
+    signature = read_signature(path)
     if signature.is_traceable:
-        return Check("target", "ok", f"{name} has get-task-allow")
-    return Check("target", "missing", f"{name} lacks get-task-allow", how_to_sign(on_device=signature.on_device))
+        yield Check("target", "ok", f"{name} has get-task-allow")
+    else:
+        yield Check("target", "missing", f"{name} lacks get-task-allow", how_to_sign(on_device=signature.on_device))

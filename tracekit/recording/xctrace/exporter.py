@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tracekit.errors import TracekitError, UnreadableRecording, UsageError
+from tracekit.errors import TracekitError, UnreadableRecording
+from tracekit.recording.contents import chosen_run
 from tracekit.recording.direct import open_directly
 from tracekit.recording.quoting import table_xpath
 from tracekit.recording.xctrace.running import run_command
@@ -71,7 +72,8 @@ class Exporter:
         Raises `TracekitError` where the table of contents cannot be had, `UsageError` for a run that it does not list.
         """
         toc = folder / "toc.xml"
-        chosen = _chosen(self.contents(folder).runs, run)
+        runs = {each.number: each for each in self.contents(folder).runs}
+        chosen = runs[chosen_run(list(runs), run, self.trace.name)[0]]
         listed = list(dict.fromkeys(entry.schema for entry in chosen.tables))
         result = Exported(chosen, [toc])
         wanted = [schema for schema in listed if not schemas or schema in schemas]
@@ -131,11 +133,3 @@ class Exporter:
             status = completed.status
             return TracekitError(f"xctrace crashed {CRASHES} times (exit status {status}); its output was discarded")
         return failed("xctrace export", completed, self.timeout_s)
-
-
-def _chosen(runs: tuple[Run, ...], number: int | None) -> Run:
-    """The run of that number, by default the latest."""
-    for run in reversed(runs):
-        if number in (None, run.number):
-            return run
-    raise UsageError(f"the recording has no run {number} (runs: {', '.join(str(run.number) for run in runs)})")
