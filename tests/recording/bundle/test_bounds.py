@@ -18,10 +18,9 @@ import pytest
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.archive import read_archive, read_plist
+from tracekit.recording.bundle.archive import PrintedAttributes, read_archive, read_plist
 from tracekit.recording.bundle.arrays import parse_arrays
 from tracekit.recording.bundle.files import BundleFiles
-from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.values import TextBudget
 
 if TYPE_CHECKING:

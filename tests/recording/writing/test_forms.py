@@ -13,7 +13,7 @@ import pytest
 
 from tracekit.errors import TracekitError
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState
-from tracekit.recording.writing import cells
+from tracekit.recording.writing import forms
 from tracekit.recording.writing.files import FileNames, check_folder, complete_file, make_folder
 from tracekit.recording.writing.forms import writer_for
 
@@ -34,7 +34,7 @@ TABLE = Table(
 
 @pytest.fixture(params=[1, 65_536])
 def chunk(request, monkeypatch) -> int:
-    monkeypatch.setattr(cells, "CHUNK_ROWS", request.param)
+    monkeypatch.setattr(forms, "CHUNK_ROWS", request.param)
     return request.param
 
 

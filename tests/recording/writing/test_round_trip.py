@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tracekit.recording import open_recording
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState, Thread
-from tracekit.recording.writing import cells, write_folder, xml
+from tracekit.recording.writing import forms, write_folder, xml
 
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn"), include_characters="\t\n\r"), max_size=12)
 LINE = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=12)
@@ -81,7 +81,7 @@ def assert_equal(one: Table, other: Table) -> None:
 @given(table=tables(), chunk=st.sampled_from([2, 65_536]), remembered=st.sampled_from([1, 500_000]))
 def test_any_table_reads_back_as_it_was(table: Table, chunk: int, remembered: int) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cells, "CHUNK_ROWS", chunk)
+        patch.setattr(forms, "CHUNK_ROWS", chunk)
         patch.setattr(xml, "MAX_REMEMBERED", remembered)
         path = Path(folder) / "table.xml"
         with path.open("wb") as stream:

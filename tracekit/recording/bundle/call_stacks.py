@@ -15,8 +15,8 @@ import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import LOW
-from tracekit.recording.bundle.decoding import cells_of, ordered_fields, valid_numbers
 from tracekit.recording.bundle.images import read_images, with_saved
+from tracekit.recording.bundle.rows import cells_of, ordered_fields, valid_numbers
 from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.symbolication import Addresses, Symbols, notes_on, symbolicate, unplaced_note

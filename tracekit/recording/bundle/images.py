@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.decoding import ordered_columns
+from tracekit.recording.bundle.rows import ordered_columns
 from tracekit.recording.call_stacks import is_system_path
 
 if TYPE_CHECKING:

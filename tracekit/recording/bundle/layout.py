@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.archive import read_archive, read_plist
-from tracekit.recording.bundle.printing import PrintedAttributes
+from tracekit.recording.bundle.archive import PrintedAttributes, read_archive, read_plist
 from tracekit.recording.bundle.rows import with_rows_checked
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
 from tracekit.recording.bundle.run_metadata import read_information

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import DamageError
-from tracekit.recording.bundle.decoding import decode
 from tracekit.recording.bundle.layout import find_runs, left_out_runs, raw_streams, read_requirements, requirement_notes
+from tracekit.recording.bundle.rows import decode
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
 from tracekit.recording.bundle.run_metadata import read_information
 from tracekit.recording.bundle.runs import BundleRun

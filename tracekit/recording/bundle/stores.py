@@ -17,8 +17,7 @@ from xml.parsers import expat
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.archive import read_archive
-from tracekit.recording.bundle.printing import PrintedAttributes
+from tracekit.recording.bundle.archive import PrintedAttributes, read_archive
 from tracekit.recording.bundle.types import EngineeringType, type_of
 from tracekit.recording.quoting import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, Column

@@ -18,8 +18,7 @@ from lxml import etree
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import Values, as_tag
-from tracekit.recording.export.forward_references import WaitingCells
-from tracekit.recording.export.rows import RowReader
+from tracekit.recording.export.rows import RowReader, WaitingCells
 from tracekit.recording.export.xml import EXPORT_AGAIN, Names, chunks, events, malformed, pull_parser
 from tracekit.recording.quoting import shortened
 from tracekit.recording.table import Column

@@ -15,8 +15,7 @@ import numpy as np
 
 from tracekit.recording.engineering_types import ANY, DURATIONS, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.table import IntegerCells, Process, Thread
-from tracekit.recording.writing.cells import is_unsigned, parts
-from tracekit.recording.writing.forms import UnwritableTable
+from tracekit.recording.writing.forms import UnwritableTable, is_unsigned, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
