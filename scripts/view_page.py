@@ -13,10 +13,10 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
-from tracekit.tui.actions import ACTIONS
 from tracekit.tui.app import ViewApp
 from tracekit.tui.keys import Scope, Section, key_signs
 from tracekit.tui.opening import Viewed
+from tracekit.tui.palette import ACTIONS
 from tracekit.tui.screens.help import MOUSE
 
 ROOT = Path(__file__).resolve().parent.parent

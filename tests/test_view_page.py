@@ -9,8 +9,8 @@ from pathlib import Path
 from lxml import etree
 
 from tracekit.trace.events import Kind
-from tracekit.tui.actions import ACTIONS
 from tracekit.tui.keys import key_signs
+from tracekit.tui.palette import ACTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -13,12 +13,11 @@ from textual.app import App
 
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.trace.instruments.catalogue import CONTEXT
-from tracekit.tui.actions import ACTIONS, action_named
 from tracekit.tui.app import ViewApp
-from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.keys import Scope, Section, bindings, key_signs
-from tracekit.tui.palette import ActionCommands
+from tracekit.tui.palette import ACTIONS, ActionCommands, action_named
+from tracekit.tui.screens.browse import PANES
 from tracekit.tui.screens.help import LETTER_SIGNS, help_text
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.monochrome import LITTLE

@@ -12,7 +12,7 @@ from textual.color import Color
 from tracekit.testing import Process, write_export
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
-from tracekit.tui.detail.registry import PANES
+from tracekit.tui.screens.browse import PANES
 from tracekit.tui.text import VisibleText
 
 HOSTILE = "\x9b31mA\u202eB\u2066C\x85D\U000e0041E\u200fF"

@@ -8,8 +8,7 @@ import pytest
 
 from tracekit.tui.app import ViewApp
 from tracekit.tui.opening import Viewed
-from tracekit.tui.remembered import remember_theme, remembered_theme, theme_file
-from tracekit.tui.theme import DARK, LIGHT
+from tracekit.tui.theme import DARK, LIGHT, remember_theme, remembered_theme, theme_file
 
 
 @pytest.fixture(autouse=True)

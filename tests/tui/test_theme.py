@@ -18,9 +18,9 @@ from textual.geometry import Region
 from tests.tui.conftest import kept_session
 from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import Grouping, lanes_of
-from tracekit.tui.detail.bars import GROUP_CATEGORIES
 from tracekit.tui.sixteen import COLORS
 from tracekit.tui.terminal import has_sixteen_colors
+from tracekit.tui.text import GROUP_CATEGORIES
 from tracekit.tui.theme import PALETTES, SIXTEEN
 from tracekit.tui.timeline.widget import Timeline
 

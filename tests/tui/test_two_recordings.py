@@ -12,8 +12,8 @@ from tracekit.compare.latency import Answer
 from tracekit.compare.models import Pair
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
 from tracekit.tui.detail.compare import ComparePane
-from tracekit.tui.filtering import passing
 from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.ranges import passing
 from tracekit.tui.screens.title import change_words, title_line
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.widget import Timeline

@@ -9,13 +9,10 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from tracekit.tui.inspection.caller import caller_blocks
-from tracekit.tui.inspection.event import event_blocks
+from tracekit.tui.inspection.event import caller_blocks, event_blocks, range_blocks
 from tracekit.tui.inspection.finding import finding_blocks
-from tracekit.tui.inspection.model import model_blocks
+from tracekit.tui.inspection.model import model_blocks, row_blocks
 from tracekit.tui.inspection.prediction import prediction_blocks
-from tracekit.tui.inspection.range import range_blocks
-from tracekit.tui.inspection.row import row_blocks
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.state import NOTHING, FindingRef
 from tracekit.tui.text import Drawn

@@ -1,4 +1,7 @@
-"""The command palette, from the table of actions."""
+"""Every action of the terminal UI: the functions of `tracekit.tui.commands` with the keys of `tracekit.tui.keys`.
+
+Help and command palette are made from this table; bindings and footer, which need no function, from that of the keys.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Provider
 
-from tracekit.tui.actions import ACTIONS
-from tracekit.tui.keys import key_signs
-from tracekit.tui.screens.modal import Modal
+from tracekit.tui.action import Action
+from tracekit.tui.commands import compare, detail, export, find, program, select, views, walk
+from tracekit.tui.keys import SHORTCUTS, key_signs
+from tracekit.tui.screens.sized import Modal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +21,20 @@ if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
     from textual.command import Hits
 
-    from tracekit.tui.action import Action
+
+_BY_ID = {
+    value.id: value
+    for module in (compare, detail, export, find, program, select, views, walk)
+    for value in vars(module).values()
+    if isinstance(value, Action)
+}
+ACTIONS: tuple[Action, ...] = tuple(_BY_ID[shortcut.id] for shortcut in SHORTCUTS)
+"""In the order in which each section of the help screen shows them."""
+
+
+def action_named(identity: str) -> Action:
+    """The action of that id. Raises KeyError."""
+    return _BY_ID[identity]
 
 
 class ActionCommands(Provider):

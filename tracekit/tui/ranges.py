@@ -1,4 +1,4 @@
-"""Statistics of what a range of time and a filter let through, with the functions of the report."""
+"""What a range of time and a filter let through, and its statistics, with the functions of the report."""
 
 from __future__ import annotations
 
@@ -9,27 +9,59 @@ import numpy as np
 from tracekit.analysis.aggregation import NO_EVENT, aggregate, aggregate_hardware, hardware_titles, sort_rows
 from tracekit.analysis.latency import warm_mask
 from tracekit.report.formatting import duration, moment
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
-from tracekit.tui.filtering import passing
 from tracekit.tui.query import filter_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
 
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, RowRef, Session, State
     from tracekit.tui.viewport import Span
+
 
 STARTS = "events starting in range"
 RULE = f"{STARTS}; predictions with their children"
 """What counts for a range in statistics; see `tracekit.trace.filter.only_range`."""
 REACHES = "events overlapping it"
 """What lists of events and predictions hold for a range."""
+_NONE = "No {what}s in {source}; 6 shows its coverage."
+NO_EVENTS = _NONE.format(what="event", source="this recording")
+"""Why nothing can be selected where no lane has an event."""
+
+
+def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> BoolArray:
+    """Rows of an event frame that pass the filter and, where there is a range, lie in it at least in part: shape (n,).
+
+    An instant lies in the ranges that hold its time. O(n); each distinct text is looked at once.
+    """
+    frame: pd.DataFrame = getattr(trace, name)
+    starts = frame["start_ns"].to_numpy()
+    durations = frame["duration_ns"].to_numpy()
+    keep = np.ones(len(frame), np.bool_)
+    if span is not None:
+        keep &= (starts < span.end_ns) & (np.maximum(starts + durations, starts + 1) > span.start_ns)
+    for column, value in (("model", chosen.model), ("kind", chosen.kind), ("device", chosen.device)):
+        if value is not None:
+            keep &= _where(frame[column], value.__eq__) if value else frame[column].isna().to_numpy(dtype=bool)
+    if chosen.text:
+        keep &= _holding(trace, name, chosen.text.casefold())
+    if chosen.min_ns is not None:
+        keep &= durations >= chosen.min_ns
+    if chosen.max_ns is not None:
+        keep &= durations <= chosen.max_ns
+    return keep
+
+
+_titles = cached_by_trace(hardware_titles)
 
 
 def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tuple[AggregationRow, ...] | None:
@@ -125,11 +157,6 @@ def holds_events(trace: Trace) -> bool:
     return any(len(getattr(trace, name)) for name in EVENT_FRAMES)
 
 
-_NONE = "No {what}s in {source}; 6 shows its coverage."
-NO_EVENTS = _NONE.format(what="event", source="this recording")
-"""Why nothing can be selected where no lane has an event."""
-
-
 def none_words(
     what: str, span: Span | None, chosen: EventFilter, *, known: bool, source: str = "this recording"
 ) -> str:
@@ -144,3 +171,35 @@ def none_words(
     if chosen.active:
         return f"No {what}s match; c clears the filter."
     return f"No {what}s in this range; esc clears it."
+
+
+def _holding(trace: Trace, name: str, wanted: str) -> BoolArray:
+    """Rows of an event frame that hold a folded text in label, model or process, or in what the aggregation calls them.
+
+    That is the label but for the hardware, whose labels name single pieces of work.
+    """
+    frame: pd.DataFrame = getattr(trace, name)
+    holds = np.zeros(len(frame), np.bool_)
+    for column in ("label", "model", "process"):
+        holds |= _where(frame[column], lambda text: wanted in text.casefold())
+    if name == "hardware":
+        titles = _titles(trace)
+        holds |= np.array([wanted in text.casefold() for text in titles.texts], np.bool_)[titles.codes]
+    return holds
+
+
+def _where(column: pd.Series, holds: Callable[[str], bool]) -> BoolArray:
+    """Rows of a category column whose text fulfils a condition; asked once for each distinct text."""
+    texts = [holds(text) for text in column.cat.categories.to_numpy()]
+    mask: BoolArray = np.array([*texts, False], np.bool_)[column.cat.codes.to_numpy()]
+    return mask
+
+
+def ranks(column: pd.Series) -> IntArray:
+    """Place of each text of a category column in alphabetical order, rows without one last: shape (n,)."""
+    texts = [str(text).casefold() for text in column.cat.categories]
+    order = np.empty(len(texts) + 1, np.int64)
+    order[np.argsort(np.array(texts, dtype=object), kind="stable")] = np.arange(len(texts))
+    order[-1] = len(texts)
+    ranks_of_rows: IntArray = order[column.cat.codes.to_numpy()]
+    return ranks_of_rows

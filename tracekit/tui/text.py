@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells, set_cell_size
@@ -15,6 +16,8 @@ from rich.text import Text
 from textual.filter import LineFilter
 
 from tracekit.characters import visible
+from tracekit.lanes.categories import Category
+from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.theme import style
 
 if TYPE_CHECKING:
@@ -25,6 +28,23 @@ if TYPE_CHECKING:
 
     from tracekit.report.report import Result
     from tracekit.tui.theme import Palette
+
+
+EDGE = "▌"
+"""Down the left side of what has the keys."""
+GROUP_CATEGORIES: dict[str, Category] = {
+    "Neural Engine": Category.ANE,
+    "GPU": Category.GPU,
+    "CPU": Category.CPU,
+    "data": Category.INPUT_COPY,
+    "queued": Category.CAST,
+    "requested": Category.LOAD,
+    "other": Category.APP,
+    "ambiguous": Category.OTHER,
+    "unaccounted": Category.FOREIGN,
+}
+"""Colors of the groups of `GROUPS`."""
+_BY_SIGN = {group.sign: GROUP_CATEGORIES[group.name] for group in GROUPS}
 
 
 class VisibleText(LineFilter):
@@ -60,10 +80,6 @@ def _visible_text(text: str) -> str:
 def pointer(*, keys: bool) -> str:
     """The sign of the row or lane with the cursor: filled where the keys are, too."""
     return "▸" if keys else "▹"
-
-
-EDGE = "▌"
-"""Down the left side of what has the keys."""
 
 
 def with_focus_sign(line: Sequence[Segment], palette: Palette) -> list[Segment]:
@@ -156,3 +172,18 @@ def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:
     for label, text in pairs:
         grid.add_row(Broken(label), Broken(text))
     return grid
+
+
+def bar_segments(bar: str, palette: Palette, ground: str | None = None, *, monochrome: bool) -> list[Segment]:
+    """A bar of signs. Each stretch has its color and its sign once; with `monochrome`, the sign in every
+    cell. Blanks have the color of the `ground`."""
+    segments = []
+    for sign, stretch in groupby(bar):
+        size = sum(1 for _ in stretch)
+        if sign == " ":
+            segments.append(Segment(sign * size, style(None, ground)))
+            continue
+        text = sign * size if monochrome else sign.ljust(size)
+        category = _BY_SIGN[sign]
+        segments.append(Segment(text, style(palette.ink_on(category), palette.categories[category])))
+    return segments

@@ -1,4 +1,5 @@
-"""Colors, dark and light; those for terminals with 16 colors are in `sixteen.py`.
+"""Colors, dark and light, and which of both is kept from one run to the next; those for terminals with 16 colors are in
+`sixteen.py`.
 
 Categories begin from the palette of Okabe and Ito, made for people with any color vision.
 
@@ -8,8 +9,11 @@ moved apart as far as simulated color vision asks for; the tests say how far tha
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.style import Style
@@ -20,6 +24,7 @@ from tracekit.tui import sixteen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 ORANGE = "#e69f00"
 SKY = "#56b4e9"
@@ -288,3 +293,25 @@ def style(
         dim=dim or None,
         reverse=reverse or None,
     )
+
+
+def theme_file() -> Path:
+    """Where the theme is kept, by the rules of XDG: beside what other programs remember."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "tracekit" / "theme"
+
+
+def remembered_theme() -> str | None:
+    """The theme that was chosen last; None where none is known, or what is there is none."""
+    with suppress(OSError, UnicodeDecodeError, RuntimeError):
+        theme = theme_file().read_text("utf-8").strip()
+        return theme if theme in ("dark", "light") else None
+    return None
+
+
+def remember_theme(theme: str) -> None:
+    """Keep a theme. Where nothing can be written, it holds for this run only."""
+    with suppress(OSError, RuntimeError):
+        file = theme_file()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{theme}\n", "utf-8")

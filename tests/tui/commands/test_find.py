@@ -9,8 +9,8 @@ from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.commands.find import known_of
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.filtering import passing
 from tracekit.tui.query import parse_filter
+from tracekit.tui.ranges import passing
 from tracekit.tui.screens.ask import AskScreen
 from tracekit.tui.state import EventFilter
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tracekit.tui.actions import action_named
+from tracekit.tui.palette import action_named
 from tracekit.tui.state import EventRef, FindingRef
 
 

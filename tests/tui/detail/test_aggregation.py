@@ -9,7 +9,7 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.aggregation import AggregationPane, filter_of
 from tracekit.tui.detail.events import EventsPane
-from tracekit.tui.filtering import passing
+from tracekit.tui.ranges import passing
 from tracekit.tui.state import Sort
 
 

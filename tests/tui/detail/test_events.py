@@ -10,7 +10,7 @@ from tracekit.api import judge, request_of
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.aggregation import Line, lines_of, short_event
 from tracekit.tui.detail.events import event_rows
-from tracekit.tui.filtering import passing, ranks
+from tracekit.tui.ranges import passing, ranks
 from tracekit.tui.state import EventFilter, Sort
 
 

@@ -9,8 +9,7 @@ import pytest
 from tracekit.intervals import Intervals
 from tracekit.tui.state import Bookmark, EventFilter, State
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.header import minimap, time_axis
-from tracekit.tui.timeline.titles import TimelineStyle
+from tracekit.tui.timeline.header import TimelineStyle, minimap, time_axis
 from tracekit.tui.viewport import Span, Viewport
 
 TITLE, COLUMNS = 6, 20

@@ -14,8 +14,7 @@ from tracekit.lanes.categories import LOOKS, Category
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.glyphs import Overlay, segments
 from tracekit.tui.timeline.monochrome import LITTLE, faded_letters, letters_of_track
-from tracekit.tui.timeline.raster import edges
-from tracekit.tui.timeline.tracks import passing_tracks, tracks
+from tracekit.tui.timeline.tracks import edges, passing_tracks, tracks
 from tracekit.tui.viewport import Viewport, column_of
 
 THOUSAND = Viewport(0, 1_000)

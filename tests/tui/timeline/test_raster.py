@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.intervals import Intervals
-from tracekit.tui.timeline.raster import edges, shares, starting
+from tracekit.tui.timeline.tracks import edges, shares, starting
 from tracekit.tui.viewport import Viewport, column_of, time_of
 
 INTERVALS = st.lists(st.tuples(st.integers(-20, 120), st.integers(0, 60)), max_size=12)

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.lanes.events import Events
-from tracekit.tui.timeline.raster import edges
-from tracekit.tui.timeline.tracks import bars, edge, hit, nearest, step, tracks
+from tracekit.tui.timeline.tracks import bars, edge, edges, hit, nearest, step, tracks
 from tracekit.tui.viewport import Viewport
 
 ROWS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 40), st.integers(1, 3)), max_size=20)

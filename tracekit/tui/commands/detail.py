@@ -1,16 +1,21 @@
-"""The detail area and the inspector."""
+"""The detail area, the list in it that has the keys, and the inspector."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tracekit.tui.action import action
 from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.screens.ask import TickScreen
 from tracekit.tui.state import Area
 
 if TYPE_CHECKING:
     from tracekit.tui.action import ActionHost
+
+
+_UNSORTED = "Nothing to sort here; open a list with 1 to 5."
 
 
 @action("pane_findings")
@@ -129,4 +134,56 @@ def choose_columns(app: ActionHost) -> None:
     app.ask(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen, note), take)
 
 
-_UNSORTED = "Nothing to sort here; open a list with 1 to 5."
+def focused_list(app: ActionHost) -> RowList | None:
+    """The list that has the keys; None where something else has."""
+    focused = app.focused
+    return focused if isinstance(focused, RowList) else None
+
+
+@action("row_up")
+def row_up(app: ActionHost) -> None:
+    """Move to the row above."""
+    if rows := focused_list(app):
+        rows.move(-1)
+
+
+@action("row_down")
+def row_down(app: ActionHost) -> None:
+    """Move to the row below."""
+    if rows := focused_list(app):
+        rows.move(1)
+
+
+@action("page_up")
+def page_up(app: ActionHost) -> None:
+    """Move one page up."""
+    if rows := focused_list(app):
+        rows.move(-rows.page)
+
+
+@action("page_down")
+def page_down(app: ActionHost) -> None:
+    """Move one page down."""
+    if rows := focused_list(app):
+        rows.move(rows.page)
+
+
+@action("first_row")
+def first_row(app: ActionHost) -> None:
+    """Move to the first row."""
+    if rows := focused_list(app):
+        rows.go(0)
+
+
+@action("last_row")
+def last_row(app: ActionHost) -> None:
+    """Move to the last row."""
+    if rows := focused_list(app):
+        rows.go(sys.maxsize)
+
+
+@action("open_row")
+def open_row(app: ActionHost) -> None:
+    """List a finding's intervals, or the events behind a row of numbers; zoom to an event or prediction."""
+    if rows := focused_list(app):
+        rows.open()

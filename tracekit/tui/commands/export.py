@@ -17,7 +17,7 @@ from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import action
-from tracekit.tui.commands.lists import focused_list
+from tracekit.tui.commands.detail import focused_list
 from tracekit.tui.commands.walk import NO_FINDING, NOT_YET
 from tracekit.tui.detail.events import EventRows
 from tracekit.tui.screens.ask import AskScreen
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.tui.action import ActionHost
-    from tracekit.tui.detail.rows import Rows
+    from tracekit.tui.detail.columns import Rows
     from tracekit.tui.state import State
     from tracekit.tui.viewport import Span
 

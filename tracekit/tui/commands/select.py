@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.report.formatting import duration
 from tracekit.tui.action import action
-from tracekit.tui.inspection.range import distances
+from tracekit.tui.inspection.event import distances
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.selection import events_of, range_end, walk_start
 from tracekit.tui.state import NOTHING, EventRef

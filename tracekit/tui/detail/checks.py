@@ -9,10 +9,9 @@ from rich.cells import cell_len
 
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.report.groups import rank
-from tracekit.tui.detail.columns import Column, model_column
+from tracekit.tui.detail.columns import Cell, Column, model_column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
-from tracekit.tui.detail.rows import Cell
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_estimate, format_percent

@@ -9,8 +9,7 @@ from tracekit.analysis.comparison import FEW, Difference, Measure, differences, 
 from tracekit.compare.findings import FindingChange
 from tracekit.compare.models import ModelComparison
 from tracekit.report.formatting import duration
-from tracekit.tui.detail.answers import ANSWER_FIELDS
-from tracekit.tui.detail.differences import FINDING_FIELDS, number_fields
+from tracekit.tui.detail.differences import ANSWER_FIELDS, FINDING_FIELDS, number_fields
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, ModelSelected, PaneChosen, RowSelected

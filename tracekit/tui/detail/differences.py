@@ -1,13 +1,15 @@
-"""Columns of what two recordings are compared by: the status of findings, and events in numbers."""
+"""Columns of what two recordings are compared by: the status of findings, events in numbers, and whether the latency of
+each model changed, as `tracekit compare` answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.comparison import Difference, Measure, Presence
+from tracekit.compare import models, words
 from tracekit.compare.findings import FindingChange, FindingStatus
 from tracekit.report.columns import STAGE, WARM
-from tracekit.report.formatting import ABSENT, quantity
+from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Level
 from tracekit.tui.detail.columns import WEIGHTY, WIDEST
 from tracekit.tui.detail.records import Field
@@ -16,7 +18,25 @@ from tracekit.units import format_count, format_estimate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tracekit.compare.models import ModelComparison
     from tracekit.tui.theme import Palette
+
+
+NOTABLE = 0.05
+"""Least change of a number that is better or worse (heuristic): that of `tracekit compare`."""
+_TIMES, _BETTER, _WORSE = "×", "better", "worse"
+_MIN_EVENT_WIDTH = 13
+"""Cells of an event that leave room for the ratio beside the inspector."""
+MIN_MODEL_WIDTH = 10
+"""Cells of the name of a model."""
+_MIN_RATIO = 0.01
+"""Two decimals distinguish ratios of about one; what is smaller is shown as smaller."""
+_PRESENCES = {
+    Presence.ONLY_BEFORE: "gone",
+    Presence.ONLY_AFTER: "new",
+    Presence.NOT_RECORDED_BEFORE: ABSENT,
+    Presence.NOT_RECORDED_AFTER: ABSENT,
+}
 
 
 def _savings(change: FindingChange, *, after: bool) -> str:
@@ -49,6 +69,21 @@ FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
     Field("model", _models, _models, right=False, drop=1),
     Field("before", lambda change: change.savings_before_ns, lambda change: _savings(change, after=False)),
     Field("after", lambda change: change.savings_after_ns, lambda change: _savings(change, after=True)),
+)
+
+
+def _answer(model: ModelComparison) -> str:
+    return str(model.latency.answer if model.presence is models.Presence.BOTH else model.presence)
+
+
+ANSWER_FIELDS: tuple[Field[ModelComparison], ...] = (
+    Field("model", lambda row: row.name, lambda row: row.name, right=False, flexible=True, min_width=MIN_MODEL_WIDTH),
+    Field("answer", _answer, _answer, right=False),
+    Field("before", lambda row: row.latency.before_ns, lambda row: duration(row.latency.before_ns), drop=1),
+    Field("after", lambda row: row.latency.after_ns, lambda row: duration(row.latency.after_ns), drop=1),
+    Field("change", lambda row: row.latency.ratio, lambda row: words.percent_change(row.latency.ratio)),
+    Field("95% interval", lambda row: row.latency.low, lambda row: words.interval(row.latency), drop=2),
+    Field("why", None, lambda row: words.reason(row.latency), right=False, drop=3),
 )
 
 
@@ -113,21 +148,6 @@ def ratio_text(row: Difference, measure: Measure) -> str:
     if change.ratio < _MIN_RATIO:
         return f"{sign} < {_MIN_RATIO}"
     return f"{sign} {change.ratio:,.{0 if change.ratio >= 100 else 2}f}"
-
-
-NOTABLE = 0.05
-"""Least change of a number that is better or worse (heuristic): that of `tracekit compare`."""
-_TIMES, _BETTER, _WORSE = "×", "better", "worse"
-_MIN_EVENT_WIDTH = 13
-"""Cells of an event that leave room for the ratio beside the inspector."""
-_MIN_RATIO = 0.01
-"""Two decimals distinguish ratios of about one; what is smaller is shown as smaller."""
-_PRESENCES = {
-    Presence.ONLY_BEFORE: "gone",
-    Presence.ONLY_AFTER: "new",
-    Presence.NOT_RECORDED_BEFORE: ABSENT,
-    Presence.NOT_RECORDED_AFTER: ABSENT,
-}
 
 
 def _model(row: Difference) -> str:

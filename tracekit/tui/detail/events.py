@@ -11,13 +11,11 @@ import pandas as pd
 
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.columns import Column, model_column
+from tracekit.tui.detail.columns import Cell, Column, model_column
 from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.detail.rows import Cell
-from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
-from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words
+from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count

@@ -8,9 +8,9 @@ from textual.widgets import Static
 
 from tracekit.characters import visible
 from tracekit.tui.background import in_background
+from tracekit.tui.detail.columns import NoRows, Rows
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.detail.rows import NoRows, Rows
 from tracekit.tui.messages import FirstRowListed, OfRecording, RedrawWanted, Sorted
 from tracekit.tui.state import NOTHING, Sort
 

@@ -11,12 +11,10 @@ import numpy as np
 
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.tui.detail.columns import WEIGHTY, Column, model_column
+from tracekit.tui.detail.columns import WEIGHTY, Cell, Column, model_column
 from tracekit.tui.detail.listing import ListPane, sorted_by
-from tracekit.tui.detail.rows import Cell
-from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
-from tracekit.tui.ranges import narrowed_ways, none_words
+from tracekit.tui.ranges import narrowed_ways, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count

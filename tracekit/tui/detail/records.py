@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rich.cells import cell_len
 
-from tracekit.tui.detail.columns import WIDEST, Column
+from tracekit.tui.detail.columns import WIDEST, Cell, Column
 from tracekit.tui.detail.listing import sorted_by
-from tracekit.tui.detail.rows import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,10 +13,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tracekit.report.formatting import shorten, visible
-from tracekit.tui.detail.bars import bar_segments
 from tracekit.tui.detail.columns import GAP, column_widths, headings
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.text import cut, pointer, with_focus_sign
+from tracekit.tui.text import bar_segments, cut, pointer, with_focus_sign
 from tracekit.tui.theme import palette_of, style
 
 if TYPE_CHECKING:
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual import events
 
-    from tracekit.tui.detail.columns import Column
-    from tracekit.tui.detail.rows import Rows
+    from tracekit.tui.detail.columns import Column, Rows
     from tracekit.tui.theme import Palette
 
 

@@ -8,8 +8,7 @@ from rich.text import Text
 
 from tracekit.report.formatting import duration, visible
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.tui.detail.bars import bar_segments
-from tracekit.tui.text import hanging
+from tracekit.tui.text import bar_segments, hanging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

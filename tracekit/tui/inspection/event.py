@@ -1,4 +1,5 @@
-"""About an event: exact times, what it is, and how sure it is whose."""
+"""About an event: exact times, what it is, how sure it is whose, and the code of the app that made the call; about the
+range, and what it was measured between."""
 
 from __future__ import annotations
 
@@ -6,19 +7,26 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from tracekit.analysis.code import site_of
+from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.inspection.blocks import exact, facts, heading
+from tracekit.tui.inspection.histogram import histogram_blocks
+from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.selection import findings_of
 from tracekit.tui.timeline.ruler import exact_moment
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import RenderableType
 
-    from tracekit.tui.state import EventRef, Session
+    from tracekit.tui.state import EventRef, Session, State
+    from tracekit.tui.viewport import Span
+
 
 ATTRIBUTION_WORDS = {
     Attribution.EXACT: "exact (row names the model)",
@@ -65,3 +73,43 @@ def _prediction(session: Session, index: int) -> str:
     activity = session.trace.activity
     length = duration(int(activity["duration_ns"].iloc[index]))
     return f"{length} at {moment(int(activity['start_ns'].iloc[index]))} (P to jump)"
+
+
+def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
+    """Who made the call of a row of `Trace.activity`; nothing where call stacks do not show it, or before the checks,
+    which read them, are done."""
+    site = site_of(session.judged, session.label_in_judged(index)) if session.report is not None else None
+    if site is None:
+        return
+    yield heading("Called from")
+    known = [("function", place(site)), *(("called by", place(each)) for each in site.called_by)]
+    known += [("thread", THREADS[site.thread])] if site.thread in THREADS else []
+    known.append(("busy with", busy_words(site) or format_count(site.samples, "sample")))
+    if site.ambiguous:
+        known.append(("note", "ambiguous: another thread made such a call meanwhile"))
+    yield facts(known)
+    yield ""
+
+
+def range_blocks(state: State, span: Span, ends: tuple[Span, Span] | None) -> Iterator[RenderableType]:
+    """Length and ends; for two events, the distances between their edges; the predictions that start in it."""
+    yield heading("Range")
+    yield facts(
+        [
+            ("length", exact(span.span_ns)),
+            ("from", exact_moment(span.start_ns)),
+            ("to", exact_moment(span.end_ns)),
+            *((name, exact(length)) for name, length in (distances(*ends) if ends is not None else ())),
+            ("statistics", "2 to show, ctrl+y to copy"),
+        ]
+    )
+    yield ""
+    yield from histogram_blocks(durations_in_range(state, span), "predictions starting in it")
+
+
+def distances(first: Span, second: Span) -> Iterator[tuple[str, int]]:
+    """From edge to edge of two events, the earlier first: names and ns."""
+    gap = second.start_ns - first.end_ns
+    yield ("gap", gap) if gap >= 0 else ("overlap", min(first.end_ns, second.end_ns) - second.start_ns)
+    yield "start – start", second.start_ns - first.start_ns
+    yield "end – end", second.end_ns - first.end_ns

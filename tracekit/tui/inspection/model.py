@@ -1,4 +1,4 @@
-"""About a model: all facts that the report has of it."""
+"""About a model: all facts that the report has of it; about a row of the aggregation."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import count, duration, listed, visible
+from tracekit.report.formatting import ABSENT, count, duration, listed, visible
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
 from tracekit.tui.inspection.histogram import histogram_blocks
-from tracekit.tui.ranges import durations_of_model
+from tracekit.tui.ranges import durations_of_model, durations_of_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
     from tracekit.report.report import Report
-    from tracekit.tui.state import Session
+    from tracekit.tui.state import RowRef, Session, State
     from tracekit.tui.theme import Palette
 
 
@@ -102,3 +102,19 @@ def numbers_of(numbers: Statistics) -> Iterator[tuple[str, str]]:
         ("stdev", numbers.stdev_ns),
     ):
         yield name, duration(value)
+
+
+def row_blocks(state: State, ref: RowRef) -> Iterator[RenderableType]:
+    """A row, of what range and filter let through."""
+    row = ref.source
+    numbers = row.warm if ref.warm else row.statistics
+    yield heading(row.label)
+    known = [("lane", row.lane), ("model", row.model or ABSENT)]
+    known += [("process", row.process)] if row.process is not None else []
+    known += [("warm", "excludes the first prediction after each load")] if ref.warm else []
+    yield facts([*known, ("keys", "enter lists the events")])
+    yield ""
+    if numbers is not None:
+        yield from histogram_blocks(durations_of_row(state, ref), "these events")
+        yield facts(numbers_of(numbers))
+        yield ""

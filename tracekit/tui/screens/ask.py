@@ -11,7 +11,7 @@ from textual.widgets.selection_list import Selection as Tick
 
 from tracekit.report.formatting import visible
 from tracekit.tui.background import in_background
-from tracekit.tui.screens.modal import Modal
+from tracekit.tui.screens.sized import Modal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

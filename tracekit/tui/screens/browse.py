@@ -8,7 +8,14 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import ContentSwitcher, Static
 
 from tracekit.report.formatting import visible
-from tracekit.tui.detail.registry import PANES
+from tracekit.tui.detail.aggregation import AggregationPane
+from tracekit.tui.detail.code import CodePane
+from tracekit.tui.detail.compare import ComparePane
+from tracekit.tui.detail.events import EventsPane
+from tracekit.tui.detail.facts import FactsPane
+from tracekit.tui.detail.findings import FindingsPane
+from tracekit.tui.detail.models import ModelsPane
+from tracekit.tui.detail.predictions import PredictionsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.tabs import Tab, TabLine
 from tracekit.tui.footer import FooterKey, KeysFooter
@@ -16,8 +23,7 @@ from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import key_signs, shortcut_named
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
 from tracekit.tui.screens.sized import SizedScreen
-from tracekit.tui.screens.status import status_line
-from tracekit.tui.screens.title import title_line
+from tracekit.tui.screens.title import status_line, title_line
 from tracekit.tui.selection import events_of, finding_here, range_end
 from tracekit.tui.state import Area
 from tracekit.tui.theme import palette_of
@@ -33,6 +39,17 @@ if TYPE_CHECKING:
     from tracekit.tui.state import State
     from tracekit.tui.timeline.lanes import Lanes
 
+
+PANES: tuple[type[DetailPane], ...] = (
+    FindingsPane,
+    AggregationPane,
+    EventsPane,
+    PredictionsPane,
+    ModelsPane,
+    FactsPane,
+    CodePane,
+    ComparePane,
+)
 WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
 _FULL_WIDTH, _FULL_HEIGHT = 80, 24

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.tui.keys import Scope, Section, key_signs, shortcut_named
-from tracekit.tui.screens.modal import Modal
+from tracekit.tui.screens.sized import Modal
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import palette_of, style
 from tracekit.tui.timeline.monochrome import LITTLE

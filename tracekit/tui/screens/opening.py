@@ -1,4 +1,4 @@
-"""While a recording is read."""
+"""While a recording is read, and when it cannot be opened."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from tracekit.report.formatting import visible
+from tracekit.tui.footer import KeysFooter
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.text import cut
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from tracekit.recording import Progress
+
 
 _BAR = 40
 """Cells of the bar."""
@@ -56,3 +58,18 @@ class OpeningScreen(SizedScreen[None], inherit_bindings=False):
         line = self.query_one("#progress", Static)
         # Its size never changes, so that nothing is laid out again while all else waits.
         line.update(progress_text(progress, line.content_size.width), layout=False)
+
+
+class TroubleScreen(SizedScreen[None], inherit_bindings=False):
+    """What is wrong and what to do: the sentence of the error says both."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self._sentence = sentence
+
+    def compose(self) -> ComposeResult:
+        """The sentence in the middle."""
+        with Vertical(id="trouble"):
+            yield Static("Can't open this recording", classes="title")
+            yield Static(visible(self._sentence), markup=False)
+        yield KeysFooter()

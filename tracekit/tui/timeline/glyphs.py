@@ -19,8 +19,7 @@ from rich.segment import Segment
 from tracekit.lanes.categories import FILLINGS, Category
 from tracekit.report.formatting import visible
 from tracekit.tui.theme import style
-from tracekit.tui.timeline.raster import edges
-from tracekit.tui.timeline.tracks import bars
+from tracekit.tui.timeline.tracks import bars, edges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import IntArray
     from tracekit.tui.theme import Palette
-    from tracekit.tui.timeline.raster import Shares
-    from tracekit.tui.timeline.tracks import Bar, Track
+    from tracekit.tui.timeline.tracks import Bar, Shares, Track
     from tracekit.tui.viewport import Viewport
 
 LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"

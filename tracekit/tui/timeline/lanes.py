@@ -1,4 +1,4 @@
-"""The lanes of a trace with their intervals arranged in rows of the screen."""
+"""The lanes of a trace with their intervals arranged in rows of the screen, and what a filter lets through on them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
-from tracekit.tui.timeline.tracks import Track, tracks
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.ranges import passing
+from tracekit.tui.timeline.tracks import Track, passing_tracks, tracks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tracekit.arrays import BoolArray
     from tracekit.lanes.events import Events
     from tracekit.lanes.lanes import LaneRows
     from tracekit.trace.trace import Trace
+    from tracekit.tui.state import EventFilter
+    from tracekit.tui.timeline.tracks import Track
 
 
 DEPTH_LIMIT = 4
@@ -83,3 +87,24 @@ def _drawn(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
 def expanded(lane: TimelineLane) -> tuple[Track, ...]:
     """The rows of a lane that shows them all. O(n log n)."""
     return tracks(lane.events, EXPANDED_LIMIT) if lane.events is not None else ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterMask:
+    """What a filter lets through, for some lanes."""
+
+    keep: Mapping[str, BoolArray]
+    """By frame, shape (rows,) each. Strips of states are in none of the frames, and stay as they are."""
+    tracks: Mapping[str, tuple[Track, ...]]
+    """The rows of each lane with only what passes, by id; made beforehand, since they take long."""
+
+
+def filter_mask(lanes: Sequence[TimelineLane], trace: Trace, chosen: EventFilter) -> FilterMask:
+    """What passes a filter. O(n log n)."""
+    keep = {name: passing(trace, name, chosen, None) for name in EVENT_FRAMES}
+    tracks = {
+        lane.id: passing_tracks(lane.events, lane.tracks, keep[lane.events.frame])
+        for lane in lanes
+        if lane.events is not None and lane.events.frame in keep
+    }
+    return FilterMask(keep, tracks)

@@ -15,8 +15,7 @@ import numpy as np
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.report.formatting import visible
 from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, faded
-from tracekit.tui.timeline.raster import edges, starting
-from tracekit.tui.timeline.tracks import bars
+from tracekit.tui.timeline.tracks import bars, edges, starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

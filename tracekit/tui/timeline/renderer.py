@@ -16,14 +16,12 @@ from tracekit.report.formatting import visible
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, pictures, segments
-from tracekit.tui.timeline.header import columns_seen, minimap, overview, time_axis
+from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, letters_of_track
-from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
-from tracekit.tui.timeline.titles import TimelineStyle, beyond
-from tracekit.tui.timeline.tracks import hit, passing_tracks, tracks
+from tracekit.tui.timeline.tracks import edges, hit, passing_tracks, tracks
 from tracekit.tui.viewport import column_of, time_of
 
 if TYPE_CHECKING:
@@ -32,8 +30,7 @@ if TYPE_CHECKING:
     from tracekit.intervals import CoveredTime
     from tracekit.tui.state import Session, State
     from tracekit.tui.theme import Palette
-    from tracekit.tui.timeline.filter_mask import FilterMask
-    from tracekit.tui.timeline.lanes import TimelineLane
+    from tracekit.tui.timeline.lanes import FilterMask, TimelineLane
     from tracekit.tui.timeline.tracks import Track
 
 NARROW = 100

@@ -14,7 +14,7 @@ from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, Range
 from tracekit.tui.state import EventRef
 from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
-from tracekit.tui.timeline.filter_mask import filter_mask
+from tracekit.tui.timeline.lanes import filter_mask
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
 from tracekit.tui.timeline.tracks import edge
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from textual import events
 
     from tracekit.tui.state import State
-    from tracekit.tui.timeline.filter_mask import FilterMask
-    from tracekit.tui.timeline.lanes import Lanes
+    from tracekit.tui.timeline.lanes import FilterMask, Lanes
 
 SNAP_COLUMNS = 1
 """How many columns from the edge of an event the end of a dragged range may be to snap to it."""

@@ -10,7 +10,7 @@ from textual.widgets import Input
 import tracekit
 from tracekit.api import judge, request_of
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.filtering import passing
+from tracekit.tui.ranges import passing
 from tracekit.tui.state import EventFilter
 
 
