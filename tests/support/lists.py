@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tracekit.render.blocks import plain
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.theme import PALETTES
 
 
 def listed(screen, pane) -> RowList:
@@ -15,7 +15,7 @@ def column(screen, pane, title: str) -> list[str]:
     """All texts of a column."""
     rows = listed(screen, pane).rows
     at = [entry.title for entry in rows.columns].index(title)
-    return [rows.cells(row, PALETTES[True])[at].text for row in range(len(rows))]
+    return [plain(rows.columns[at].text(rows.record(row))) for row in range(len(rows))]
 
 
 def heading(screen, pane) -> str:

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from tracekit.tui.detail.columns import Column, column_widths, model_column
+from tracekit.tui.detail.columns import ListColumn, column_widths, model_column
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import RangeSelected, ViewMoved
@@ -111,7 +111,10 @@ async def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(screen,
 
 def test_a_name_is_cut_alike_in_all_lists_that_have_room() -> None:
     long = "x" * 22
-    columns = {width: column_widths([Column("start", 11), model_column(["short", long])], width) for width in (60, 30)}
+    columns = {
+        width: column_widths([ListColumn("start", str, width=11), model_column(["short", long], str)], width)
+        for width in (60, 30)
+    }
     assert columns == {60: [11, 22], 30: [11, 16]}
-    assert column_widths([Column("start", 11), model_column(["short", None])], 60) == [11, 6]
-    assert column_widths([Column("start", 11), model_column(["x" * 40])], 60) == [11, 24]
+    assert column_widths([ListColumn("start", str, width=11), model_column(["short", None], str)], 60) == [11, 6]
+    assert column_widths([ListColumn("start", str, width=11), model_column(["x" * 40], str)], 60) == [11, 24]

@@ -10,6 +10,7 @@ from tracekit.analysis.comparison import Measure
 from tracekit.api import judge, request_of
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Pair
+from tracekit.render.blocks import Role
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.prediction_table import calls_of
@@ -191,8 +192,8 @@ async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(
     named = [row.model is not None for row in rows.records if row.change(Measure.MEAN).difference is not None]
     assert named == sorted(named, reverse=True)
     assert not all(named)
-    cells = {row.label: rows.cells(at, screen.app.palette)[-1] for at, row in enumerate(rows.records)}
-    assert cells["Prediction"].color == screen.app.palette.better
-    assert cells["Neural Engine execution"].color == screen.app.palette.worse
+    cells = {row.label: rows.columns[-1].text(row) for row in rows.records}
+    assert cells["Prediction"].role is Role.GOOD
+    assert cells["Neural Engine execution"].role is Role.BAD
     # 91 ms and 94 ms, and few of them.
-    assert cells["Load (cached)"].color is None
+    assert cells["Load (cached)"].role is Role.PLAIN

@@ -20,6 +20,7 @@ from rich.style import Style
 from textual.theme import Theme
 
 from tracekit.lanes.categories import Category
+from tracekit.render.blocks import Role
 from tracekit.tui import sixteen
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ class Palette:
     def ink_on(self, category: Category) -> str:
         """The color of text on a bar of a category."""
         return self.other_inks.get(category, self.ink)
+
+    def of(self, role: Role) -> str | None:
+        """The color of a piece of text; None for that of plain text."""
+        accents = {Role.STRONG: self.accent, Role.OPEN: self.accent, Role.GOOD: self.better, Role.BAD: self.worse}
+        return {Role.DIM: self.dim, **accents}.get(role)
 
     def text_on(self, ground: str, color: str | None) -> str:
         """The color of text, but that of plain text (as for None) where a terminal with 16 colors would hide it."""

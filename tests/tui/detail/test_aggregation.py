@@ -9,6 +9,7 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.aggregation import AggregationPane, filter_of
 from tracekit.tui.detail.events import EventsPane
+from tracekit.tui.detail.records import sort_value
 from tracekit.tui.ranges import passing
 from tracekit.tui.state import Sort
 
@@ -41,7 +42,7 @@ async def test_every_column_of_the_aggregation_sorts_both_ways(screen) -> None:
     sorted_by = []
 
     def values(at: int) -> list:
-        found = [pane._rows.fields[at].value(record) for record in pane._rows.records]
+        found = [sort_value(pane._rows.columns[at], record) for record in pane._rows.records]
         # Texts stand in the order in which people look for them.
         return [value.casefold() if isinstance(value, str) else value for value in found if value is not None]
 

@@ -12,12 +12,12 @@ import pytest
 from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.compare.comparison import EnvironmentDifference
+from tracekit.render.blocks import Role, Span, plain
 from tracekit.tui.detail.columns import column_widths, headings
 from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane
-from tracekit.tui.detail.differences import number_fields, ratio_text
+from tracekit.tui.detail.differences import number_columns, ratio_text
 from tracekit.tui.detail.records import records_of
 from tracekit.tui.state import LATENCY
-from tracekit.tui.theme import PALETTES
 
 
 def statistics(duration: int, count: int):
@@ -61,11 +61,10 @@ def test_a_ratio_is_never_rounded_to_nothing(before, after, expected) -> None:
     ],
 )
 def test_better_and_worse_are_told_in_words(before, after, measure, expected) -> None:
-    (ratio,) = [field for field in number_fields(measure) if field.title == "ratio"]
+    (ratio,) = [column for column in number_columns(measure) if column.title == "ratio"]
     row = difference(before, after)
-    assert ratio.text(row) == expected
-    told = {"better": PALETTES[True].better, "worse": PALETTES[True].worse}
-    assert ratio.color(row, PALETTES[True]) == told.get(expected.split()[0])
+    told = {"better": Role.GOOD, "worse": Role.BAD}
+    assert ratio.text(row) == Span(expected, told.get(expected.split()[0], Role.PLAIN))
 
 
 @pytest.mark.parametrize("measure", Measure)
@@ -80,7 +79,7 @@ def test_better_and_worse_are_told_in_words(before, after, measure, expected) ->
 )
 def test_one_side_alone_is_told_in_words(before, after, presence, sides, expected, measure) -> None:
     row = difference(before, after, presence)
-    texts = {field.title: field.text(row) for field in number_fields(measure)}
+    texts = {column.title: plain(column.text(row)) for column in number_columns(measure)}
     assert texts["ratio"] == expected
     for side, words in zip(("before", "after"), sides, strict=True):
         assert words is None or texts[side] == words
@@ -88,7 +87,7 @@ def test_one_side_alone_is_told_in_words(before, after, presence, sides, expecte
 
 def test_the_ratio_is_the_last_number_to_go() -> None:
     rows = [difference((422_260, 20), (1_720, 20))]
-    columns = records_of(rows, number_fields(Measure.SUM), BY_DIFFERENCE, "").columns
+    columns = records_of(rows, number_columns(Measure.SUM), BY_DIFFERENCE, "").columns
     for width in range(45, 100):
         shown = [column.title for column, room in zip(columns, column_widths(columns, width), strict=True) if room]
         assert "ratio" in shown
@@ -98,7 +97,7 @@ def test_the_ratio_is_the_last_number_to_go() -> None:
 @pytest.mark.parametrize("one_model", [True, False])
 def test_the_name_of_the_only_model_goes_before_names_of_events_are_cut(one_model) -> None:
     rows = [replace(difference((422_260, 20), (1_720, 20)), label="Neural Engine execution", model="SharpenFilter")]
-    columns = records_of(rows, number_fields(Measure.MEAN, one_model=one_model), BY_DIFFERENCE, "").columns
+    columns = records_of(rows, number_columns(Measure.MEAN, one_model=one_model), BY_DIFFERENCE, "").columns
     widths = dict(zip([column.title for column in columns], column_widths(columns, 80), strict=True))
     assert (widths["event"] >= len("Neural Engine execution")) == one_model
     assert (widths["model"] == 0) == one_model
@@ -108,7 +107,7 @@ def test_the_name_of_the_only_model_goes_before_names_of_events_are_cut(one_mode
 
 def test_the_order_is_told_where_its_column_has_no_room() -> None:
     rows = [difference((422_260, 20), (1_720, 20))]
-    listed = records_of(rows, number_fields(Measure.SUM), BY_DIFFERENCE, "")
+    listed = records_of(rows, number_columns(Measure.SUM), BY_DIFFERENCE, "")
     told = {}
     for width in range(50, 100):
         widths = column_widths(listed.columns, width)
@@ -137,7 +136,7 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
 )
 def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, expected) -> None:
     rows = [difference((422_260, 20), (1_720, 20))]
-    listed = records_of(rows, number_fields(Measure.SUM), replace(BY_DIFFERENCE, descending=descending), "")
+    listed = records_of(rows, number_columns(Measure.SUM), replace(BY_DIFFERENCE, descending=descending), "")
     widths = column_widths(listed.columns, width, frozenset({"difference", "lane"}))
     assert headings(listed.columns, listed.sorted_by, widths)[0] == expected
 

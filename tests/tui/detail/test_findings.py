@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from tracekit.render.blocks import plain
 from tracekit.tui.detail.checks import check_rows
 from tracekit.tui.detail.columns import column_widths
 from tracekit.tui.detail.findings import FindingsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.state import NOTHING, FindingRef, Sort
-from tracekit.tui.theme import PALETTES
 
 
 def texts(rows) -> list[list[str]]:
-    return [[cell.text for cell in rows.cells(row, PALETTES[True])] for row in range(len(rows))]
+    return [[plain(column.text(rows.record(row))) for column in rows.columns] for row in range(len(rows))]
 
 
 RELOADED = "The model is reloaded before every prediction"

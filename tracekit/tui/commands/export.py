@@ -14,12 +14,13 @@ import numpy as np
 
 from tracekit.errors import UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording
+from tracekit.render.blocks import plain
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import action
 from tracekit.tui.commands.detail import focused_list
 from tracekit.tui.commands.walk import NO_FINDING, NOT_YET
-from tracekit.tui.detail.events import EventRows
+from tracekit.tui.detail.events import FIRST_SORT, EventRows
 from tracekit.tui.screens.ask import AskScreen
 from tracekit.tui.selection import finding_here
 from tracekit.tui.text import longest_that_fits
@@ -101,10 +102,11 @@ def _row(app: ActionHost) -> tuple[list[str], list[str]] | None:
     event = app.state.selection.event
     if listed is None and event is not None and event.frame in EVENT_FRAMES:
         frames = np.array([EVENT_FRAMES.index(event.frame)], np.int8)
-        rows = EventRows(app.state.session.trace, frames, np.array([event.index]), (0, False))
+        rows = EventRows(app.state.session.trace, frames, np.array([event.index]), FIRST_SORT)
     if rows is None or row_number >= len(rows):
         return None
-    return [column.title for column in rows.columns], [cell.text for cell in rows.cells(row_number, app.palette)]
+    record = rows.record(row_number)
+    return [column.title for column in rows.columns], [plain(column.text(record)) for column in rows.columns]
 
 
 def _copy(app: ActionHost, make: Callable[[], str], what: str) -> None:

@@ -11,9 +11,9 @@ from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, SORT_COLUMN
 from tracekit.report.columns import event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
 from tracekit.trace.events import DEVICE_NAMES, Device, Kind
-from tracekit.tui.detail.columns import WIDEST
+from tracekit.tui.detail.columns import WIDEST, ListColumn
 from tracekit.tui.detail.listing import ListPane
-from tracekit.tui.detail.records import Field, Records, records_of
+from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import EventsWanted, RowSelected
 from tracekit.tui.ranges import aggregation, counted_ways, holds_events, none_words
 from tracekit.tui.state import EventFilter, RowRef, Selection, Sort
@@ -54,16 +54,14 @@ def lines_of(rows: Sequence[AggregationRow]) -> list[Line]:
 def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) -> Records[Line]:
     """The list, with the columns of the report; `empty` is said where there are no rows."""
     lines = lines_of(rows)
-    fields: list[Field[Line]] = [
-        Field(
-            "event", _event, _event, right=False, flexible=True, min_width=_MIN_EVENT, wanted=WIDEST, short=short_event
-        ),
-        Field("model", lambda line: line.source.model, lambda line: line.source.model or ABSENT, right=False),
+    columns: list[ListColumn[Line]] = [
+        ListColumn("event", _event, words=True, width=0, min_width=_MIN_EVENT, max_width=WIDEST, short=short_event),
+        ListColumn("model", lambda line: line.source.model or ABSENT, words=True),
     ]
-    fields += [_field(column) for column in event_columns([line.shown for line in lines])]
-    if sort.column not in [field.title for field in fields]:
+    columns += [_column(column) for column in event_columns([line.shown for line in lines])]
+    if sort.column not in [column.title for column in columns]:
         sort = FIRST_SORT
-    return records_of(lines, fields, sort, empty)
+    return records_of(lines, columns, sort, empty)
 
 
 def short_event(line: Line, room: int) -> str:
@@ -91,14 +89,21 @@ def _event(line: Line) -> str:
     return line.shown.event
 
 
-def _field(column: Column[EventRow]) -> Field[Line]:
+def _column(column: Column[EventRow]) -> ListColumn[Line]:
     """A column of the report's table."""
     name = SORT_COLUMNS.get(column.title)
 
-    def value(line: Line) -> object:
-        return getattr(line.shown.statistics, name) if name is not None else line.shown.lane
+    def value(line: Line) -> float | None:
+        number: float | None = getattr(line.shown.statistics, name or "")
+        return number
 
-    return Field(column.title, value, lambda line: column.cell(line.shown), right=not column.left, drop=column.rank)
+    return ListColumn(
+        column.title,
+        lambda line: column.cell(line.shown),
+        value if name is not None else None,
+        words=column.left,
+        drop=column.rank,
+    )
 
 
 class AggregationPane(ListPane[Records[Line]]):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
+from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.report.groups import rank
-from tracekit.tui.detail.columns import Cell, Column, model_column
+from tracekit.tui.detail.columns import ListColumn, model_column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
 from tracekit.tui.state import FindingRef, Sort
@@ -20,24 +22,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.report.report import Report, Result
-    from tracekit.tui.theme import Palette
 
 SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
 """Severities apart from color."""
 
-_TIME = Column("duration", 9, right=True, ordered=False)
-"""How long an interval is; there only while intervals are listed."""
+Cells = Mapping[str, Line]
+"""The cells of a row by the titles of their columns: rows are of several kinds."""
 
 
-def _columns(report: Report, *, timed: bool) -> tuple[Column, ...]:
+def _column(title: str, width: int, **looks: Any) -> ListColumn[Cells]:
+    return ListColumn(title, lambda cells: cells.get(title, ""), width=width, **looks)
+
+
+def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     return (
-        Column("outcome", 11, prose=True, max_width=14),
-        Column("finding", 21, prose=True, max_width=46),
-        model_column((model.name for model in report.models), drop=1),
-        *([_TIME] if timed else ()),
-        Column("saves up to", 11, right=True),
-        Column("share", 6, right=True, drop=2),
-        Column("summary", 0, prose=True, drop=3, min_width=44, ordered=False),
+        _column("outcome", 11, words=True, prose=True, max_width=14),
+        _column("finding", 21, words=True, prose=True, max_width=46),
+        model_column((model.name for model in report.models), lambda cells: cells.get("model", ""), drop=1),
+        # How long an interval is; there only while intervals are listed.
+        *([_column("duration", 9, ordered=False)] if timed else ()),
+        _column("saves up to", 11),
+        _column("share", 6, drop=2),
+        _column("summary", 0, words=True, prose=True, drop=3, min_width=44, ordered=False),
     )
 
 
@@ -83,7 +89,7 @@ class CheckRows:
     open: int | None
     """Index of the check whose evidence is listed, or of one in the row whose checks are."""
     rows: tuple[CheckRow, ...]
-    columns: Sequence[Column]
+    columns: Sequence[ListColumn[Cells]]
     sorted_by: tuple[int, bool]
     empty = "No checks ran."
 
@@ -102,25 +108,23 @@ class CheckRows:
         shared = next((row.alike for row in self.rows if check in row.alike and not row.below), ())
         return self.open if self.open is not None and self.open in shared else check
 
-    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
+    def record(self, row: int) -> Cells:
         """A check, several, or an interval of evidence."""
         line = self.rows[row]
         check = self.report.results[line.ref.check]
         if line.ref.evidence is not None:
-            cells = self._interval(check, line.ref.evidence, palette)
-        elif check.outcome == "finding":
-            severity = rank(check, self.report)
-            cells = {
-                "outcome": Cell(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), palette.accent, bold=True),
-                "finding": Cell(check.title),
-                "model": Cell(check.model or ABSENT),
-                "saves up to": Cell(format_estimate(check.cost.ns) if check.cost else ABSENT),
-                "share": Cell(format_percent(check.cost.share) if check.cost else ABSENT),
-                "summary": Cell(check.summary),
-            }
-        else:
-            cells = self._other(line, check, palette)
-        return [cells.get(column.title, Cell("")) for column in self.columns]
+            return self._interval(check, line.ref.evidence)
+        if check.outcome != "finding":
+            return self._other(line, check)
+        severity = rank(check, self.report)
+        return {
+            "outcome": Span(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), Role.STRONG),
+            "finding": check.title,
+            "model": check.model or ABSENT,
+            "saves up to": format_estimate(check.cost.ns) if check.cost else ABSENT,
+            "share": format_percent(check.cost.share) if check.cost else ABSENT,
+            "summary": check.summary,
+        }
 
     def description(self, row: int) -> str:
         """What was seen of the check or checks of a row."""
@@ -145,28 +149,28 @@ class CheckRows:
                 return f"{shorten(name, left)} · {rest}"
         return brief
 
-    def _interval(self, check: Result, number: int, palette: Palette) -> dict[str, Cell]:
+    def _interval(self, check: Result, number: int) -> Cells:
         entry = check.evidence[number]
         return {
-            "outcome": Cell(f"   {number + 1} of {len(check.evidence)}", palette.dim),
-            "finding": Cell(f"at {moment(entry.start_ns)}", palette.dim),
-            "model": Cell(entry.model or "", palette.dim),
-            "duration": Cell(duration(entry.end_ns - entry.start_ns)),
-            "summary": Cell(entry.label, palette.dim),
+            "outcome": Span(f"   {number + 1} of {len(check.evidence)}", Role.DIM),
+            "finding": Span(f"at {moment(entry.start_ns)}", Role.DIM),
+            "model": Span(entry.model or "", Role.DIM),
+            "duration": duration(entry.end_ns - entry.start_ns),
+            "summary": Span(entry.label, Role.DIM),
         }
 
-    def _other(self, line: CheckRow, check: Result, palette: Palette) -> dict[str, Cell]:
+    def _other(self, line: CheckRow, check: Result) -> Cells:
         names = self._ids(line.alike)
         several = len(names) > 1
         models = "" if several else format_count(len(line.alike), "model") if line.alike else check.model or ""
         # Below a row of several detectors, each is named; below one of several models, the model.
         named = not line.below or len(self._ids(self._shared(line.ref.check))) > 1
-        color = palette.accent if check.outcome == "error" else palette.dim
+        role = Role.OPEN if check.outcome == "error" else Role.DIM
         return {
-            "outcome": Cell("" if line.below else OUTCOMES[check.outcome], color),
-            "finding": Cell(format_count(len(names), "check") if several else check.id if named else "", palette.dim),
-            "model": Cell(models, palette.dim),
-            "summary": Cell(self._seen(line), palette.dim),
+            "outcome": Span("" if line.below else OUTCOMES[check.outcome], role),
+            "finding": Span(format_count(len(names), "check") if several else check.id if named else "", Role.DIM),
+            "model": Span(models, Role.DIM),
+            "summary": Span(self._seen(line), Role.DIM),
         }
 
     def _shared(self, check: int) -> tuple[int, ...]:

@@ -1,18 +1,21 @@
-"""The columns of a list: which of them have room, how wide they are, and what stands above them."""
+"""What a list shows: rows, and columns as documents have them; which of those have room, and what stands above them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rich.cells import cell_len
+
+from tracekit.render.blocks import Column, Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tracekit.tui.theme import Palette
+    from tracekit.render.blocks import Line
 
 
+FITTED: Final = -1
 GAP = 2
 """Blank cells between columns."""
 WEIGHTY = 5
@@ -20,25 +23,24 @@ WEIGHTY = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a list."""
+class ListColumn(Column[Row]):
+    """A column of a document, and the room that it takes in a list."""
 
-    title: str
-    width: int
-    """Cells; 0 for the one column that takes what is left."""
-    right: bool = False
-    """Whether its values are numbers, which stand at the right."""
+    width: int = FITTED
+    """Cells; 0 for the one column that takes what is left. `FITTED`: as many as its longest text, see `records_of`."""
     prose: bool = False
     """Whether long values lose their end; otherwise their middle, as names do."""
-    drop: int = 0
-    """The higher, the sooner it goes where there is little room; 0: never."""
     ordered: bool = True
     """Whether rows can be sorted by it."""
-    min_width: int = 12
+    min_width: int = 16
     """Cells that it needs where `width` is 0."""
     max_width: int = 0
     """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`.
     Of the column of width 0, cells that it takes before columns whose `drop` is above `WEIGHTY` get any."""
+    bar: Callable[[Row], Callable[[int], str] | None] | None = None
+    """What draws signs of `tracekit.report.time_breakdown.GROUPS` in so many cells, in place of the text."""
+    short: Callable[[Row, int], str] | None = None
+    """The text in so many cells, where it does not fit and should not just lose its middle."""
 
 
 WIDEST = 24
@@ -47,14 +49,14 @@ _MODEL_WIDTH = 16
 """Cells in which most names of models differ."""
 
 
-def model_column(names: Iterable[str | None], drop: int = 0) -> Column:
+def model_column(names: Iterable[str | None], text: Callable[[Row], Line], drop: int = 0) -> ListColumn[Row]:
     """The column of the models of a recording: as wide as the longest name in all lists alike, where there is room."""
     # One cell more than the title for the sign of the direction.
     longest = min(max([6, *(cell_len(name) for name in names if name)]), WIDEST)
-    return Column("model", min(longest, _MODEL_WIDTH), drop=drop, max_width=longest)
+    return ListColumn("model", text, words=True, drop=drop, width=min(longest, _MODEL_WIDTH), max_width=longest)
 
 
-def column_widths(columns: Sequence[Column], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:
+def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:
     """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
     shown = [at for at, column in enumerate(columns) if column.title not in hidden]
 
@@ -76,7 +78,9 @@ def column_widths(columns: Sequence[Column], width: int, hidden: frozenset[str] 
     return [room + spare if room and not column.width else room for room, column in zip(widths, columns, strict=True)]
 
 
-def headings(columns: Sequence[Column], sorted_by: tuple[int, bool] | None, widths: Sequence[int]) -> list[str]:
+def headings(
+    columns: Sequence[ListColumn[Any]], sorted_by: tuple[int, bool] | None, widths: Sequence[int]
+) -> list[str]:
     """Titles of the columns, with the sign of the sort. Where the column that rows are sorted by is not on screen,
     another one names it: the order would make no sense otherwise."""
     titles = [column.title for column in columns]
@@ -88,7 +92,7 @@ def headings(columns: Sequence[Column], sorted_by: tuple[int, bool] | None, widt
         titles[at] = by
         return titles
     sign, shown = by[-1], [index for index, room in enumerate(widths) if room]
-    named = [index for index in shown if not columns[index].right] or shown
+    named = [index for index in shown if columns[index].words] or shown
     ways = [(index, f"{titles[index]}, by {by}") for index in named]
     ways += [(index, f"{titles[index]} {sign}{by[:-1]}") for index in named]
     fitting = ((index, text) for index, text in ways if cell_len(text) <= widths[index])
@@ -98,24 +102,11 @@ def headings(columns: Sequence[Column], sorted_by: tuple[int, bool] | None, widt
     return titles
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Text with a color of its own."""
-
-    text: str
-    color: str | None = None
-    bold: bool = False
-    bar: Callable[[int], str] | None = None
-    """Draws signs of `tracekit.report.time_breakdown.GROUPS` in so many cells, in place of the text."""
-    short: Callable[[int], str] | None = None
-    """The text in so many cells, where it does not fit and should not just lose its middle."""
-
-
 class Rows(Protocol):
     """What a list shows. Made again, as a value, when what it shows changes."""
 
     @property
-    def columns(self) -> Sequence[Column]:
+    def columns(self) -> Sequence[ListColumn[Any]]:
         """Columns from left to right."""
         ...
 
@@ -123,8 +114,8 @@ class Rows(Protocol):
         """Number of rows."""
         ...
 
-    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """The cells of a row, one for each column."""
+    def record(self, row: int) -> Any:
+        """What the columns make the cells of a row from."""
         ...
 
     @property
@@ -142,14 +133,13 @@ class Rows(Protocol):
 class NoRows:
     """Nothing to list, and why."""
 
-    columns: Sequence[Column]
+    columns: Sequence[ListColumn[Any]]
     empty: str
     sorted_by: tuple[int, bool] | None = None
 
     def __len__(self) -> int:
         return 0
 
-    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
+    def record(self, row: int) -> Any:
         """Raises `IndexError`, as there are no rows."""
-        del palette
         raise IndexError(row)

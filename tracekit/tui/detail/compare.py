@@ -9,9 +9,9 @@ from tracekit.analysis.comparison import FEW, Difference, Measure, differences, 
 from tracekit.compare.findings import FindingChange
 from tracekit.compare.models import ModelComparison
 from tracekit.report.formatting import duration
-from tracekit.tui.detail.differences import ANSWER_FIELDS, FINDING_FIELDS, number_fields
+from tracekit.tui.detail.differences import ANSWER_COLUMNS, FINDING_COLUMNS, number_columns
 from tracekit.tui.detail.listing import ListPane, unnarrowed
-from tracekit.tui.detail.records import Field, Records, records_of
+from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, ModelSelected, PaneChosen, RowSelected
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
 from tracekit.tui.state import LATENCY, EventFilter, FindingRef, RowRef, Selection, Sort
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from tracekit.report.report import Result
+    from tracekit.tui.detail.columns import ListColumn
     from tracekit.tui.state import State
 
 Compared = Records[FindingChange] | Records[Difference] | Records[ModelComparison]
@@ -57,16 +58,16 @@ class ComparePane(ListPane[Compared]):
         if state.measure is None:
             return records_of(
                 state.comparison.findings,
-                FINDING_FIELDS,
-                _fitting(sort, FINDING_FIELDS, BY_STATUS),
+                FINDING_COLUMNS,
+                _fitting(sort, FINDING_COLUMNS, BY_STATUS),
                 "No findings in either recording.",
             )
         if state.measure == LATENCY:
-            by = _fitting(sort, ANSWER_FIELDS, BY_MODEL)
-            return records_of(state.comparison.models, ANSWER_FIELDS, by, "No models.")
+            by = _fitting(sort, ANSWER_COLUMNS, BY_MODEL)
+            return records_of(state.comparison.models, ANSWER_COLUMNS, by, "No models.")
         measure = Measure(state.measure)
         models = {model for session in state.sessions for model in session.trace.models["name"]}
-        fields = number_fields(measure, one_model=len(models) <= 1)
+        columns = number_columns(measure, one_model=len(models) <= 1)
         spans = [state.range and state.range.moved(state.shift(index)) for index in range(2)]
         rows = [
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
@@ -74,7 +75,7 @@ class ComparePane(ListPane[Compared]):
         rows_compared = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
         known = any(holds_events(session.trace) for session in state.sessions)
         empty = none_words("event", state.range, state.filter, known=known, source="either recording")
-        return records_of(rows_compared, fields, _fitting(sort, fields, BY_DIFFERENCE), empty)
+        return records_of(rows_compared, columns, _fitting(sort, columns, BY_DIFFERENCE), empty)
 
     def heading(self, state: State, rows: Compared, room: int) -> str:
         """What is compared, and what else could be."""
@@ -167,6 +168,6 @@ def _is_about(line: FindingChange | Difference | ModelComparison, check: Result)
     return check.model is None or check.model in line.models
 
 
-def _fitting(sort: Sort | None, fields: Sequence[Field[Any]], otherwise: Sort) -> Sort:
+def _fitting(sort: Sort | None, columns: Sequence[ListColumn[Any]], otherwise: Sort) -> Sort:
     """The sort that the user chose, where the list has its column."""
-    return sort if sort is not None and sort.column in [field.title for field in fields] else otherwise
+    return sort if sort is not None and sort.column in [column.title for column in columns] else otherwise

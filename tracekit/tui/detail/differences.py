@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.compare import models, words
 from tracekit.compare.findings import FindingChange, FindingStatus
+from tracekit.render.blocks import Role, Span
 from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Level
-from tracekit.tui.detail.columns import WEIGHTY, WIDEST
-from tracekit.tui.detail.records import Field
+from tracekit.tui.detail.columns import WEIGHTY, WIDEST, ListColumn
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.compare.models import ModelComparison
-    from tracekit.tui.theme import Palette
 
 
 NOTABLE = 0.05
@@ -29,6 +28,8 @@ _MIN_EVENT_WIDTH = 13
 """Cells of an event that leave room for the ratio beside the inspector."""
 MIN_MODEL_WIDTH = 10
 """Cells of the name of a model."""
+_MOST = 2.0**53
+"""ns, more than any difference."""
 _MIN_RATIO = 0.01
 """Two decimals distinguish ratios of about one; what is smaller is shown as smaller."""
 _PRESENCES = {
@@ -53,22 +54,17 @@ def _models(change: FindingChange) -> str:
     return ABSENT if not names else names[0] if len(names) == 1 else format_count(len(names), "model")
 
 
-def _status_color(change: FindingChange, palette: Palette) -> str | None:
-    return {FindingStatus.NEW: palette.worse, FindingStatus.FIXED: palette.better}.get(change.status)
+def _status(change: FindingChange) -> Span:
+    roles = {FindingStatus.NEW: Role.BAD, FindingStatus.FIXED: Role.GOOD}
+    return Span(change.status, roles.get(change.status, Role.PLAIN))
 
 
-FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
-    Field(
-        "status",
-        lambda change: list(FindingStatus).index(change.status),
-        lambda change: change.status,
-        right=False,
-        color=_status_color,
-    ),
-    Field("finding", lambda change: change.id, lambda change: change.id, right=False, flexible=True),
-    Field("model", _models, _models, right=False, drop=1),
-    Field("before", lambda change: change.savings_before_ns, lambda change: _savings(change, after=False)),
-    Field("after", lambda change: change.savings_after_ns, lambda change: _savings(change, after=True)),
+FINDING_COLUMNS: tuple[ListColumn[FindingChange], ...] = (
+    ListColumn("status", _status, lambda change: list(FindingStatus).index(change.status), words=True),
+    ListColumn("finding", lambda change: change.id, words=True, width=0, max_width=16),
+    ListColumn("model", _models, words=True, drop=1),
+    ListColumn("before", lambda change: _savings(change, after=False), lambda change: change.savings_before_ns),
+    ListColumn("after", lambda change: _savings(change, after=True), lambda change: change.savings_after_ns),
 )
 
 
@@ -76,18 +72,18 @@ def _answer(model: ModelComparison) -> str:
     return str(model.latency.answer if model.presence is models.Presence.BOTH else model.presence)
 
 
-ANSWER_FIELDS: tuple[Field[ModelComparison], ...] = (
-    Field("model", lambda row: row.name, lambda row: row.name, right=False, flexible=True, min_width=MIN_MODEL_WIDTH),
-    Field("answer", _answer, _answer, right=False),
-    Field("before", lambda row: row.latency.before_ns, lambda row: duration(row.latency.before_ns), drop=1),
-    Field("after", lambda row: row.latency.after_ns, lambda row: duration(row.latency.after_ns), drop=1),
-    Field("change", lambda row: row.latency.ratio, lambda row: words.percent_change(row.latency.ratio)),
-    Field("95% interval", lambda row: row.latency.low, lambda row: words.interval(row.latency), drop=2),
-    Field("why", None, lambda row: words.reason(row.latency), right=False, drop=3),
+ANSWER_COLUMNS: tuple[ListColumn[ModelComparison], ...] = (
+    ListColumn("model", lambda row: row.name, words=True, width=0, min_width=MIN_MODEL_WIDTH, max_width=16),
+    ListColumn("answer", _answer, words=True),
+    ListColumn("before", lambda row: duration(row.latency.before_ns), lambda row: row.latency.before_ns, drop=1),
+    ListColumn("after", lambda row: duration(row.latency.after_ns), lambda row: row.latency.after_ns, drop=1),
+    ListColumn("change", lambda row: words.percent_change(row.latency.ratio), lambda row: row.latency.ratio),
+    ListColumn("95% interval", lambda row: words.interval(row.latency), lambda row: row.latency.low, drop=2),
+    ListColumn("why", lambda row: words.reason(row.latency), words=True, drop=3, ordered=False),
 )
 
 
-def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[Difference], ...]:
+def number_columns(measure: Measure, *, one_model: bool = False) -> tuple[ListColumn[Difference], ...]:
     """Columns for one measure. Where the recordings hold `one_model` alone, its name goes before those of events are
     cut."""
     unit = "count" if measure is Measure.COUNT else "ns"
@@ -100,30 +96,30 @@ def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[D
 
         return text
 
-    def difference(row: Difference) -> str:
+    def role(row: Difference) -> Role:
+        return {_BETTER: Role.GOOD, _WORSE: Role.BAD}.get(better_or_worse(row, measure), Role.PLAIN)
+
+    def difference(row: Difference) -> Span:
         value = row.change(measure).difference
         sign = "" if not value else "+" if value > 0 else "−"
-        return f"{sign}{quantity(value and abs(value), unit)}"
+        return Span(f"{sign}{quantity(value and abs(value), unit)}", role(row))
 
-    def size(row: Difference) -> tuple[bool, float] | None:
+    def size(row: Difference) -> float | None:
         # Those of the app's own models come first: of all else the app calls nothing itself.
         value = row.change(measure).difference
-        return None if value is None else (row.model is not None, abs(value))
+        return None if value is None else abs(value) + (_MOST if row.model is not None else 0)
 
-    def color(row: Difference, palette: Palette) -> str | None:
-        return {_BETTER: palette.better, _WORSE: palette.worse}.get(better_or_worse(row, measure))
-
-    def ratio(row: Difference) -> str:
-        return ratio_text(row, measure).replace(_TIMES, better_or_worse(row, measure) or _TIMES)
+    def ratio(row: Difference) -> Span:
+        return Span(ratio_text(row, measure).replace(_TIMES, better_or_worse(row, measure) or _TIMES), role(row))
 
     return (
-        Field("event", _event, _event, right=False, flexible=True, min_width=_MIN_EVENT_WIDTH, wanted=WIDEST),
-        Field("model", _model, lambda row: row.model or ABSENT, right=False, drop=WEIGHTY + 1 if one_model else 0),
-        Field("lane", lambda row: row.lane, lambda row: row.lane, right=False, drop=WEIGHTY + 2 if one_model else 3),
-        Field("before", lambda row: row.change(measure).before, side(after=False)),
-        Field("after", lambda row: row.change(measure).after, side(after=True)),
-        Field("difference", size, difference, drop=1, color=color),
-        Field("ratio", lambda row: row.change(measure).ratio, ratio, color=color),
+        ListColumn("event", _event, words=True, width=0, min_width=_MIN_EVENT_WIDTH, max_width=WIDEST),
+        ListColumn("model", lambda row: row.model or ABSENT, words=True, drop=WEIGHTY + 1 if one_model else 0),
+        ListColumn("lane", lambda row: row.lane, words=True, drop=WEIGHTY + 2 if one_model else 3),
+        ListColumn("before", side(after=False), lambda row: row.change(measure).before),
+        ListColumn("after", side(after=True), lambda row: row.change(measure).after),
+        ListColumn("difference", difference, size, drop=1),
+        ListColumn("ratio", ratio, lambda row: row.change(measure).ratio),
     )
 
 
@@ -148,10 +144,6 @@ def ratio_text(row: Difference, measure: Measure) -> str:
     if change.ratio < _MIN_RATIO:
         return f"{sign} < {_MIN_RATIO}"
     return f"{sign} {change.ratio:,.{0 if change.ratio >= 100 else 2}f}"
-
-
-def _model(row: Difference) -> str:
-    return row.model or ""
 
 
 def _event(row: Difference) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.columns import Cell, Column, model_column
+from tracekit.tui.detail.columns import ListColumn, model_column
 from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import EventSelected, ZoomWanted
@@ -21,27 +23,35 @@ from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.message import Message
 
     from tracekit.arrays import Int8Array, IntArray
+    from tracekit.render.blocks import Line
     from tracekit.trace.trace import Trace
+    from tracekit.tui import viewport
     from tracekit.tui.state import EventFilter, State
-    from tracekit.tui.theme import Palette
-    from tracekit.tui.viewport import Span
 
 
-def _columns(trace: Trace) -> tuple[Column, ...]:
+Event = Mapping[str, Any]
+"""Columns of an event frame, by name."""
+
+
+def _columns(trace: Trace) -> tuple[ListColumn[Event], ...]:
     return (
-        Column("start", 11, right=True),
-        Column("duration", 10, right=True),
-        Column("lane", 13, drop=2),
-        Column("event", 0, min_width=18),
-        model_column(trace.models["name"]),
-        Column("device", 6, drop=3),
-        Column("process", 16, drop=4),
+        ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
+        ListColumn("duration", lambda event: duration(int(event["duration_ns"])), width=10),
+        ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),
+        ListColumn("event", _text("label"), words=True, width=0, min_width=18),
+        model_column(trace.models["name"], _text("model")),
+        ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
+        ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
     )
+
+
+def _text(name: str, role: Role = Role.PLAIN) -> Callable[[Event], Line]:
+    return lambda event: Span(event[name] if isinstance(event[name], str) else "", role)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +63,18 @@ class EventRows:
     """Shape (n,): indices in `EVENT_FRAMES`."""
     index: IntArray
     """Shape (n,): indices in those frames."""
-    sorted_by: tuple[int, bool]
+    sort: Sort
     empty: str = ""
 
     @cached_property
-    def columns(self) -> Sequence[Column]:
+    def columns(self) -> Sequence[ListColumn[Event]]:
         """From left to right."""
         return _columns(self.trace)
+
+    @property
+    def sorted_by(self) -> tuple[int, bool]:
+        """Column that the rows are sorted by, and whether largest first."""
+        return sorted_by(self.columns, self.sort)
 
     def __len__(self) -> int:
         return len(self.index)
@@ -80,30 +95,17 @@ class EventRows:
         rows = np.flatnonzero((self.index == ref.index) & (self.frames == EVENT_FRAMES.index(ref.frame)))
         return int(rows[0]) if rows.size else None
 
-    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """The cells of an event, one for each column."""
+    def record(self, row: int) -> Event:
+        """The event of a row."""
         ref = self.ref(row)
         frame = getattr(self.trace, ref.frame)
-        values = {name: frame[name].iloc[ref.index] for name in ("start_ns", "duration_ns", *_TEXTS)}
-        texts = {name: values[name] if isinstance(values[name], str) else "" for name in _TEXTS}
-        return [
-            Cell(moment(int(values["start_ns"]))),
-            Cell(duration(int(values["duration_ns"]))),
-            Cell(texts["lane"], palette.dim),
-            Cell(texts["label"]),
-            Cell(texts["model"]),
-            Cell(texts["device"], palette.dim),
-            Cell(texts["process"], palette.dim),
-        ]
-
-
-_TEXTS = ("lane", "label", "model", "device", "process")
+        return {name: frame[name].iloc[ref.index] for name in _SORTED.values()}
 
 
 FIRST_SORT = Sort("start", descending=False)
 
 
-def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort = FIRST_SORT) -> EventRows:
+def event_rows(trace: Trace, chosen: EventFilter, span: viewport.Span | None, sort: Sort = FIRST_SORT) -> EventRows:
     """Events that pass the filter and lie in the range at least in part; equal ones by start. O(n log n)."""
     rows_of_frames = [np.flatnonzero(passing(trace, name, chosen, span)) for name in EVENT_FRAMES]
     frames = np.repeat(np.arange(len(EVENT_FRAMES), dtype=np.int8), [len(rows) for rows in rows_of_frames])
@@ -113,7 +115,7 @@ def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort 
         key = _key(trace, rows_of_frames, _SORTED[sort.column])[by_start]
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
     empty = none_words("event", span, chosen, known=holds_events(trace))
-    return EventRows(trace, frames[by_start], index[by_start], sorted_by(_columns(trace), sort), empty)
+    return EventRows(trace, frames[by_start], index[by_start], sort, empty)
 
 
 _SORTED = {

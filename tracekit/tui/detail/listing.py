@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual.widgets import Static
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.message import Message
 
-    from tracekit.tui.detail.columns import Column
+    from tracekit.tui.detail.columns import ListColumn
     from tracekit.tui.state import Selection, State
 
 Made = TypeVar("Made", bound=Rows)
@@ -184,7 +184,7 @@ class ListPane(DetailPane, Generic[Made]):
         if what is not None:
             self.post_message(what)
 
-    def _columns(self) -> Sequence[Column]:
+    def _columns(self) -> Sequence[ListColumn[Any]]:
         return self._rows.columns if self._rows is not None else ()
 
     def _sort(self) -> Sort | None:
@@ -195,7 +195,7 @@ class ListPane(DetailPane, Generic[Made]):
     def _sort_by(self, title: str) -> None:
         """Numbers begin with the largest, words with the first; so does time."""
         column = next(column for column in self._columns() if column.title == title)
-        self.post_message(Sorted(self.PANE, Sort(title, column.right and title != "start")))
+        self.post_message(Sorted(self.PANE, Sort(title, not column.words and title != "start")))
 
 
 def unnarrowed(state: State) -> str:
@@ -204,6 +204,6 @@ def unnarrowed(state: State) -> str:
     return ", ".join(part for part in (full_range, "not filtered" if state.filter.active else "") if part)
 
 
-def sorted_by(columns: Sequence[Column], sort: Sort) -> tuple[int, bool]:
+def sorted_by(columns: Sequence[ListColumn[Any]], sort: Sort) -> tuple[int, bool]:
     """A sort as a list wants it: index of the column and whether largest first."""
     return next(at for at, column in enumerate(columns) if column.title == sort.column), sort.descending

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.quantities import MODEL
 from tracekit.report.formatting import ABSENT, count, duration, frames
 from tracekit.report.time_breakdown import legend, parts_rows
+from tracekit.tui.detail.columns import ListColumn
 from tracekit.tui.detail.listing import ListPane, unnarrowed
-from tracekit.tui.detail.records import Field, Records, records_of
+from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import EventsWanted, ModelSelected
 from tracekit.tui.state import EventFilter, Selection, Sort
 from tracekit.tui.text import longest_that_fits
@@ -35,19 +36,21 @@ def _number(of: Callable[[ModelSummary], Statistics | None], name: str) -> Calla
     return value
 
 
-def _time(title: str, of: Callable[[ModelSummary], Statistics | None], name: str, drop: int = 0) -> Field[ModelSummary]:
+def _time(
+    title: str, of: Callable[[ModelSummary], Statistics | None], name: str, drop: int = 0
+) -> ListColumn[ModelSummary]:
     value = _number(of, name)
-    return Field(title, value, lambda model: duration(value(model)), drop=drop)
+    return ListColumn(title, lambda model: duration(value(model)), value, drop=drop)
 
 
-def _shown(name: str, text: Callable[[float | None], str], drop: int = 0) -> Field[ModelSummary]:
+def _shown(name: str, text: Callable[[float | None], str], drop: int = 0) -> ListColumn[ModelSummary]:
     """A number of the model, by its id."""
     title = "fps" if MODEL[name].unit == "fps" else MODEL[name].title
 
     def value(model: ModelSummary) -> float | None:
         return model.quantities.get(name)
 
-    return Field(title, value, lambda model: text(value(model)), drop=drop, quantity=name)
+    return ListColumn(title, lambda model: text(value(model)), value, drop=drop, quantity=name)
 
 
 def _bar(model: ModelSummary) -> Callable[[int], str] | None:
@@ -58,20 +61,20 @@ def _sentence(model: ModelSummary) -> str:
     return next((row.sentence for row in parts_rows([model])), ABSENT)
 
 
-FIELDS: tuple[Field[ModelSummary], ...] = (
-    Field("model", lambda model: model.name.casefold(), lambda model: model.name, right=False),
-    Field("loads", lambda model: model.loads, lambda model: count(model.loads)),
-    Field("cold", lambda model: model.cold_loads, lambda model: count(model.cold_loads), drop=6),
+COLUMNS: tuple[ListColumn[ModelSummary], ...] = (
+    ListColumn("model", lambda model: model.name, words=True),
+    ListColumn("loads", lambda model: count(model.loads), lambda model: model.loads),
+    ListColumn("cold", lambda model: count(model.cold_loads), lambda model: model.cold_loads, drop=6),
     _time("load mean", lambda model: model.load, "mean_ns", 3),
-    Field(
-        "predictions", lambda model: model.predictions, lambda model: count(model.predictions), quantity="predictions"
+    ListColumn(
+        "predictions", lambda model: count(model.predictions), lambda model: model.predictions, quantity="predictions"
     ),
     _time("sum", lambda model: model.prediction, "total_ns", 4),
     _shown("p50_ns", duration),
     _shown("p95_ns", duration, 5),
     _time("max", lambda model: model.prediction, "max_ns", 7),
     _shown("fps", frames, 2),
-    Field("where time goes", None, _sentence, right=False, drop=1, flexible=True, bar=_bar),
+    ListColumn("where time goes", _sentence, words=True, drop=1, width=0, max_width=16, ordered=False, bar=_bar),
 )
 
 
@@ -96,7 +99,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         if report is None:
             return None
         sort = state.sorts.get(self.PANE, FIRST_SORT)
-        return records_of(report.models, FIELDS, sort, "No rows are attributed to a model.")
+        return records_of(report.models, COLUMNS, sort, "No rows are attributed to a model.")
 
     def heading(self, state: State, rows: Records[ModelSummary], room: int) -> str:
         """How many, and what the signs of the bars mean."""

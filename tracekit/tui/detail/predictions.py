@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.tui.detail.columns import WEIGHTY, Cell, Column, model_column
+from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
 from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
 from tracekit.tui.ranges import narrowed_ways, none_words, passing, ranks
@@ -26,22 +27,8 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from tracekit.arrays import IntArray
-    from tracekit.report.time_breakdown import PartsRow
-    from tracekit.trace.trace import Trace
     from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import State
-    from tracekit.tui.theme import Palette
-
-
-def _columns(trace: Trace) -> tuple[Column, ...]:
-    return (
-        Column("start", 12, right=True),
-        Column("duration", 10, right=True),
-        model_column(trace.models["name"]),
-        Column("phase", 5),
-        Column("attribution", 11, drop=WEIGHTY + 1),
-        Column("where time went", 0, ordered=False, prose=True, min_width=16, max_width=24),
-    )
 
 
 FIRST_SORT = Sort("start", descending=False)
@@ -53,11 +40,39 @@ class CallRows:
 
     calls: Calls
     activity: pd.DataFrame
-    columns: Sequence[Column]
+    models: Sequence[str]
+    """Of the recording."""
     order: IntArray
     """Shape (rows,): positions in `calls`."""
-    sorted_by: tuple[int, bool]
+    sort: Sort
     empty: str
+
+    @cached_property
+    def columns(self) -> Sequence[ListColumn[int]]:
+        """From left to right; a record is a position in `calls`."""
+        calls = self.calls
+        return (
+            ListColumn("start", lambda at: moment(int(calls.starts[at])), width=12),
+            ListColumn("duration", lambda at: duration(int(calls.durations[at])), width=10),
+            model_column(self.models, self._model),
+            ListColumn("phase", self._phase, words=True, width=5),
+            ListColumn("attribution", self._attribution, words=True, drop=WEIGHTY + 1, width=11),
+            ListColumn(
+                "where time went",
+                lambda at: calls.parts(at).sentence,
+                words=True,
+                width=0,
+                prose=True,
+                ordered=False,
+                max_width=24,
+                bar=lambda at: partial(self._bar, at) if calls.parts(at).slices else None,
+            ),
+        )
+
+    @property
+    def sorted_by(self) -> tuple[int, bool]:
+        """Column that the rows are sorted by, and whether largest first."""
+        return sorted_by(self.columns, self.sort)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -72,34 +87,30 @@ class CallRows:
         rows = np.flatnonzero(self.order == position) if position is not None else np.zeros(0, np.int64)
         return int(rows[0]) if rows.size else None
 
-    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """The cells of a prediction, one for each column."""
-        position = int(self.order[row])
-        index = self.index(row)
-        parts = self.calls.parts(position)
-        model = self.activity["model"].iloc[index]
-        return [
-            Cell(moment(int(self.calls.starts[position]))),
-            Cell(duration(int(self.calls.durations[position]))),
-            Cell(model if isinstance(model, str) else ABSENT),
-            self._call(position, palette),
-            Cell(str(self.activity["attribution"].iloc[index]), palette.dim),
-            Cell(parts.sentence, bar=partial(self._bar, position, parts) if parts.slices else None),
-        ]
+    def record(self, row: int) -> int:
+        """The position of a row in `calls`."""
+        return int(self.order[row])
 
-    def _bar(self, position: int, parts: PartsRow, room: int) -> str:
+    def _model(self, position: int) -> str:
+        model = self.activity["model"].iloc[int(self.calls.index[position])]
+        return model if isinstance(model, str) else ABSENT
+
+    def _attribution(self, position: int) -> Span:
+        return Span(str(self.activity["attribution"].iloc[int(self.calls.index[position])]), Role.DIM)
+
+    def _phase(self, position: int) -> Span:
+        if self.calls.inferred[position]:
+            return Span(ABSENT, Role.DIM)
+        return Span("first", Role.OPEN) if self.calls.first[position] else Span("warm", Role.DIM)
+
+    def _bar(self, position: int, room: int) -> str:
         """As long beside the others as its prediction."""
         share = int(self.calls.durations[position]) / self._longest_ns
-        return parts.bar(max(round(room * share), 1)).ljust(room)
+        return self.calls.parts(position).bar(max(round(room * share), 1)).ljust(room)
 
     @cached_property
     def _longest_ns(self) -> int:
         return int(self.calls.durations[self.order].max(initial=1))
-
-    def _call(self, position: int, palette: Palette) -> Cell:
-        if self.calls.inferred[position]:
-            return Cell(ABSENT, palette.dim)
-        return Cell("first", palette.accent) if self.calls.first[position] else Cell("warm", palette.dim)
 
 
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
@@ -117,8 +128,7 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
     empty = none_words("prediction", state.range, state.filter, known=len(calls) > 0)
-    columns = _columns(trace)
-    return CallRows(calls, activity, columns, order, sorted_by(columns, sort), empty)
+    return CallRows(calls, activity, trace.models["name"].tolist(), order, sort, empty)
 
 
 def signs(calls: Calls) -> str:

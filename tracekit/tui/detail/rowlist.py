@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tracekit.render.blocks import Role, plain, spans
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.detail.columns import GAP, column_widths, headings
 from tracekit.tui.keys import Scope, bindings
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual import events
 
-    from tracekit.tui.detail.columns import Column, Rows
+    from tracekit.tui.detail.columns import ListColumn, Rows
     from tracekit.tui.theme import Palette
 
 
@@ -51,7 +52,7 @@ class RowList(ScrollView, can_focus=True):
     class HeaderClicked(Message):
         """The title of a column was clicked."""
 
-        def __init__(self, column: Column) -> None:
+        def __init__(self, column: ListColumn[Any]) -> None:
             super().__init__()
             self.column = column
 
@@ -170,11 +171,11 @@ class RowList(ScrollView, can_focus=True):
         return self._rows
 
     @property
-    def shown(self) -> list[Column]:
+    def shown(self) -> list[ListColumn[Any]]:
         """Columns on screen, from left to right."""
         return self.shown_without(self._hidden)
 
-    def shown_without(self, hidden: frozenset[str]) -> list[Column]:
+    def shown_without(self, hidden: frozenset[str]) -> list[ListColumn[Any]]:
         """Columns that would be on screen if these were hidden."""
         if self._rows is None:
             return []
@@ -243,19 +244,21 @@ class RowList(ScrollView, can_focus=True):
             ground = palette.range if self.has_focus else palette.cursor
         segments = [Segment(pointer(keys=self.has_focus) if here else " ", style(palette.text, ground))]
         used = 1
-        for column, room, cell in zip(rows.columns, widths, rows.cells(row, palette), strict=True):
+        record = rows.record(row)
+        for column, room in zip(rows.columns, widths, strict=True):
             if not room:
                 continue
             if used > 1:
                 segments.append(Segment(" " * GAP, style(None, ground)))
                 used += GAP
-            if cell.bar is not None:
-                segments += bar_segments(cell.bar(room), palette, ground, monochrome=self.app.no_color)
+            if column.bar is not None and (bar := column.bar(record)) is not None:
+                segments += bar_segments(bar(room), palette, ground, monochrome=self.app.no_color)
             else:
-                text = visible(cell.text)
-                if cell.short is not None and cell_len(text) > room:
-                    text = visible(cell.short(room))
-                look: Style = style(palette.text_on(ground, cell.color), ground, bold=cell.bold)
+                line = column.text(record)
+                role, text = spans(line)[0].role, visible(plain(line))
+                if column.short is not None and cell_len(text) > room:
+                    text = visible(column.short(record, room))
+                look: Style = style(palette.text_on(ground, palette.of(role)), ground, bold=role is Role.STRONG)
                 segments.append(Segment(_fit(text, room, column), look))
             used += room
         segments.append(Segment(" " * max(width - used, 0), style(None, ground)))
@@ -274,8 +277,8 @@ class RowList(ScrollView, can_focus=True):
         return None
 
 
-def _fit(text: str, width: int, column: Column) -> str:
+def _fit(text: str, width: int, column: ListColumn[Any]) -> str:
     """Text in exactly so many cells."""
     text = cut(text, width) if column.prose else shorten(text, width)
     room = " " * (width - cell_len(text))
-    return room + text if column.right else text + room
+    return text + room if column.words else room + text
