@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -18,143 +19,129 @@ class OfRecording(Message):
     recording: int | None = None
 
 
+@dataclass(eq=False)
 class EventSelected(OfRecording):
     """A row of a frame was chosen. `reveal`: whether the timeline is to move to it."""
 
-    def __init__(self, ref: EventRef, *, reveal: bool = True) -> None:
-        super().__init__()
-        self.ref = ref
-        self.reveal = reveal
+    ref: EventRef
+    _: KW_ONLY
+    reveal: bool = True
 
 
+@dataclass(eq=False)
 class PredictionSelected(OfRecording):
     """A prediction was chosen as a whole; `index` counts the rows of `Trace.activity`."""
 
-    def __init__(self, index: int) -> None:
-        super().__init__()
-        self.index = index
+    index: int
 
 
+@dataclass(eq=False)
 class FindingSelected(OfRecording):
     """A check of the report was chosen, or one interval of its evidence."""
 
-    def __init__(self, ref: FindingRef) -> None:
-        super().__init__()
-        self.ref = ref
+    ref: FindingRef
 
 
+@dataclass(eq=False)
 class ModelSelected(OfRecording):
     """A model of the report was chosen."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
+    name: str
 
 
+@dataclass(eq=False)
 class RowSelected(OfRecording):
     """A row of the aggregation was chosen."""
 
-    def __init__(self, ref: RowRef) -> None:
-        super().__init__()
-        self.ref = ref
+    ref: RowRef
 
 
+@dataclass(eq=False)
 class FirstRowListed(OfRecording):
     """What the first row of a list stands for; None: it has none, or none that could be selected."""
 
-    def __init__(self, pane: str, selection: Selection | None) -> None:
-        super().__init__()
-        self.pane = pane
-        self.selection = selection
+    pane: str
+    selection: Selection | None
 
 
+@dataclass(eq=False)
 class Sorted(Message):
     """The list of a pane is to be sorted."""
 
-    def __init__(self, pane: str, sort: Sort) -> None:
-        super().__init__()
-        self.pane = pane
-        self.sort = sort
+    pane: str
+    sort: Sort
 
 
+@dataclass(eq=False)
 class EventsWanted(Message):
     """The events that pass a filter are to be listed."""
 
-    def __init__(self, chosen: EventFilter) -> None:
-        super().__init__()
-        self.chosen = chosen
+    chosen: EventFilter
 
 
+@dataclass(eq=False)
 class CheckToggled(OfRecording):
     """The evidence of a check is to be listed, or no longer; `check` is its index in the report."""
 
-    def __init__(self, check: int) -> None:
-        super().__init__()
-        self.check = check
+    check: int
 
 
+@dataclass(eq=False)
 class RangeSelected(Message):
     """A range of time was chosen, in times of the recording whose index is `session`."""
 
-    def __init__(self, span: Span, session: int) -> None:
-        super().__init__()
-        self.span = span
-        self.session = session
+    span: Span
+    session: int
 
 
+@dataclass(eq=False)
 class ViewMoved(Message):
     """Another part is to be seen, in times of the recording whose index is `session`."""
 
-    def __init__(self, view: Viewport, session: int) -> None:
-        super().__init__()
-        self.view = view
-        self.session = session
+    view: Viewport
+    session: int
 
 
+@dataclass(eq=False)
 class CursorMoved(Message):
     """The cursor was put on a time of a lane of one of the recordings."""
 
-    def __init__(self, time_ns: int, lane: str, session: int) -> None:
-        super().__init__()
-        self.time_ns = time_ns
-        self.lane = lane
-        self.session = session
+    time_ns: int
+    lane: str
+    session: int
 
 
+@dataclass(eq=False)
 class RecordingChosen(Message):
     """One of two recordings got the keys; `session` is its index."""
 
-    def __init__(self, session: int) -> None:
-        super().__init__()
-        self.session = session
+    session: int
 
 
+@dataclass(eq=False)
 class LaneToggled(Message):
     """A lane is to show all its rows, or no longer."""
 
-    def __init__(self, lane: str) -> None:
-        super().__init__()
-        self.lane = lane
+    lane: str
 
 
+@dataclass(eq=False)
 class PaneChosen(Message):
     """Another pane of the detail area is to be shown."""
 
-    def __init__(self, pane: str) -> None:
-        super().__init__()
-        self.pane = pane
+    pane: str
 
 
 class ZoomWanted(Message):
     """The timeline is to zoom to what is selected."""
 
 
+@dataclass(eq=False)
 class InspectorWanted(Message):
     """The inspector is to be shown or hidden, as there is room for it now."""
 
-    def __init__(self, *, wanted: bool) -> None:
-        super().__init__()
-        self.wanted = wanted
+    _: KW_ONLY
+    wanted: bool
 
 
 class RedrawWanted(Message):

@@ -50,55 +50,48 @@ class Viewed:
     """`dark` or `light`; None: the one that was chosen last."""
 
 
+@dataclass(eq=False)
 class ReadingProgressed(Message):
     """How far reading has come. Only the latest matters."""
 
-    def __init__(self, progress: Progress) -> None:
-        super().__init__()
-        self.progress = progress
+    progress: Progress
 
     def can_replace(self, message: Message) -> bool:
         """A later one makes this one needless."""
         return isinstance(message, ReadingProgressed)
 
 
+@dataclass(eq=False)
 class RecordingsOpened(Message):
     """All recordings were read; their reports are still to come."""
 
-    def __init__(self, sessions: tuple[Session, ...], lanes: tuple[Lanes, ...]) -> None:
-        super().__init__()
-        self.sessions = sessions
-        self.lanes = lanes
+    sessions: tuple[Session, ...]
+    lanes: tuple[Lanes, ...]
 
 
+@dataclass(eq=False)
 class RecordingJudged(Message):
     """The report of one of the recordings is there."""
 
-    def __init__(
-        self, index: int, session: Session, evidence: Mapping[str, BoolArray], thread: tuple[TimelineLane, ...] = ()
-    ) -> None:
-        """`thread` is the lane of the main thread, where there is one."""
-        super().__init__()
-        self.index = index
-        self.session = session
-        self.evidence = evidence
-        self.thread = thread
+    index: int
+    session: Session
+    evidence: Mapping[str, BoolArray]
+    thread: tuple[TimelineLane, ...] = ()
+    """The lane of the main thread, where there is one."""
 
 
+@dataclass(eq=False)
 class RecordingsCompared(Message):
     """Two recordings were judged, and compared."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        super().__init__()
-        self.comparison = comparison
+    comparison: Comparison
 
 
+@dataclass(eq=False)
 class OpeningFailed(Message):
     """A recording could not be opened."""
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__()
-        self.sentence = sentence
+    sentence: str
 
 
 _LONGEST_WAIT_S = 1.0
