@@ -25,7 +25,7 @@ from tracekit.tui.state import first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
 from tracekit.tui.text import VisibleText
-from tracekit.tui.theme import THEMES, palette_of, remember_theme, remembered_theme, theme_named
+from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
 from tracekit.tui.timeline.lanes import Lanes
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         RecordingsOpened,
         Viewed,
     )
-    from tracekit.tui.theme import Palette
 
 Result = TypeVar("Result")
 
@@ -81,13 +80,12 @@ class ViewApp(StateApp, inherit_bindings=False):
         With `remember`, the theme is that of the last run, and kept for the next. `sixteen_colors`: whether the
         terminal has no more.
         """
-        super().__init__()
+        super().__init__(viewed)
         self._signals = signals
         # Nothing that a recording holds reaches the terminal but through this.
         self._filters.append(VisibleText())
         self._cells = TerminalCells()
         self._at_first_picture = at_first_picture
-        self.viewed = viewed
         self.failure: str | None = None
         """Why nothing could be opened."""
         self._shown = Event()
@@ -140,11 +138,6 @@ class ViewApp(StateApp, inherit_bindings=False):
         del message
         views.fit_selection.run(self)
 
-    @property
-    def palette(self) -> Palette:
-        """Colors of the theme."""
-        return palette_of(self.current_theme)
-
     def switch_theme(self) -> None:
         """Switch between light and dark."""
         self.theme = theme_named(dark=not self.current_theme.dark, sixteen_colors=self._sixteen_colors)
@@ -154,17 +147,6 @@ class ViewApp(StateApp, inherit_bindings=False):
         if self._remember:
             remember_theme("dark" if self.current_theme.dark else "light")
 
-    def focus_area(self, step: int) -> None:
-        """Put the keys on the next area, or with -1 on the one before."""
-        if step > 0:
-            self.screen.focus_next()
-        else:
-            self.screen.focus_previous()
-
-    def ask(self, screen: Screen[Result], then: Callable[[Result | None], None]) -> None:
-        """Show a screen over the others; what it gives goes to a function, None where the user gave up."""
-        self.push_screen(screen, then)
-
     def show_help(self) -> None:
         """Show all keys."""
         self.push_screen(HelpScreen(ACTIONS))
@@ -172,11 +154,6 @@ class ViewApp(StateApp, inherit_bindings=False):
     def show_palette(self) -> None:
         """Let the user find an action by name."""
         self.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
-
-    def leave(self) -> None:
-        """End; a read that is under way is given up."""
-        self.workers.cancel_all()
-        self.exit()
 
     def get_driver_class(self) -> type[Driver]:
         """What talks to the terminal."""

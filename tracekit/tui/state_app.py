@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from textual.app import App
 
 from tracekit.tui.background import in_background
 from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.tui.state import Area, EventRef, FindingRef, Selection, State
+from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, Viewport, revealing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from textual.screen import Screen
 
     from tracekit.lanes.lanes import Grouping
     from tracekit.tui.detail.pane import DetailPane
@@ -39,7 +42,9 @@ if TYPE_CHECKING:
         Sorted,
         ViewMoved,
     )
+    from tracekit.tui.opening import Viewed
     from tracekit.tui.state import Session
+    from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.viewport import History
 
@@ -49,8 +54,10 @@ Result = TypeVar("Result")
 class StateApp(App[None], inherit_bindings=False):
     """Owns the `State`. Only `change` replaces it."""
 
-    def __init__(self) -> None:
+    def __init__(self, viewed: Viewed) -> None:
         super().__init__()
+        self.viewed: Final = viewed
+        """What the user asked to see."""
         self._state: State | None = None
         self._lanes: tuple[Lanes, ...] = ()
         """Of each recording, as they are grouped now; those of a million intervals are made again in a tenth of a
@@ -84,6 +91,11 @@ class StateApp(App[None], inherit_bindings=False):
     def lanes(self) -> Lanes:
         """Lanes of the active recording."""
         return self._lanes[self.state.active]
+
+    @property
+    def palette(self) -> Palette:
+        """Colors of the theme."""
+        return palette_of(self.current_theme)
 
     @property
     def pane(self) -> DetailPane:
@@ -208,6 +220,38 @@ class StateApp(App[None], inherit_bindings=False):
     def focus_timeline(self, recording: int) -> None:
         """Put the keys on the timeline of a recording."""
         self.browse.focus_timeline(recording)
+
+    def focus_area(self, step: int) -> None:
+        """Put the keys on the next area, or with -1 on the one before."""
+        if step > 0:
+            self.screen.focus_next()
+        else:
+            self.screen.focus_previous()
+
+    def ask(self, screen: Screen[Result], then: Callable[[Result | None], None]) -> None:
+        """Show a screen over the others; what it gives goes to a function, None where the user gave up."""
+        self.push_screen(screen, then)
+
+    def switch_theme(self) -> None:
+        """Switch between light and dark."""
+        raise NotImplementedError
+
+    def draw_anew(self) -> None:
+        """Draw all of the screen, whatever is there."""
+        raise NotImplementedError
+
+    def show_help(self) -> None:
+        """Show all keys."""
+        raise NotImplementedError
+
+    def show_palette(self) -> None:
+        """Let the user find an action by name."""
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """End; a read that is under way is given up."""
+        self.workers.cancel_all()
+        self.exit()
 
     def in_background(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
         """Do something long in a thread, then show what came of it."""

@@ -12,13 +12,13 @@ from tracekit.tui.state import LATENCY, first_predictions
 from tracekit.tui.viewport import clamp
 
 if TYPE_CHECKING:
-    from tracekit.tui.action import ActionHost
+    from tracekit.tui.state_app import StateApp
 
 _ALONE = "Only one recording is open. To compare two: tracekit view before.trace after.trace"
 
 
 @action("pane_compare")
-def show_compare(app: ActionHost) -> None:
+def show_compare(app: StateApp) -> None:
     """Compare findings and numbers of the two recordings."""
     if _alone(app):
         return
@@ -26,7 +26,7 @@ def show_compare(app: ActionHost) -> None:
 
 
 @action("next_measure")
-def next_measure(app: ActionHost) -> None:
+def next_measure(app: StateApp) -> None:
     """Switch between findings, mean, p95, sum, count and latency."""
     if _alone(app):
         return
@@ -36,7 +36,7 @@ def next_measure(app: ActionHost) -> None:
 
 
 @action("other_recording")
-def other_recording(app: ActionHost) -> None:
+def other_recording(app: StateApp) -> None:
     """Switch keys, selection and panes to the other recording."""
     if _alone(app):
         return
@@ -46,7 +46,7 @@ def other_recording(app: ActionHost) -> None:
 
 
 @action("align")
-def align(app: ActionHost) -> None:
+def align(app: StateApp) -> None:
     """Align both recordings at their starts, or at the first prediction again."""
     if _alone(app):
         return
@@ -61,7 +61,7 @@ def align(app: ActionHost) -> None:
     app.say("Aligned at the first prediction." if any(origins) else "Aligned at the start.")
 
 
-def _alone(app: ActionHost) -> bool:
+def _alone(app: StateApp) -> bool:
     """Whether there is nothing to compare with; says so."""
     alone = len(app.state.sessions) < 2
     if alone:

@@ -12,62 +12,62 @@ from tracekit.tui.screens.ask import TickScreen
 from tracekit.tui.state import Area
 
 if TYPE_CHECKING:
-    from tracekit.tui.action import ActionHost
+    from tracekit.tui.state_app import StateApp
 
 
 _UNSORTED = "Nothing to sort here; open a list with 1 to 5."
 
 
 @action("pane_findings")
-def show_findings(app: ActionHost) -> None:
+def show_findings(app: StateApp) -> None:
     """Show findings and all other checks."""
     show_pane(app, "findings")
 
 
 @action("pane_aggregation")
-def show_aggregation(app: ActionHost) -> None:
+def show_aggregation(app: StateApp) -> None:
     """Show statistics by lane, event and model, for the range or the whole recording."""
     show_pane(app, "aggregation")
 
 
 @action("pane_events")
-def show_events(app: ActionHost) -> None:
+def show_events(app: StateApp) -> None:
     """List the events."""
     show_pane(app, "events")
 
 
 @action("pane_predictions")
-def show_predictions(app: ActionHost) -> None:
+def show_predictions(app: StateApp) -> None:
     """List the predictions and where their time went."""
     show_pane(app, "predictions")
 
 
 @action("pane_models")
-def show_models(app: ActionHost) -> None:
+def show_models(app: StateApp) -> None:
     """Show the models."""
     show_pane(app, "models")
 
 
 @action("pane_facts")
-def show_facts(app: ActionHost) -> None:
+def show_facts(app: StateApp) -> None:
     """Show recording details and coverage."""
     show_pane(app, "facts")
 
 
 @action("pane_code")
-def show_code(app: ActionHost) -> None:
+def show_code(app: StateApp) -> None:
     """Show the call tree of the range or the selected event."""
     show_pane(app, "code")
 
 
-def show_pane(app: ActionHost, name: str) -> None:
+def show_pane(app: StateApp, name: str) -> None:
     """Show a pane and move the focus to it."""
     app.change(pane=name)
     app.focus_pane()
 
 
 @action("toggle_inspector")
-def toggle_inspector(app: ActionHost) -> None:
+def toggle_inspector(app: StateApp) -> None:
     """Show or hide the inspector."""
     on_timeline = app.focused_area is Area.TIMELINE
     app.change(inspector=not app.state.inspector)
@@ -77,20 +77,20 @@ def toggle_inspector(app: ActionHost) -> None:
 
 
 @action("page")
-def show_page(app: ActionHost) -> None:
+def show_page(app: StateApp) -> None:
     """Show the selection on a page of its own, a finding with its fix at full width, or go back."""
     app.change(maximized=None if app.state.maximized is Area.INSPECTOR else Area.INSPECTOR)
     app.focus_inspector()
 
 
-def _list(app: ActionHost) -> ListPane[Any] | None:
+def _list(app: StateApp) -> ListPane[Any] | None:
     """The pane on screen, where it is a list that can be sorted."""
     pane = app.pane
     return pane if isinstance(pane, ListPane) else None
 
 
 @action("sort_next")
-def sort_next(app: ActionHost) -> None:
+def sort_next(app: StateApp) -> None:
     """Sort the list by the next column."""
     rows = _list(app)
     if rows is None or not rows.sort_next():
@@ -98,7 +98,7 @@ def sort_next(app: ActionHost) -> None:
 
 
 @action("sort_reversed")
-def sort_reversed(app: ActionHost) -> None:
+def sort_reversed(app: StateApp) -> None:
     """Reverse the sort order."""
     rows = _list(app)
     if rows is None or not rows.sort_reversed():
@@ -106,7 +106,7 @@ def sort_reversed(app: ActionHost) -> None:
 
 
 @action("columns")
-def choose_columns(app: ActionHost) -> None:
+def choose_columns(app: StateApp) -> None:
     """Choose the visible columns of the list."""
     rows = _list(app)
     titles = rows.titles if rows is not None else ()
@@ -134,56 +134,56 @@ def choose_columns(app: ActionHost) -> None:
     app.ask(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen, note), take)
 
 
-def focused_list(app: ActionHost) -> RowList | None:
+def focused_list(app: StateApp) -> RowList | None:
     """The list that has the keys; None where something else has."""
     focused = app.focused
     return focused if isinstance(focused, RowList) else None
 
 
 @action("row_up")
-def row_up(app: ActionHost) -> None:
+def row_up(app: StateApp) -> None:
     """Move to the row above."""
     if rows := focused_list(app):
         rows.move(-1)
 
 
 @action("row_down")
-def row_down(app: ActionHost) -> None:
+def row_down(app: StateApp) -> None:
     """Move to the row below."""
     if rows := focused_list(app):
         rows.move(1)
 
 
 @action("page_up")
-def page_up(app: ActionHost) -> None:
+def page_up(app: StateApp) -> None:
     """Move one page up."""
     if rows := focused_list(app):
         rows.move(-rows.page)
 
 
 @action("page_down")
-def page_down(app: ActionHost) -> None:
+def page_down(app: StateApp) -> None:
     """Move one page down."""
     if rows := focused_list(app):
         rows.move(rows.page)
 
 
 @action("first_row")
-def first_row(app: ActionHost) -> None:
+def first_row(app: StateApp) -> None:
     """Move to the first row."""
     if rows := focused_list(app):
         rows.go(0)
 
 
 @action("last_row")
-def last_row(app: ActionHost) -> None:
+def last_row(app: StateApp) -> None:
     """Move to the last row."""
     if rows := focused_list(app):
         rows.go(sys.maxsize)
 
 
 @action("open_row")
-def open_row(app: ActionHost) -> None:
+def open_row(app: StateApp) -> None:
     """List a finding's intervals, or the events behind a row of numbers; zoom to an event or prediction."""
     if rows := focused_list(app):
         rows.open()

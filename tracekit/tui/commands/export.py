@@ -29,14 +29,14 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.tui.action import ActionHost
     from tracekit.tui.detail.columns import Rows
     from tracekit.tui.state import State
+    from tracekit.tui.state_app import StateApp
     from tracekit.tui.viewport import Span
 
 
 @action("copy_row")
-def copy_row(app: ActionHost) -> None:
+def copy_row(app: StateApp) -> None:
     """Copy the row or event as Markdown."""
     from tracekit.tui import export
 
@@ -53,7 +53,7 @@ def copy_row(app: ActionHost) -> None:
 
 
 @action("copy_finding")
-def copy_finding(app: ActionHost) -> None:
+def copy_finding(app: StateApp) -> None:
     """Copy the finding as Markdown, with the recording, its device and system."""
     from tracekit.tui import export
 
@@ -66,7 +66,7 @@ def copy_finding(app: ActionHost) -> None:
 
 
 @action("copy_statistics")
-def copy_statistics(app: ActionHost) -> None:
+def copy_statistics(app: StateApp) -> None:
     """Copy the statistics of the range or the whole recording as Markdown."""
     from tracekit.tui import export
 
@@ -80,13 +80,13 @@ def copy_statistics(app: ActionHost) -> None:
 
 
 @action("save_report")
-def save_report(app: ActionHost) -> None:
+def save_report(app: StateApp) -> None:
     """Save the report as Markdown, JSON or text."""
     _save(app, None)
 
 
 @action("save_range")
-def save_range(app: ActionHost) -> None:
+def save_range(app: StateApp) -> None:
     """Save a report of the range: events starting in it and findings overlapping it."""
     if app.state.range is None:
         app.say("No range; set one with v, or drag along the ruler.")
@@ -94,7 +94,7 @@ def save_range(app: ActionHost) -> None:
     _save(app, app.state.range)
 
 
-def _row(app: ActionHost) -> tuple[list[str], list[str]] | None:
+def _row(app: StateApp) -> tuple[list[str], list[str]] | None:
     """Titles and texts of a row."""
     listed = focused_list(app)
     rows: Rows | None = listed.rows if listed is not None else None
@@ -109,7 +109,7 @@ def _row(app: ActionHost) -> tuple[list[str], list[str]] | None:
     return [column.title for column in rows.columns], [plain(column.text(record)) for column in rows.columns]
 
 
-def _copy(app: ActionHost, make: Callable[[], str], what: str) -> None:
+def _copy(app: StateApp, make: Callable[[], str], what: str) -> None:
     def show(text: str) -> None:
         if not text:
             app.say("No events start in the range; nothing to copy.")
@@ -143,7 +143,7 @@ def _words_of_copy(what: str, text: str) -> list[str]:
     ]
 
 
-def _save(app: ActionHost, span: Span | None) -> None:
+def _save(app: StateApp, span: Span | None) -> None:
     from tracekit.tui import export
 
     session = app.state.session

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.trace.trace import Trace
-    from tracekit.tui.action import ActionHost
     from tracekit.tui.state import State
+    from tracekit.tui.state_app import StateApp
 
 
 _NONE = "No bookmarks; b adds one at the cursor."
@@ -45,7 +45,7 @@ _FILTERED = ("events", "predictions", "aggregation", "compare")
 
 
 @action("filter")
-def ask_filter(app: ActionHost) -> None:
+def ask_filter(app: StateApp) -> None:
     """Filter lists and lanes by text, model, kind, device or duration, while you type."""
     trace, before = app.state.session.trace, app.state.filter
     known = known_of(trace)
@@ -82,25 +82,25 @@ def _count(trace: Trace, chosen: EventFilter) -> int:
 
 
 @action("clear_filter")
-def clear_filter(app: ActionHost) -> None:
+def clear_filter(app: StateApp) -> None:
     """Clear the filter."""
     app.change(filter=EventFilter())
 
 
 @action("next_match")
-def next_match(app: ActionHost) -> None:
+def next_match(app: StateApp) -> None:
     """Select the next event that matches the filter."""
     _to_match(app, forward=True)
 
 
 @action("previous_match")
-def previous_match(app: ActionHost) -> None:
+def previous_match(app: StateApp) -> None:
     """Select the previous event that matches the filter."""
     _to_match(app, forward=False)
 
 
 @action("go_to_time")
-def go_to_time(app: ActionHost) -> None:
+def go_to_time(app: StateApp) -> None:
     """Go to a time."""
     here = app.state.cursor_ns
 
@@ -151,7 +151,7 @@ def _matches(trace: Trace, chosen: EventFilter) -> EventRows:
     return event_rows(trace, chosen, None)
 
 
-def _to_match(app: ActionHost, *, forward: bool) -> None:
+def _to_match(app: StateApp, *, forward: bool) -> None:
     state = app.state
     if not state.filter.active:
         app.say("No filter set; / sets one.")
@@ -180,7 +180,7 @@ def match_after(rows: EventRows, state: State, *, forward: bool) -> int:
 
 
 @action("bookmark")
-def toggle_bookmark(app: ActionHost) -> None:
+def toggle_bookmark(app: StateApp) -> None:
     """Add or remove a bookmark at the cursor."""
     state = app.state
     rest = tuple(entry for entry in state.bookmarks if entry.time_ns != state.cursor_ns)
@@ -194,7 +194,7 @@ def toggle_bookmark(app: ActionHost) -> None:
 
 
 @action("bookmarks")
-def list_bookmarks(app: ActionHost) -> None:
+def list_bookmarks(app: StateApp) -> None:
     """List the bookmarks and go to one."""
     marks = app.state.bookmarks
     if not marks:
@@ -210,7 +210,7 @@ def list_bookmarks(app: ActionHost) -> None:
 
 
 @action("next_bookmark")
-def next_bookmark(app: ActionHost) -> None:
+def next_bookmark(app: StateApp) -> None:
     """Go to the next bookmark; after the last one, to the first."""
     marks = app.state.bookmarks
     if not marks:
@@ -219,7 +219,7 @@ def next_bookmark(app: ActionHost) -> None:
     _go(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 
 
-def _go(app: ActionHost, mark: Bookmark) -> None:
+def _go(app: StateApp, mark: Bookmark) -> None:
     state = app.state
     app.change(cursor_ns=mark.time_ns)
     app.go(centered(state.view, mark.time_ns, state.bounds, app.columns), step=False)

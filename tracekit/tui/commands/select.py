@@ -20,48 +20,48 @@ from tracekit.tui.viewport import span_between
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
     from tracekit.lanes.events import Events
-    from tracekit.tui.action import ActionHost
+    from tracekit.tui.state_app import StateApp
 
 SLOW_QUANTILE = 0.95
 """Events longer than this share of their label in the lane are slow."""
 
 
-def no_event_selected(app: ActionHost) -> str:
+def no_event_selected(app: StateApp) -> str:
     """What to say where something is asked of the selected event, and there is none."""
     return "No event selected; press n or click one." if app.lanes.hold_events else NO_EVENTS
 
 
-def _no_events(app: ActionHost) -> str:
+def _no_events(app: StateApp) -> str:
     """What to say where an event of the lane is asked for, and it has none."""
     return "This lane has no events; choose another with ↑ and ↓." if app.lanes.hold_events else NO_EVENTS
 
 
 @action("next_event")
-def next_event(app: ActionHost) -> None:
+def next_event(app: StateApp) -> None:
     """Select the next event in the lane."""
     _walk(app, forward=True)
 
 
 @action("previous_event")
-def previous_event(app: ActionHost) -> None:
+def previous_event(app: StateApp) -> None:
     """Select the previous event in the lane."""
     _walk(app, forward=False)
 
 
 @action("next_slow")
-def next_slow(app: ActionHost) -> None:
+def next_slow(app: StateApp) -> None:
     """Select the next slow event in the lane: slower than its kind's p95."""
     _walk(app, forward=True, slow=True)
 
 
 @action("previous_slow")
-def previous_slow(app: ActionHost) -> None:
+def previous_slow(app: StateApp) -> None:
     """Select the previous slow event in the lane."""
     _walk(app, forward=False, slow=True)
 
 
 @action("select_here")
-def select_here(app: ActionHost) -> None:
+def select_here(app: StateApp) -> None:
     """Select the event under the cursor."""
     events = _events(app)
     if events is None:
@@ -73,7 +73,7 @@ def select_here(app: ActionHost) -> None:
 
 
 @action("mark")
-def mark(app: ActionHost) -> None:
+def mark(app: StateApp) -> None:
     """Start a range at the selected event; at another event, finish it.
 
     The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
@@ -92,7 +92,7 @@ def mark(app: ActionHost) -> None:
 
 
 @action("range_of_event")
-def range_of_event(app: ActionHost) -> None:
+def range_of_event(app: StateApp) -> None:
     """Make the selected event the range."""
     event = app.state.selection.event
     if event is None:
@@ -102,7 +102,7 @@ def range_of_event(app: ActionHost) -> None:
 
 
 @action("clear")
-def clear(app: ActionHost) -> None:
+def clear(app: StateApp) -> None:
     """Share the screen again, then clear mark, then range, then selection."""
     if app.state.maximized is not None:
         app.change(maximized=None)
@@ -128,7 +128,7 @@ def slow_events(events: Events) -> BoolArray:
     return is_slow
 
 
-def _walk(app: ActionHost, *, forward: bool, slow: bool = False) -> None:
+def _walk(app: StateApp, *, forward: bool, slow: bool = False) -> None:
     events = _events(app)
     if events is None:
         app.say(_no_events(app))
@@ -147,5 +147,5 @@ def _walk(app: ActionHost, *, forward: bool, slow: bool = False) -> None:
     app.select_event(EventRef(events.frame, int(events.index[target])))
 
 
-def _events(app: ActionHost) -> Events | None:
+def _events(app: StateApp) -> Events | None:
     return events_of(app.state, app.lanes)

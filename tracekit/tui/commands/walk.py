@@ -13,22 +13,22 @@ from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.report.report import Result
-    from tracekit.tui.action import ActionHost
+    from tracekit.tui.state_app import StateApp
 
 
 @action("next_evidence")
-def next_evidence(app: ActionHost) -> None:
+def next_evidence(app: StateApp) -> None:
     """Select the next interval of the finding's evidence."""
     _walk(app, 1)
 
 
 @action("previous_evidence")
-def previous_evidence(app: ActionHost) -> None:
+def previous_evidence(app: StateApp) -> None:
     """Select the previous interval of the finding's evidence."""
     _walk(app, -1)
 
 
-def _walk(app: ActionHost, step: int) -> None:
+def _walk(app: StateApp, step: int) -> None:
     ref = finding_here(app.state)
     check = app.state.session.check(ref) if ref is not None else None
     if ref is None or check is None:
@@ -59,7 +59,7 @@ NO_FINDING = "No finding selected; press 1 and choose one."
 
 
 @action("to_finding")
-def to_finding(app: ActionHost) -> None:
+def to_finding(app: StateApp) -> None:
     """Go to the finding that the event or interval is evidence of."""
     state = app.state
     finding, event = state.selection.finding, state.selection.event
@@ -84,7 +84,7 @@ _NO_EVIDENCE = "The selected event is not evidence of a finding."
 
 
 @action("to_related")
-def to_related(app: ActionHost) -> None:
+def to_related(app: StateApp) -> None:
     """Go to a related finding: a possible cause or effect."""
     ref, report = finding_here(app.state), app.state.session.report
     check = app.state.session.check(ref) if ref is not None else None
@@ -102,7 +102,7 @@ def to_related(app: ActionHost) -> None:
 
 
 @action("to_prediction")
-def to_prediction(app: ActionHost) -> None:
+def to_prediction(app: StateApp) -> None:
     """Go to the prediction that the event belongs to, and zoom to it."""
     session, event = app.state.session, app.state.selection.event
     if event is None:
@@ -118,6 +118,6 @@ def to_prediction(app: ActionHost) -> None:
     fit_selection.run(app)
 
 
-def _show(app: ActionHost, ref: FindingRef) -> None:
+def _show(app: StateApp, ref: FindingRef) -> None:
     app.change(pane="findings", opened=ref.check)
     app.select_finding(ref)
