@@ -114,7 +114,7 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
         shown = {
             column.title: title
             for column, title, room in zip(
-                listed.columns, headings(listed.columns, listed.sorted_by, widths), widths, strict=True
+                listed.columns, headings(listed.columns, listed.sort, widths), widths, strict=True
             )
             if room
         }
@@ -138,7 +138,7 @@ def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, ex
     rows = [difference((422_260, 20), (1_720, 20))]
     listed = records_of(rows, number_columns(Measure.SUM), replace(BY_DIFFERENCE, descending=descending), "")
     widths = column_widths(listed.columns, width, frozenset({"difference", "lane"}))
-    assert headings(listed.columns, listed.sorted_by, widths)[0] == expected
+    assert headings(listed.columns, listed.sort, widths)[0] == expected
 
 
 def test_a_list_on_screen_names_the_order_of_a_column_without_room(run_view, samples: Path) -> None:

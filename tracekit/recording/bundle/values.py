@@ -15,9 +15,8 @@ import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
-from tracekit.recording.bundle.arrays import LOW, read_arrays
+from tracekit.recording.bundle.arrays import LOW, Stacks, read_arrays
 from tracekit.recording.bundle.labels import Labels
-from tracekit.recording.bundle.stacks import Stacks
 from tracekit.recording.bundle.types import KNOWN, Storage
 from tracekit.recording.table import Process, Thread
 

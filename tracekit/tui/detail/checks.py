@@ -12,7 +12,6 @@ from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.report.groups import rank
 from tracekit.tui.detail.columns import ListColumn, model_column
-from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
@@ -90,7 +89,7 @@ class CheckRows:
     """Index of the check whose evidence is listed, or of one in the row whose checks are."""
     rows: tuple[CheckRow, ...]
     columns: Sequence[ListColumn[Cells]]
-    sorted_by: tuple[int, bool]
+    sort: Sort
     empty = "No checks ran."
 
     def __len__(self) -> int:
@@ -200,8 +199,7 @@ def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> Chec
                 count = len(report.results[opened].evidence)
                 rows.extend(CheckRow(FindingRef(opened, entry)) for entry in range(count))
     timed = any(row.ref.evidence is not None for row in rows)
-    columns = _columns(report, timed=timed)
-    return CheckRows(report, opened, tuple(rows), columns, sorted_by(columns, sort))
+    return CheckRows(report, opened, tuple(rows), _columns(report, timed=timed), sort)
 
 
 def _ordered(report: Report, sort: Sort) -> list[tuple[int, ...]]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tracekit.render.blocks import Line
+    from tracekit.tui.state import Sort
 
 
 FITTED: Final = -1
@@ -78,16 +79,14 @@ def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozen
     return [room + spare if room and not column.width else room for room, column in zip(widths, columns, strict=True)]
 
 
-def headings(
-    columns: Sequence[ListColumn[Any]], sorted_by: tuple[int, bool] | None, widths: Sequence[int]
-) -> list[str]:
+def headings(columns: Sequence[ListColumn[Any]], sort: Sort | None, widths: Sequence[int]) -> list[str]:
     """Titles of the columns, with the sign of the sort. Where the column that rows are sorted by is not on screen,
     another one names it: the order would make no sense otherwise."""
     titles = [column.title for column in columns]
-    if sorted_by is None or not any(widths):
+    if sort is None or not any(widths):
         return titles
-    at, descending = sorted_by
-    by = f"{titles[at]}{'▾' if descending else '▴'}"
+    at = titles.index(sort.column)
+    by = f"{titles[at]}{'▾' if sort.descending else '▴'}"
     if widths[at]:
         titles[at] = by
         return titles
@@ -119,8 +118,8 @@ class Rows(Protocol):
         ...
 
     @property
-    def sorted_by(self) -> tuple[int, bool] | None:
-        """Column that the rows are sorted by, and whether largest first; None where that cannot be chosen."""
+    def sort(self) -> Sort | None:
+        """What the rows are sorted by; None where that cannot be chosen."""
         ...
 
     @property
@@ -135,7 +134,7 @@ class NoRows:
 
     columns: Sequence[ListColumn[Any]]
     empty: str
-    sorted_by: tuple[int, bool] | None = None
+    sort: Sort | None = None
 
     def __len__(self) -> int:
         return 0

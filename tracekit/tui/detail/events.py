@@ -14,7 +14,7 @@ from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import ListColumn, model_column
-from tracekit.tui.detail.listing import ListPane, sorted_by
+from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import EventSelected, ZoomWanted
 from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words, passing, ranks
@@ -70,11 +70,6 @@ class EventRows:
     def columns(self) -> Sequence[ListColumn[Event]]:
         """From left to right."""
         return _columns(self.trace)
-
-    @property
-    def sorted_by(self) -> tuple[int, bool]:
-        """Column that the rows are sorted by, and whether largest first."""
-        return sorted_by(self.columns, self.sort)
 
     def __len__(self) -> int:
         return len(self.index)

@@ -189,8 +189,7 @@ class ListPane(DetailPane, Generic[Made]):
 
     def _sort(self) -> Sort | None:
         """How the list is sorted now."""
-        sorted_by = self._rows.sorted_by if self._rows is not None else None
-        return Sort(self._columns()[sorted_by[0]].title, sorted_by[1]) if sorted_by is not None else None
+        return self._rows.sort if self._rows is not None else None
 
     def _sort_by(self, title: str) -> None:
         """Numbers begin with the largest, words with the first; so does time."""
@@ -202,8 +201,3 @@ def unnarrowed(state: State) -> str:
     """What to say above a list that range and filter leave as it is; nothing where there is neither."""
     full_range = "whole recording" if state.range is not None else ""
     return ", ".join(part for part in (full_range, "not filtered" if state.filter.active else "") if part)
-
-
-def sorted_by(columns: Sequence[ListColumn[Any]], sort: Sort) -> tuple[int, bool]:
-    """A sort as a list wants it: index of the column and whether largest first."""
-    return next(at for at, column in enumerate(columns) if column.title == sort.column), sort.descending

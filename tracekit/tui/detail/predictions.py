@@ -13,7 +13,7 @@ from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
-from tracekit.tui.detail.listing import ListPane, sorted_by
+from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
 from tracekit.tui.ranges import narrowed_ways, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort
@@ -68,11 +68,6 @@ class CallRows:
                 bar=lambda at: partial(self._bar, at) if calls.parts(at).slices else None,
             ),
         )
-
-    @property
-    def sorted_by(self) -> tuple[int, bool]:
-        """Column that the rows are sorted by, and whether largest first."""
-        return sorted_by(self.columns, self.sort)
 
     def __len__(self) -> int:
         return len(self.order)

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from tracekit.render.blocks import plain
 from tracekit.report.formatting import ABSENT
 from tracekit.tui.detail.columns import FITTED, WIDEST
-from tracekit.tui.detail.listing import sorted_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +27,7 @@ class Records(Generic[Record]):
 
     records: Sequence[Record]
     columns: Sequence[ListColumn[Record]]
-    sorted_by: tuple[int, bool]
+    sort: Sort
     empty: str
 
     def __len__(self) -> int:
@@ -43,10 +42,10 @@ def records_of(
     records: Sequence[Record], columns: Sequence[ListColumn[Record]], sort: Sort, empty: str
 ) -> Records[Record]:
     """Records by a column, those without a value last; each column as wide as its texts. O(n log n)."""
-    by = sorted_by(columns, sort)
-    if columns[by[0]].ordered:
-        records = ordered(records, partial(sort_value, columns[by[0]]), descending=by[1])
-    return Records(records, [_fitted(column, records) for column in columns], by, empty)
+    column = next(column for column in columns if column.title == sort.column)
+    if column.ordered:
+        records = ordered(records, partial(sort_value, column), descending=sort.descending)
+    return Records(records, [_fitted(column, records) for column in columns], sort, empty)
 
 
 def sort_value(column: ListColumn[Record], record: Record) -> Any:

@@ -231,7 +231,7 @@ class RowList(ScrollView, can_focus=True):
         return self._line(rows, row, widths, width, palette) if row < len(rows) else blank
 
     def _header(self, rows: Rows, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
-        titles = headings(rows.columns, rows.sorted_by, widths)
+        titles = headings(rows.columns, rows.sort, widths)
         parts = [
             _fit(title, room, column) for title, column, room in zip(titles, rows.columns, widths, strict=True) if room
         ]
