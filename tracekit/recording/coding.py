@@ -45,14 +45,12 @@ def _coded(used: CodeArray) -> tuple[CodeArray, Int32Array]:
         # As in a column whose every row has a value of its own.
         is_new = np.append(True, used[1:] > used[:-1])
         return used[is_new], np.cumsum(is_new, dtype=np.int32) - np.int32(1)
-    room = _SPARSE * len(used) + 65_536
-    if highest < room:
-        distinct, codes = _counted(used, highest + 1)
-        return distinct.astype(used.dtype), codes
-    if highest - lowest < room:
-        distinct, codes = _counted(used - lowest, highest - lowest + 1)
-        return distinct.astype(used.dtype) + lowest, codes
-    return _sorted(used)
+    # Numbers far from 0 are moved there.
+    base = lowest if lowest > len(used) else 0
+    if highest - base >= _SPARSE * len(used) + 65_536:
+        return _sorted(used)
+    distinct, codes = _counted(used - base if base else used, highest - base + 1)
+    return distinct.astype(used.dtype) + base, codes
 
 
 def _counted(used: CodeArray, size: int) -> tuple[IndexArray, Int32Array]:
