@@ -14,7 +14,6 @@ from textual.worker import WorkerFailed, get_current_worker
 from tracekit.signals import stop_signals
 from tracekit.trace.unreadable import unreadable
 from tracekit.tui import opening
-from tracekit.tui.changes import TerminalCells
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.palette import ACTIONS, ActionCommands, CommandScreen, action_named
@@ -23,7 +22,7 @@ from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen, TroubleScreen
 from tracekit.tui.state import first_state
 from tracekit.tui.state_app import StateApp, first_lane
-from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
+from tracekit.tui.terminal import TerminalCells, TerminalDriver, has_sixteen_colors, terminal_is_gone
 from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
 from tracekit.tui.timeline.lanes import Lanes

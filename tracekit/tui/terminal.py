@@ -1,15 +1,29 @@
-"""The terminal that the app runs on: whether it is still there, how many colors it has, and what it sends."""
+"""The terminal that the app runs on: whether it is still there, how many colors it has, and what it sends.
+
+Only the cells that changed are written to it: Textual draws whole widgets again, and all of them after a layout.
+"""
 
 from __future__ import annotations
 
 import select
 import sys
 from contextlib import suppress
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import COLOR_SYSTEMS, Console
+from rich.control import Control
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.constants import COLOR_SYSTEM
 from textual.drivers.linux_driver import LinuxDriver
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.color import ColorSystem
+    from rich.style import Style
 
 
 class TerminalDriver(LinuxDriver):
@@ -37,3 +51,141 @@ def has_sixteen_colors() -> bool:
     """Whether the terminal says that it has no more, in the words that Textual goes by."""
     wanted: Any = COLOR_SYSTEM
     return Console(color_system=wanted, force_terminal=True).color_system in {"standard", "windows"}
+
+
+_GAP = 6
+"""Unchanged cells that are written again rather than skipped: to move the cursor takes as many bytes."""
+
+_Cell = tuple[str, str, str]
+"""A character, and what the terminal is sent before and after it. An empty one is the right half of that before it."""
+
+
+class TerminalCells:
+    """What the terminal shows, as far as it is known."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, list[_Cell | None]] = {}
+
+    def forget(self) -> None:
+        """Nothing is known any more, so that all is written again."""
+        self._lines.clear()
+
+    def changes(self, update: CompositorUpdate) -> CompositorUpdate:
+        """An update that writes only what it changes. What it is made from is worked out when it is written."""
+        return _Changes(self, update)
+
+    def write(self, pieces: Iterable[tuple[int, int, Strip]], console: Console) -> str:
+        """What to send for strips at lines and columns, and take them over. O(cells)."""
+        written: list[str] = []
+        system = COLOR_SYSTEMS[console.color_system or "truecolor"]
+        for y, x, strip in pieces:
+            line = self._lines.setdefault(y, [])
+            new = _cells(strip, system)
+            line.extend([None] * (x + len(new) - len(line)))
+            old = line[x : x + len(new)]
+            if old == new:
+                continue
+            line[x : x + len(new)] = new
+            for first, after in _runs(old, new):
+                written.append(Control.move_to(x + first, y).segment.text)
+                written.extend(_text(new[first:after]))
+        return "".join(written)
+
+
+class _Changes(CompositorUpdate):
+    def __init__(self, terminal: TerminalCells, update: CompositorUpdate) -> None:
+        self._terminal, self._update = terminal, update
+
+    def render_segments(self, console: Console) -> str:
+        """What to send to the terminal."""
+        pieces = _pieces(self._update)
+        if pieces is None:
+            self._terminal.forget()
+            return self._update.render_segments(console)
+        return self._terminal.write(pieces, console)
+
+
+def _pieces(update: CompositorUpdate) -> Iterator[tuple[int, int, Strip]] | None:
+    """The strips of an update with their lines and columns; None for one of a kind that is not known."""
+    if isinstance(update, LayoutUpdate):
+        return _of_layout(update)
+    return _of_chops(update) if isinstance(update, ChopsUpdate) else None
+
+
+def _of_layout(update: LayoutUpdate) -> Iterator[tuple[int, int, Strip]]:
+    for y, strips in enumerate(update.strips, update.region.y):
+        x = update.region.x
+        for strip in strips:
+            yield y, x, strip
+            x += strip.cell_length
+
+
+def _of_chops(update: ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
+    for y in dict.fromkeys(y for y, _, _ in update.spans):
+        spans = [(first, after) for line, first, after in update.spans if line == y]
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if strip is not None and any(x < after and end > first for first, after in spans):
+                yield y, x, strip
+
+
+def _cells(strip: Strip, system: ColorSystem) -> list[_Cell]:
+    cells: list[_Cell] = []
+    for segment in strip:
+        if segment.control:
+            continue
+        before, behind = _codes(segment.style, system)
+        if segment.text.isascii():
+            cells.extend([(character, before, behind) for character in segment.text])
+            continue
+        for character in segment.text:
+            size = cell_len(character)
+            if size:
+                cells += [(character, before, behind), *[("", before, behind)] * (size - 1)]
+            elif cells:
+                # It stands on the character before it.
+                cells[-1] = (cells[-1][0] + character, *cells[-1][1:])
+    return cells
+
+
+@lru_cache(4096)
+def _codes(style: Style | None, system: ColorSystem) -> tuple[str, str]:
+    """What sets a style, and what ends it."""
+    if style is None:
+        return "", ""
+    before, _, behind = Strip.render_style(style, _MARK, system).partition(_MARK)
+    return before, behind
+
+
+_MARK = "."
+"""Stands for a text; it occurs in no control sequence."""
+
+
+def _runs(old: Sequence[_Cell | None], new: Sequence[_Cell]) -> list[tuple[int, int]]:
+    """First cell that changed and the one after the last, for each run of them; a wide character is never cut."""
+    runs: list[tuple[int, int]] = []
+    for at, (before, cell) in enumerate(zip(old, new, strict=True)):
+        if before == cell:
+            continue
+        if runs and at - runs[-1][1] <= _GAP:
+            runs[-1] = (runs[-1][0], at + 1)
+        else:
+            runs.append((at, at + 1))
+    return [(_whole(new, first, -1), _whole(new, after, 1)) for first, after in runs]
+
+
+def _whole(cells: Sequence[_Cell], at: int, step: int) -> int:
+    while 0 < at < len(cells) and not cells[at][0]:
+        at += step
+    return at
+
+
+def _text(cells: Sequence[_Cell]) -> Iterator[str]:
+    """Characters, with their style once for each stretch of it."""
+    styled = ("", "")
+    for character, *codes in cells:
+        if tuple(codes) != styled:
+            yield styled[1]
+            styled = (codes[0], codes[1])
+            yield styled[0]
+        yield character
+    yield styled[1]

@@ -22,6 +22,8 @@ from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.table import Process
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from tracekit.recording.bundle.archive import KeyedArchive
     from tracekit.recording.bundle.files import BundleFiles
 
@@ -149,22 +151,21 @@ def _process(archive: KeyedArchive, info: dict[object, object]) -> Process | Non
 
 def _names(archive: KeyedArchive, run: dict[object, object]) -> TargetNames:
     """Names of processes and main threads by reference: `coreValueSignature` is the reference of a shared array."""
-    processes = {}
-    main_threads = set()
-    if archive.value(run.get("processDatas")) is not None:
-        for item in archive.items(run["processDatas"]):
+
+    def named(items: Iterable[object], key: str) -> Iterator[tuple[int, str]]:
+        for item in items:
             entry = archive.mapping(item)
-            reference, name = archive.number(entry.get("coreValueSignature")), archive.text(entry.get("displayName"))
+            reference, name = archive.number(entry.get("coreValueSignature")), archive.text(entry.get(key))
             if reference is not None and name is not None:
-                processes[reference] = name
-    if archive.value(run.get("threadsByTID")) is not None:
-        for item in archive.mapping(run["threadsByTID"]).values():
-            entry = archive.mapping(item)
-            reference, name = archive.number(entry.get("coreValueSignature")), archive.text(entry.get("preferredName"))
-            if reference is not None and name is not None and name.startswith("Main Thread"):
-                main_threads.add(reference)
-    processes.pop(NO_REFERENCE, None)
-    return TargetNames(processes, frozenset(main_threads))
+                yield reference, name
+
+    processes, threads = run.get("processDatas"), run.get("threadsByTID")
+    processes = archive.items(processes) if archive.value(processes) is not None else ()
+    threads = archive.mapping(threads).values() if archive.value(threads) is not None else ()
+    names = dict(named(processes, "displayName"))
+    names.pop(NO_REFERENCE, None)
+    main = (reference for reference, name in named(threads, "preferredName") if name.startswith("Main Thread"))
+    return TargetNames(names, frozenset(main))
 
 
 def read_instruments(files: BundleFiles, run: int) -> Instruments:

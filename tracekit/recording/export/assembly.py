@@ -80,18 +80,18 @@ class PlacedTable:
     def table(self) -> Table:
         """The table itself; reads its file again where it was only counted."""
         cells: tuple[Cells, ...] = () if self.file is None else self.file.cells(self.index)
-        node = self.node
+        columns, entry = () if self.node is None else self.node.columns, self.entry()
         return Table(
-            schema=self.schema,
-            run=self.run,
-            state=self.state,
-            columns=() if node is None else node.columns,
-            cells=cells,
-            rows=0 if node is None else node.rows,
-            attributes=self.attributes,
-            position=self.position,
-            source="" if self.file is None else self.file.source.name,
-            reason=self.reason,
+            self.schema,
+            self.run,
+            entry.state,
+            columns,
+            cells,
+            entry.rows or 0,
+            self.attributes,
+            self.position,
+            entry.source,
+            entry.reason,
         )
 
 

@@ -15,7 +15,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tracekit.tui.changes import TerminalCells
+from tracekit.tui.terminal import TerminalCells
 
 WIDTH, HEIGHT = 8, 2
 _PIECE = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;]*)m|(.)", re.DOTALL)
