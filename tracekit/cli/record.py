@@ -15,11 +15,17 @@ from tracekit.cli.ending import ExitStatus, Next
 from tracekit.cli.other_commands import TEMPLATE
 from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
 from tracekit.errors import TracekitError, UsageError
-from tracekit.recording.xctrace.tool import check_device, find_devices
 from tracekit.recording.xctrace.messages import ADDED
 from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
 from tracekit.recording.xctrace.signing import read_signature
-from tracekit.recording.xctrace.tool import HOW_TO_INSTALL, find_tool, list_devices, read_version
+from tracekit.recording.xctrace.tool import (
+    HOW_TO_INSTALL,
+    check_device,
+    find_devices,
+    find_tool,
+    list_devices,
+    read_version,
+)
 from tracekit.recording.xctrace.watching import Patience
 from tracekit.signals import stop_signals
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from textual.message import Message
 
-from tracekit.detectors.outcomes import Finding
 from tracekit.errors import TracekitError
 from tracekit.lanes.lanes import Grouping
 from tracekit.request import ALL, Request, read_trace, shown_by
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.compare.comparison import Comparison
     from tracekit.detectors.framework import Judgment
+    from tracekit.detectors.outcomes import Finding
     from tracekit.recording import Progress
     from tracekit.report.report import Report, Result
     from tracekit.trace.trace import Trace
@@ -118,7 +118,6 @@ def open_all(viewed: Viewed, post: Callable[[Message], object], given_up: Callab
         post(RecordingsOpened(sessions, lanes))
         # Judging would compete with the first picture for the interpreter.
         shown.wait(_LONGEST_WAIT_S)
-        from tracekit.tui.opening import evidence_masks
 
         reports = []
         for index, session in enumerate(sessions):
@@ -158,7 +157,6 @@ def judged(session: Session) -> Session:
     """The recording with its report and its predictions. Nothing is redacted on screen: what leaves it, is."""
     # The detectors are needed only now, when the lanes are on screen.
     from tracekit.api import judge_with_answers
-    from tracekit.tui.opening import evidence_rows
 
     report, answers = judge_with_answers(session.judged, replace(session.request, redact=False), session.shown)
     evidence = evidence_rows(session.trace, report, answers)
@@ -184,10 +182,13 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
 
     O(n log n) in the rows of the trace and of the evidence.
     """
+    # Needed only now, as above.
+    from tracekit.detectors import outcomes
+
     findings = {
         (answer.detector.id, answer.outcome.model): answer.outcome
         for answer in answers
-        if isinstance(answer.outcome, Finding)
+        if isinstance(answer.outcome, outcomes.Finding)
     }
     frames = {name: list(_by_number(getattr(trace, name))) for name in EVENT_FRAMES}
     return tuple(_rows(check, findings.get((check.id, check.model)), frames) for check in report.results)

@@ -15,7 +15,7 @@ from tracekit.errors import TracekitError
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState
 from tracekit.recording.writing import forms
 from tracekit.recording.writing.files import FileNames, check_folder, complete_file, make_folder
-from tracekit.recording.writing.forms import writer_for
+from tracekit.recording.writing.folder import writer_for
 
 TABLE = Table(
     "sample",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tracekit.recording.writing.folder import WrittenFolder, write_folder
-from tracekit.recording.writing.forms import FORMATS
+from tracekit.recording.writing.folder import FORMATS, WrittenFolder, write_folder
 
 __all__ = ["FORMATS", "WrittenFolder", "write_folder"]

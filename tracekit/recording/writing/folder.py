@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING, Final
 from tracekit.errors import TracekitError
 from tracekit.recording.table import TableState
 from tracekit.recording.writing.files import FileNames, complete_file
-from tracekit.recording.writing.forms import FORMATS, XML, UnwritableTable, writer_for
+from tracekit.recording.writing.forms import UnwritableTable, check_available, write_csv, write_jsonl, write_parquet
 from tracekit.recording.writing.toc import toc_document
+from tracekit.recording.writing.xml import write_xml
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
+    from typing import BinaryIO
 
     from tracekit.recording.contents import Recording, TableEntry
     from tracekit.recording.table import Table
     from tracekit.recording.writing.toc import PublicAttributes
 
+FORMATS: Final = ("csv", "jsonl", "parquet", "xml")
+"""Names of the forms of tables; each is also the suffix of its files."""
+XML: Final = "xml"
 INDEX: Final = "tables.json"
 """Which file holds which table, beside tables of a form that cannot say so itself."""
 TOC: Final = "toc.xml"
@@ -38,6 +43,13 @@ class WrittenFolder:
     """Schema and reason of each wanted table that was not written."""
     listing: str | None = None
     """Name of the list of tables that was written too."""
+
+
+def writer_for(form: str) -> Callable[[Table, BinaryIO], None]:
+    """The writer of a form. Raises `TracekitError` where a package that it needs is not installed."""
+    if form == "parquet":
+        check_available()
+    return {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet, XML: write_xml}[form]
 
 
 def write_folder(

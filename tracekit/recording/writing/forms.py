@@ -1,4 +1,4 @@
-"""The forms that a table can be written in: here all but XML.
+"""Tables in all forms but XML.
 
 What costs time happens once per distinct value; a row then costs a look-up per column.
 """
@@ -26,12 +26,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import AnyArray, Int32Array
     from tracekit.recording.table import Cells, Column, Table
 
-    TableWriter = Callable[[Table, BinaryIO], None]
 
-
-FORMATS: Final = ("csv", "jsonl", "parquet", "xml")
-"""Names of the forms; each is also the suffix of its files."""
-XML: Final = "xml"
 CHUNK_ROWS: Final = 65_536
 """Rows rendered at a time, so that memory does not grow with the table."""
 _SIGNED: Final = frozenset({"int32", "int64", "time-since-epoch"})
@@ -48,23 +43,6 @@ class UnwritableTable(Exception):  # noqa: N818 - the table is at fault, not the
     """The form cannot hold this table."""
 
     reason: str
-
-
-def writer_for(name: str) -> TableWriter:
-    """The writer of a form. Raises `TracekitError` where a package that it needs is not installed."""
-    # Imported here, so that pyarrow is asked for only where it is wanted.
-    if name == XML:
-        from tracekit.recording.writing.xml import write_xml
-
-        return write_xml
-    if name == "parquet":
-        from tracekit.recording.writing.forms import check_available, write_parquet
-
-        check_available()
-        return write_parquet
-    from tracekit.recording.writing.forms import write_csv, write_jsonl
-
-    return {"csv": write_csv, "jsonl": write_jsonl}[name]
 
 
 def write_csv(table: Table, stream: BinaryIO) -> None:

@@ -148,8 +148,6 @@ def read_with_help(
     schemas: those that are needed, which are looked at row by row. By default all, of which those are taken for
     readable that look so from outside. Raises `TracekitError` where neither reader can read.
     """
-    from tracekit.recording.xctrace.reader_selection import MergedRecording
-
     try:
         recording = open_directly([trace], run, progress=progress)
     except UnreadableRecording as error:
