@@ -30,7 +30,7 @@ from tracekit.report.renderers.html.page import render_html
 from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.serialize import to_json
 from tracekit.testing import Model, Process, Scenario, write_export
-from tracekit.tui.detail.models import FIELDS
+from tracekit.tui.detail.models import COLUMNS as VIEW_COLUMNS
 
 MS = 1_000_000
 TODAY = dt.date(2026, 1, 1)
@@ -106,7 +106,7 @@ def collected(trace, report):
     page = html.fromstring(render_html(report))
     numbers.add("HTML", shown_in(page, lambda cell: cell.getparent().xpath("td[1]")[0].text_content()))
     numbers.add("findings", of_findings(report))
-    of_view = [field for field in FIELDS if field.quantity]
+    of_view = [column for column in VIEW_COLUMNS if column.quantity]
     numbers.add("view", ((field.quantity, one.name, field.value(one)) for one in report.models for field in of_view))
     measured = measure(trace, report)
     sources = sources_of([measured])
