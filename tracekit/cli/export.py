@@ -13,8 +13,9 @@ from tracekit.cli.recording_commands import VIEWERS
 from tracekit.cli.reports import tell_unreadable
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording.open import open_reading
+from tracekit.recording.places import check_usable, would_be_replaced
 from tracekit.recording.writing import write_folder
-from tracekit.recording.writing.files import check_folder, check_usable, make_folder, would_be_replaced
+from tracekit.recording.writing.files import check_folder, make_folder
 from tracekit.recording.writing.folder import is_readable, writer_for
 from tracekit.report.formatting import visible
 from tracekit.report.redact import public_attributes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.arguments import ENDINGS
 from tracekit.cli.output import emit, has_color, width
 from tracekit.errors import TracekitError, UsageError
-from tracekit.recording.writing.files import check_usable, is_part_of_recording
+from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.forms import rendered
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def check_output(path: Path, inputs: Sequence[str]) -> None:
 
 
 def holds(rule: Callable[[Path, Sequence[str]], bool], path: Path, inputs: Sequence[str]) -> bool:
-    """Whether a rule of `tracekit.recording.writing.files` holds for a path to write and the inputs."""
+    """Whether a rule of `tracekit.recording.places` holds for a path to write and the inputs."""
     try:
         return rule(path, inputs)
     except (OSError, ValueError, RuntimeError):

@@ -20,7 +20,7 @@ from tracekit.cli.startup import let_go_of_recording
 from tracekit.cli.workers import PROCESS_DIED, in_processes
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording import XctraceOptions
-from tracekit.recording.writing.files import check_usable, is_part_of_recording
+from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.report.renderers.concise import render_concise, render_summary
 from tracekit.report.renderers.formats import RENDERERS
 from tracekit.report.renderers.overview import Analyzed, render_overview

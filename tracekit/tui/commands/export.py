@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.errors import UsageError
-from tracekit.recording.writing.files import check_usable, is_part_of_recording
+from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.blocks import plain
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.trace.filter import EVENT_FRAMES
