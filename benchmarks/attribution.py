@@ -17,10 +17,10 @@ import time
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.attribution import attributed, graph_rows
+from tracekit.trace.attribution import attribute_hardware, graph_rows
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.events import EVENT_DTYPES, Attribution, Kind, Lane
-from tracekit.trace.frames import FIXED_CATEGORIES, sorted_events
+from tracekit.trace.frames import FIXED_CATEGORIES, sort_events
 
 MODELS = [f"model{number}" for number in range(20)]
 STEP = 100_000
@@ -76,7 +76,7 @@ def make(rows: int, predictions: int) -> tuple[pd.DataFrame, pd.DataFrame, np.nd
                 table=lane,
             )
         )
-    hardware = sorted_events(lanes)
+    hardware = sort_events(lanes)
     buffer = np.where(hardware["lane"] == Lane.NEURAL_ENGINE, 0, hardware["row"].to_numpy() + 1)
     return hardware, events, buffer
 
@@ -126,7 +126,7 @@ def main() -> None:
     seconds = []
     for _ in range(3):
         begin = time.perf_counter()
-        answer = attributed(hardware, events, graph_rows(hardware, buffer))
+        answer = attribute_hardware(hardware, events, graph_rows(hardware, buffer))
         seconds.append(time.perf_counter() - begin)
     ours = min(seconds)
     linked = answer["prediction"].notna().mean()

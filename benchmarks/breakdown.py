@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 from attribution import frame
 
-from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.latency import change_point_segments, modes, trend
 from tracekit.analysis.throughput import bursts
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
-from tracekit.trace.frames import sorted_events
+from tracekit.trace.frames import sort_events
 from tracekit.trace.trace import Coverage, Trace
 
 STEP = 10_000_000
@@ -82,7 +82,7 @@ def make(rows: int, predictions: int) -> Trace:
         models=pd.DataFrame(),
         context={},
         coverage=recorded,
-        **{name: sorted_events(frames) for name, frames in parts.items()},
+        **{name: sort_events(frames) for name, frames in parts.items()},
     )
 
 

@@ -17,7 +17,7 @@ from frame import measure
 RUNS = 3
 SETUP = """
 import tracekit.recording.bundle.call_stacks
-from tracekit.trace.open import open_trace
+from tracekit.trace.build import open_trace
 """
 OPENED = "trace = open_trace(path)\n"
 OURS = """

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 COMMAND = """
 from tracekit.cli.main import main
-import contextlib, io, tracekit.api, tracekit.report.renderers.text, tracekit.trace.open
+import contextlib, io, tracekit.api, tracekit.report.renderers.text, tracekit.trace.build
 """
-OPENED = "from tracekit.trace.open import open_trace\ntrace = open_trace(path)\n"
+OPENED = "from tracekit.trace.build import open_trace\ntrace = open_trace(path)\n"
 READ = """
 from tracekit.recording import open_recording
 import tracekit.recording.bundle.recording, tracekit.recording.export.recording
@@ -52,7 +52,7 @@ STEPS = {
     "attribution": ("bundle", ATTRIBUTION, "result = len(attribution.attributed(hardware, events, graphs))"),
     "breakdown": (
         "bundle",
-        f"{OPENED}from tracekit.analysis.breakdown import breakdown",
+        f"{OPENED}from tracekit.analysis.breakdown.partition import breakdown",
         "result = len(breakdown(trace).frame)",
     ),
     "detectors": (

@@ -25,9 +25,10 @@ from support.samples import EXPORTED
 from support.samples import SAMPLES as SCENARIOS
 from tracekit.api import judge
 from tracekit.compare.measurements import measure
-from tracekit.model_files import ModelFile, read_model
+from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.read import read_model
 from tracekit.testing import write_export
-from tracekit.trace.open import open_trace
+from tracekit.trace.build import open_trace
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"

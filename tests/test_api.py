@@ -125,7 +125,7 @@ def test_of_too_many_models_the_busiest_are_reported_and_the_rest_is_counted(
     scenario.gpu_work(1_500_000_000, 1_000_000, Process("Other", 9))
     write_export(scenario, tmp_path)
     whole = tracekit.analyze(tmp_path)
-    monkeypatch.setattr("tracekit.report.limits.MAX_MODELS", 3)
+    monkeypatch.setattr("tracekit.report.choice.MAX_MODELS", 3)
     report = tracekit.analyze(tmp_path)
     assert sorted(model.name for model in report.models) == ["C", "D", "E"]
     (note,) = (note for note in report.recording.notes if "5 models" in note)
@@ -165,7 +165,7 @@ def test_pauses_whose_sum_would_wrap_around_are_refused(tmp_path: Path, monkeypa
     one = _recorded(tmp_path / "one", ["A"], far_ns)
     (tmp_path / "five").mkdir()
     five = _recorded(tmp_path / "five", list("ABCDE"), far_ns)
-    monkeypatch.setattr("tracekit.report.limits.MAX_INSTANCE_SPAN_NS", 4 * far_ns)
+    monkeypatch.setattr("tracekit.report.choice.MAX_INSTANCE_SPAN_NS", 4 * far_ns)
     tracekit.analyze(one)
     with pytest.raises(tracekit.UnreadableRecording, match=r"too many model instances \(5\)"):
         tracekit.analyze(five)

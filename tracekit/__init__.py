@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
     from tracekit.report.report import Report
-    from tracekit.trace.open import open_trace
+    from tracekit.trace.build import open_trace
     from tracekit.trace.trace import Trace
 
 __all__ = [
@@ -51,7 +51,7 @@ _LAZY = {
     "__version__": "tracekit._version",
     "analyze": "tracekit.notebook",
     "open_recording": "tracekit.recording",
-    "open_trace": "tracekit.trace.open",
+    "open_trace": "tracekit.trace.build",
     "read": "tracekit.notebook",
 }
 """Module that holds each public name that is not imported at once."""

@@ -24,13 +24,11 @@ from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.choice import unknown_model
-from tracekit.report.limits import check_limits, within_limits
+from tracekit.report.choice import check_limits, shown_judgments, unknown_model, within_limits
 from tracekit.report.results import results_from
-from tracekit.report.shown import shown_judgments
 from tracekit.request import ALL, Request, read_trace, shown_by
+from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import model_names
-from tracekit.trace.joined import check_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
 import pandas as pd
 
-from tracekit.analysis.breakdown import breakdown
-from tracekit.analysis.code import sampled_calls
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.code.calls import sampled_calls
 from tracekit.api import analysis_of, judge, request_of
 from tracekit.report.report import Report
 from tracekit.request import shown_by
+from tracekit.trace.build import open_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
 from tracekit.trace.frames import is_any
-from tracekit.trace.open import open_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.config import Config
 from tracekit.report.choice import shown_of
-from tracekit.trace.joined import joined
-from tracekit.trace.open import open_trace
+from tracekit.trace.build import open_trace
+from tracekit.trace.file_matching import join_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def read_trace(path: Paths, request: Request) -> Trace:
     trace = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress)
     project = request.settings
     files = (request.model_files, project.model_files)
-    return joined(trace, path, files, (request.perf_reports, project.perf_reports))
+    return join_files(trace, path, files, (request.perf_reports, project.perf_reports))
 
 
 def shown_by(trace: Trace, request: Request) -> Shown | None:

@@ -12,7 +12,7 @@ import pytest
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.events import EVENT_DTYPES
-from tracekit.trace.frames import sorted_events
+from tracekit.trace.frames import sort_events
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Coverage, Trace
@@ -70,7 +70,7 @@ def trace_of() -> Callable[..., Trace]:
             compute=frames.get("compute", empty),
             other=frames.get("other", empty),
             hardware=frames.get("hardware", empty),
-            models=model_frame(sorted_events(core_ml)),
+            models=model_frame(sort_events(core_ml)),
             context={},
             coverage=tuple(
                 Coverage(entry.name, TableState.ROWS if entry.name in recorded else TableState.MISSING, (), None, "")

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.analysis.idle import Idle, Pacing, core_ml_calls, follows, idle_times, paced_stretches, pacing, spread
-from tracekit.trace.cache import TraceCache
 from tracekit.trace.frames import FIXED_CATEGORIES
+from tracekit.trace.trace import TraceCache
 
 MS = 1_000_000
 

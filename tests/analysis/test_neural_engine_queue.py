@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracekit.analysis import neural_engine_queue
-from tracekit.analysis.device_switches import device_runs_of, gaps_between
+from tracekit.analysis.breakdown.device_runs import device_runs_of, gaps_between
 from tracekit.analysis.neural_engine_queue import engine_waits
 
 NANOSECOND = 1

@@ -21,7 +21,7 @@ from support.performance_reports import (
     wwdc22,
     xcode_json,
 )
-from tracekit.model_files.performance import load_performance_report
+from tracekit.model_files.performance.read import load_performance_report
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def test_other_commands_name_the_one_that_takes_performance_reports(tracekit, tm
     "command", ["matrix", "compare", "check", "analyze -v", "analyze --format markdown", "analyze --json"]
 )
 def test_models_that_are_left_out_are_counted_everywhere(tracekit, samples, monkeypatch, command):
-    monkeypatch.setattr("tracekit.report.limits.MAX_MODELS", 3)
+    monkeypatch.setattr("tracekit.report.choice.MAX_MODELS", 3)
     several = [samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed")]
     result = tracekit(*command.split(), *(several if command == "compare" else several[1:]), "--no-config")
     # The sample has five models: its scenario says so.

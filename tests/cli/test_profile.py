@@ -7,7 +7,7 @@ import json
 import pytest
 from standin.core_ml import StandIn
 
-from tracekit.model_files.performance import load_performance_report
+from tracekit.model_files.performance.read import load_performance_report
 from tracekit.model_files.profiling import core_ml
 
 

@@ -16,7 +16,7 @@ from support.simulated_latencies import (
     latencies,
 )
 from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, compare_p95
-from tracekit.trace.open import open_trace
+from tracekit.trace.build import open_trace
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tracekit.compare.matrix import (
     sources_of,
 )
 from tracekit.errors import UsageError
-from tracekit.model_files.performance import report_of
+from tracekit.model_files.performance.read import report_of
 
 
 def source(name="a", device="iPhone 15", system="iOS 18.0", units=("Neural Engine",), **figures):

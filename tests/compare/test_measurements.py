@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tracekit.analysis.breakdown import breakdown, compute_shares
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.compare.measurements import only_models
 from tracekit.compare.resampling import RESAMPLES, block_length, mean_errors
 from tracekit.errors import UsageError
-from tracekit.trace.open import open_trace
+from tracekit.trace.build import open_trace
 
 
 def test_a_compute_unit_that_was_not_recorded_has_no_share(samples):

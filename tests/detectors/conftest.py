@@ -10,10 +10,10 @@ import pytest
 from support.handover import trace_of
 from tracekit.detectors.outcomes import Outcome
 from tracekit.detectors.runner import run_detectors
-from tracekit.model_files import ModelFile
+from tracekit.model_files.facts import ModelFile
 from tracekit.testing.machines import Process
 from tracekit.testing.scenario import Scenario
-from tracekit.trace.model_file import JoinedFile, Match
+from tracekit.trace.trace import Joined, Match
 
 MS = 1_000_000
 Judge = Callable[..., dict[str | None, Outcome]]
@@ -35,7 +35,7 @@ def judge() -> Judge:
     ) -> dict[str | None, Outcome]:
         trace = trace_of(scenario)
         if file is not None:
-            joined = (JoinedFile(file.source, name, Match.GIVEN, file) for name in trace.models["name"])
+            joined = (Joined(file.source, name, Match.GIVEN, file) for name in trace.models["name"])
             trace = replace(trace, model_files=tuple(joined))
         chosen = {f"{detector_id}.{name}": value for name, value in settings.items()}
         outcomes = [outcome for _, outcome, _ in run_detectors(trace, only=[detector_id], settings=chosen)]

@@ -10,7 +10,7 @@ import pytest
 from support.models import MODELS
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.model_file import model_file_document
-from tracekit.model_files import parse_target
+from tracekit.model_files.versions import parse_target
 from tracekit.render.forms import rendered
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import card

@@ -9,7 +9,7 @@ import pytest
 
 from tracekit.lanes.lanes import main_thread
 from tracekit.lanes.main_thread import main_thread_frame
-from tracekit.trace.cache import TraceCache
+from tracekit.trace.trace import TraceCache
 
 MS = 1_000_000
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.model_files import FeatureKind, Form, Kind, SizeRange, UnreadableModel, WeightState, read_model
+from tracekit.model_files.facts import FeatureKind, Form, Kind, SizeRange, WeightState
+from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.read import read_model
 from tracekit.model_files.versions import opset_name
 
 HEAD = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.model_files import Kind, WeightState, read_model
+from tracekit.model_files.facts import Kind, WeightState
+from tracekit.model_files.read import read_model
 
 pytestmark = pytest.mark.corpus
 

@@ -12,8 +12,11 @@ import pytest
 
 from support.fuzz_models import models_in, run
 from support.performance_reports import wwdc22
-from tracekit.model_files import UnreadableModel, WeightState, network, read_model, read_subject, specification
-from tracekit.model_files.performance import load_performance_report
+from tracekit.model_files import network, specification
+from tracekit.model_files.facts import WeightState
+from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.performance.read import load_performance_report
+from tracekit.model_files.read import read_model, read_subject
 from tracekit.model_files.specification import message_types
 
 MUTATIONS = 50

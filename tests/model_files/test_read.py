@@ -7,7 +7,8 @@ from io import BytesIO
 import pytest
 
 from support.models import CHANNELS, TARGETS, WEIGHTS
-from tracekit.model_files import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState, read_model, read_piped
+from tracekit.model_files.facts import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState
+from tracekit.model_files.read import read_model, read_piped
 from tracekit.model_files.specification import message_types
 
 

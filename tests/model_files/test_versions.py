@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.errors import UsageError
-from tracekit.model_files import NEWEST, deployment_target, parse_target, release_of
+from tracekit.model_files.versions import NEWEST, deployment_target, parse_target, release_of
 
 
 @pytest.mark.parametrize(

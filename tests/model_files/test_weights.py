@@ -6,7 +6,7 @@ import pytest
 
 from support.models import CHANNELS, WEIGHTS
 from support.models.older import FEATURES, GATES, SIDE, UNITS
-from tracekit.model_files import WeightState
+from tracekit.model_files.facts import WeightState
 
 SCALES = CHANNELS * 2
 """Bytes of a scale of Float16 for each channel."""

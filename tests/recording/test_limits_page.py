@@ -11,7 +11,7 @@ import pytest
 from tracekit.recording import limits
 from tracekit.recording.bundle import limits as bundle
 from tracekit.recording.export import limits as export
-from tracekit.report import limits as report_limits
+from tracekit.report import choice
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,6 +30,6 @@ def test_the_page_lists_every_limit_with_its_value(heading: str, module: ModuleT
 
 
 def test_the_page_tells_what_a_report_takes() -> None:
-    assert f"A report holds at most {report_limits.MAX_MODELS:,} models" in PAGE
-    assert f"{report_limits.MAX_NAME_CHARS:,} characters (`MAX_NAME_CHARS`)" in PAGE
-    assert f"{report_limits.MAX_INSTANCE_SPAN_NS:,} ns" in PAGE
+    assert f"A report holds at most {choice.MAX_MODELS:,} models" in PAGE
+    assert f"{choice.MAX_NAME_CHARS:,} characters (`MAX_NAME_CHARS`)" in PAGE
+    assert f"{choice.MAX_INSTANCE_SPAN_NS:,} ns" in PAGE

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from tracekit.analysis.code import Api, Busy, CallSite, LoadPhase, Unit
+from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
+from tracekit.analysis.code.sites import Busy, CallSite
 from tracekit.report.call_sites import busy_words, main_work
 
 PROGRAM = Busy(LoadPhase.PROGRAM, 92)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.analysis.breakdown import BreakdownSummary, Part, PartSummary, Unknown
+from tracekit.analysis.breakdown.partition import Part, Unknown
+from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
 from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.text import render_text
 from tracekit.report.time_breakdown import GROUPS, legend, parts_notes, parts_rows

@@ -11,9 +11,9 @@ from suite.consistent_numbers import TOLERANCE
 from suite.reported import Reported, about
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
+from tracekit.report.groups import SEVERITIES
 from tracekit.report.renderers.concise import render_concise
 from tracekit.report.report import FindingInfo, Result
-from tracekit.report.totals import SEVERITIES
 
 ROUNDED_NS = 10
 """What adding up rounded times may leave."""

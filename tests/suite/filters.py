@@ -9,10 +9,9 @@ from suite.frame import CaseKey, draws_of, load, read_back
 from suite.processes import on_all_processors
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
-from tracekit.report.choice import shown_of
+from tracekit.report.choice import shown_judgments, shown_of
 from tracekit.report.report import Report, Result
 from tracekit.report.results import results_from
-from tracekit.report.shown import shown_judgments
 from tracekit.trace.filter import Shown, everything, only_range
 from tracekit.trace.trace import Trace
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, speech_app
-from tracekit.analysis.breakdown import breakdown, summarize_breakdown
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.summary import summarize_breakdown
 from tracekit.recording import open_recording
 from tracekit.testing import write_export
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace

@@ -13,7 +13,7 @@ from suite.frame import SHARED, detector_ids, module_of, read_back
 from tracekit.api import judge
 from tracekit.report.choice import shown_of
 from tracekit.testing import Draws
-from tracekit.trace.filter import narrowed
+from tracekit.trace.filter import narrow
 
 RARER = 9
 """Without `--every-case`, one in so many of the cases that are judged has its filters tried too."""
@@ -56,7 +56,7 @@ def test_the_comparison_tells_when_rows_are_taken_out_before_judging(queued, mon
         if shown is None:
             return judgments
         reports.append(shown)
-        return judged(narrowed(trace, shown))
+        return judged(narrow(trace, shown))
 
     monkeypatch.setattr(filters, "shown_judgments", early)
     wrong = changed_by_filters(queued, {})

@@ -6,7 +6,7 @@ import pytest
 
 from suite.frame import load
 from support.handover import trace_of
-from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.views import model_views

@@ -26,7 +26,9 @@ from support.models import build
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.outcomes import DetectorFailed
 from tracekit.documents.model_file import model_file_document
-from tracekit.model_files import UnreadableModel, parse_target, read_model
+from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.read import read_model
+from tracekit.model_files.versions import parse_target
 from tracekit.render.forms import FORMS, rendered
 from tracekit.report.model_report import model_report
 from tracekit.report.renderers.serialize import schema_text, to_json

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from tracekit.testing.display import duration_text, integer_text, time_text
+from tracekit.testing.export_xml import duration_text, integer_text, time_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@ import pytest
 
 from support.hardware_rows import GPU, answers, engine_label, gpu_label
 from tracekit.trace.build import build_trace
-from tracekit.trace.filter import everything, narrowed, only_models
+from tracekit.trace.filter import everything, narrow, only_models
 
 
 def test_a_specific_label_is_linked_to_the_prediction_of_its_model_that_contains_it(make):
@@ -156,7 +156,7 @@ def test_a_pipeline_keeps_the_hardware_rows_of_its_stages_when_others_are_filter
     for label, attribution in ((engine_label("first"), "label"), (generic, "contained")):
         engine = make.engine((150, 10, label), (2000, 1, engine_label("x")))
         trace = build_trace(make.recording(pipeline(make), engine))
-        trace = narrowed(trace, only_models(everything(trace), trace, ["pipe"]))
+        trace = narrow(trace, only_models(everything(trace), trace, ["pipe"]))
         assert answers(trace) == [(1, "first", attribution)]
 
 

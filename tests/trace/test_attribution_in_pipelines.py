@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tracekit.trace.build import build_trace
-from tracekit.trace.pipelines import top_predictions
+from tracekit.trace.linking import top_predictions
 
 
 def engine_label(model):

@@ -15,12 +15,12 @@ from tracekit.trace.filter import (
     EVENT_FRAMES,
     everything,
     model_names,
-    narrowed,
+    narrow,
     only_models,
     only_process,
     only_range,
 )
-from tracekit.trace.frames import empty_events, sorted_events
+from tracekit.trace.frames import empty_events, sort_events
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Trace
 
@@ -83,7 +83,7 @@ def trace() -> Trace:
         compute=events(),
         other=events(),
         hardware=hardware,
-        models=model_frame(sorted_events([activity, data])),
+        models=model_frame(sort_events([activity, data])),
         context={"signposts": signposts, "clock": pd.DataFrame({"start_ns": [0]})},
         coverage=(),
         notes=("A note.",),
@@ -91,19 +91,19 @@ def trace() -> Trace:
 
 
 def of_models(trace: Trace, *names: str) -> Trace:
-    return narrowed(trace, only_models(everything(trace), trace, names))
+    return narrow(trace, only_models(everything(trace), trace, names))
 
 
 def of_process(trace: Trace, process: str | int) -> Trace:
-    return narrowed(trace, only_process(everything(trace), trace, process))
+    return narrow(trace, only_process(everything(trace), trace, process))
 
 
 def of_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
-    return narrowed(trace, only_range(everything(trace), trace, start_ns, end_ns))
+    return narrow(trace, only_range(everything(trace), trace, start_ns, end_ns))
 
 
 def test_everything_leaves_all_as_it_is(trace: Trace) -> None:
-    unfiltered = narrowed(trace, everything(trace))
+    unfiltered = narrow(trace, everything(trace))
     for name in EVENT_FRAMES:
         pd.testing.assert_frame_equal(getattr(unfiltered, name), getattr(trace, name))
     assert unfiltered.notes == trace.notes
@@ -142,7 +142,7 @@ def test_a_stage_alone_loses_the_link_to_the_pipeline_that_is_gone(trace: Trace)
 
 
 def test_every_frame_keeps_its_columns_and_types(trace: Trace) -> None:
-    filtered = narrowed(trace, only_models(only_process(everything(trace), trace, "App"), trace, ["Style-A"]))
+    filtered = narrow(trace, only_models(only_process(everything(trace), trace, "App"), trace, ["Style-A"]))
     for name in EVENT_FRAMES:
         frame = getattr(filtered, name)
         assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.api.types import union_categoricals
 
-from tracekit.trace.frames import _united, is_any, reordered, sort_order, texts_in
+from tracekit.trace.frames import _united, is_any, reorder, sort_order, texts_in
 
 PARTS = st.lists(st.lists(st.sampled_from(["a", "b", "c", "", None]), max_size=6), min_size=2, max_size=4)
 
@@ -28,7 +28,7 @@ def test_rows_are_in_order_of_start_then_longest_first_then_as_they_stand(rows):
     frame = pd.DataFrame(rows, columns=["start_ns", "duration_ns"], dtype="int64")
     expected = sorted(range(len(rows)), key=lambda index: (rows[index][0], -rows[index][1]))
     assert sort_order(frame).tolist() == expected
-    ordered = reordered(frame, sort_order(frame))
+    ordered = reorder(frame, sort_order(frame))
     assert list(ordered.itertuples(index=True, name=None)) == [
         (index, *rows[row]) for index, row in enumerate(expected)
     ]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.trace.build import build_trace
-from tracekit.trace.names import split_names
+from tracekit.trace.instruments.coreml import split_names
 
 
 def coreml_rows(trace):

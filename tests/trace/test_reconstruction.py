@@ -9,7 +9,7 @@ from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.events import EVENT_DTYPES
-from tracekit.trace.filter import everything, narrowed, only_process
+from tracekit.trace.filter import everything, narrow, only_process
 from tracekit.trace.reconstruction import INFERRED_LABEL
 
 GPU = "start duration channel-name event-label process cmdbuffer-id"
@@ -155,7 +155,7 @@ def test_without_a_single_target_each_process_has_its_own_predictions(make):
     trace = built(make, gpu(make, *rows), target=None)
     assert links(trace) == [0, 1, 0, 1]
     assert trace.activity["pid"].tolist() == [1, 2]
-    only = narrowed(trace, only_process(everything(trace), trace, 2))
+    only = narrow(trace, only_process(everything(trace), trace, 2))
     assert (only.activity["pid"].tolist(), links(only)) == ([2], [0, 0])
     assert only.models["prediction"].tolist() == [1]
     assert "unless their rows name another process" in only.notes[-1]

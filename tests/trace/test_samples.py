@@ -14,7 +14,7 @@ import pytest
 from support.call_stacks import MAIN, START, WORKER, WQ, Call, Held, app, call_stacks, core_ml, source
 from tracekit.detectors.foreign import copy_of
 from tracekit.recording.table import Process, Thread
-from tracekit.trace.open import open_trace
+from tracekit.trace.build import open_trace
 from tracekit.trace.samples import Samples, SampleSource
 
 OVERLAY = app("MLModel.init", 0, 0x99, "_$sSo7MLModelC10contentsOf13configurationABSo0A13ConfigurationC_tKcfC")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from tracekit.trace.filter import everything, narrowed, only_range
+from tracekit.trace.filter import everything, narrow, only_range
 from tracekit.tui import opening
 from tracekit.tui.footer import ALWAYS, FooterKey, KeysFooter, keys_that_fit
 
@@ -71,7 +71,7 @@ def test_without_events_no_key_is_offered_that_needs_one(run_view, samples, monk
     def without_events(*request: object):
         session = read(*request)
         whole = session.trace
-        return replace(session, trace=narrowed(whole, only_range(everything(whole), whole, -2, -1)))
+        return replace(session, trace=narrow(whole, only_range(everything(whole), whole, -2, -1)))
 
     async def test(screen) -> None:
         first = screen.text()

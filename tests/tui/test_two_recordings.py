@@ -11,7 +11,7 @@ from tracekit.api import judge, request_of
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Pair
 from tracekit.render.blocks import Role
-from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
+from tracekit.trace.filter import EVENT_FRAMES, everything, narrow, only_range
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.ranges import passing
@@ -129,7 +129,7 @@ async def test_a_comparison_without_events_says_so_of_both(screen) -> None:
     emptied = []
     for session in screen.state.sessions:
         whole = session.trace
-        trace = narrowed(whole, only_range(everything(whole), whole, -2, -1))
+        trace = narrow(whole, only_range(everything(whole), whole, -2, -1))
         report = judge(trace, request_of(only=["reload-before-predict"]))
         emptied.append(replace(session, trace=trace, report=report, calls=calls_of(trace)))
     pane = screen.app.browse.query_one(ComparePane)

@@ -1,5 +1,5 @@
 """Whether a model generates one token after another: sequences of its calls then open with a prompt, which takes longer
-than the tokens that follow."""
+than the tokens that follow; or copies that go into and out of every call show that calls continue each other."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.copies import cut_to_predictions, data_rows, positions_of_predictions
+from tracekit.analysis.latency_growth import growth
+from tracekit.trace.events import COPY_KINDS, Kind, Level
+from tracekit.trace.frames import is_any
+
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
+    from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +66,84 @@ def opens_sequence(durations: IntArray, sequence: IntArray, rule: OpeningRule = 
     if count < rule.min_sequences or count < rule.share * len(judged):
         return np.zeros(len(durations), np.bool_)
     return leading.to_numpy(dtype=bool)
+
+
+SMALL_INPUT = 0.1
+"""An input is small beside another where copying it takes at most so much of the time: a token beside a cache
+(heuristic)."""
+
+MIN_SEQUENCE = 8
+"""Calls that a sequence must have to tell how it opens (heuristic)."""
+
+USUAL = 0.8
+"""Share of the sequences that must open alike (heuristic)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateCopies:
+    """Shape (predictions,) each; times in ns, overlaps counted once."""
+
+    into: IntArray
+    """Copies and conversions of inputs: `Input Copy`, and what else copies in the first half of the call."""
+    out: IntArray
+    """The same of outputs: `Output Transformation`, and what else copies in the second half."""
+    both: IntArray
+    has_small_input: BoolArray
+    """An input copy of the call is small beside another."""
+    rows: IntArray
+    """Index labels of the copy rows that lie in one prediction; of any shape."""
+
+
+def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
+    """Copies of each prediction by direction; `data` links to the index of `predictions`. O(n log n)."""
+    copies = data_rows(data, COPY_KINDS)
+    group = positions_of_predictions(predictions, copies)
+    linked = group < len(predictions)
+    if not linked.all():
+        copies, group = copies.where(linked), group[linked]
+    times = cut_to_predictions(predictions, copies, group)
+    is_input = is_any(copies.kind, Kind.INPUT_COPY)
+    middle = predictions["start_ns"].to_numpy() + predictions["duration_ns"].to_numpy() // 2
+    first_half = times.starts < middle[group]
+    goes_in = is_input | (first_half & ~is_any(copies.kind, Kind.OUTPUT_TRANSFORMATION))
+
+    def covered(chosen: BoolArray) -> IntArray:
+        return times.where(chosen).covered_by_group(group[chosen], len(predictions))
+
+    smallest = np.full(len(predictions), np.iinfo(np.int64).max)
+    largest = np.zeros(len(predictions), np.int64)
+    lengths = times.durations[is_input]
+    np.minimum.at(smallest, group[is_input], lengths)
+    np.maximum.at(largest, group[is_input], lengths)
+    return StateCopies(
+        into=covered(goes_in),
+        out=covered(~goes_in),
+        both=covered(np.ones(len(group), dtype=bool)),
+        has_small_input=smallest <= SMALL_INPUT * largest,
+        rows=copies.label,
+    )
+
+
+def copies_grow(both: IntArray, sequence: IntArray) -> bool:
+    """Whether copies become longer with each call of a sequence, as a cache does that holds what came before."""
+    return growth(np.maximum(both, 1), sequence).usual
+
+
+def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: IntArray) -> bool:
+    """Whether a call of one other model, made hardly ever else, opens the sequences: it comes after the model's own
+    last call and before its next one, whatever further models do meanwhile. O(n log n)."""
+    starts = predictions["start_ns"].to_numpy()
+    opens = np.flatnonzero(np.diff(sequence, prepend=-1) != 0)
+    opens = opens[np.diff(opens, append=len(sequence)) >= MIN_SEQUENCE]
+    if len(opens) < 2:
+        return False
+    activity = trace.activity
+    calls = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
+    others = calls[(calls["model"] != predictions["model"].iloc[0]).to_numpy(dtype=bool)]
+    begin = others["start_ns"].to_numpy()
+    opened = np.searchsorted(starts[opens], begin, side="right")
+    before = np.append(np.where(opens > 0, starts[opens - 1], -1), np.iinfo(np.int64).max)
+    frame = pd.DataFrame({"model": others["model"].astype("object").to_numpy(), "opened": opened})
+    total = frame["model"].value_counts()
+    times = frame[begin > before[opened]].drop_duplicates()["model"].value_counts()
+    return bool(((times >= USUAL * len(opens)) & (total.reindex(times.index) <= 2 * times)).any())

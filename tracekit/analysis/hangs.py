@@ -18,7 +18,7 @@ from tracekit.trace.events import SETUP_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pandas as pd
 
@@ -69,7 +69,7 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     hangs = every[(every["duration_ns"] >= rule.min_ns).to_numpy(dtype=bool)]
     hang_times = Intervals.from_rows(hangs)
     length = np.maximum(hang_times.durations, 1)
-    called = app_calls(trace) if len(hangs) else trace.activity.head(0)
+    called = _app_calls(trace) if len(hangs) else trace.activity.head(0)
     inside = hung_share(called, trace) >= rule.call_share
     loads = is_any(called["kind"], *SETUP_KINDS)
     by_chance = _by_chance(called, every, rule.ratio)
@@ -106,10 +106,10 @@ def _sorts(model: IntArray, loads: BoolArray, inside: BoolArray) -> Iterator[Boo
         yield sort == value
 
 
-def app_calls(trace: Trace, kinds: Sequence[Kind] = (*SETUP_KINDS, Kind.PREDICTION)) -> pd.DataFrame:
+def _app_calls(trace: Trace) -> pd.DataFrame:
     """Rows of what the app called itself. O(rows)."""
     activity = trace.activity
-    return activity[is_any(activity["kind"], *kinds) & is_any(activity["level"], Level.TOP)]
+    return activity[is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
 
 
 def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, compared: Intervals) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import UNITS
+from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.suggested_units import units_used
 from tracekit.intervals import Intervals, depth_profile, union_by_group
@@ -19,7 +19,6 @@ from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
-
 
 USUAL = 0.8
 """Least share of an instance's calls that must agree for a property to be the instance's own: rows that are lost or

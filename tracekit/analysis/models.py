@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import Part, breakdown, compute_shares, summarize_breakdown
+from tracekit.analysis.breakdown.partition import Part, breakdown
+from tracekit.analysis.breakdown.summary import compute_shares, summarize_breakdown
 from tracekit.analysis.concurrency import summarize_in_flight
 from tracekit.analysis.idle import core_ml_calls
 from tracekit.analysis.latency import summarize_latency, summarize_latency_trend
@@ -26,7 +27,8 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.analysis.breakdown import Breakdown, BreakdownSummary
+    from tracekit.analysis.breakdown.partition import Breakdown
+    from tracekit.analysis.breakdown.summary import BreakdownSummary
     from tracekit.analysis.concurrency import InFlight
     from tracekit.analysis.idle import CoreMLCalls
     from tracekit.analysis.latency import Latency, LatencyTrend

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import UNITS, breakdown
-from tracekit.trace.cache import cached_by_trace
+from tracekit.analysis.breakdown.device_runs import UNITS
+from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+from tracekit.trace.trace import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray

@@ -16,8 +16,10 @@ from tracekit.config import load_config
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.model_file import model_file_document
 from tracekit.errors import UsageError
-from tracekit.model_files import ModelFile, parse_target, read_piped, read_subject
-from tracekit.model_files.performance import ComputeUnit
+from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.performance.facts import ComputeUnit
+from tracekit.model_files.read import read_piped, read_subject
+from tracekit.model_files.versions import parse_target
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import summary
 from tracekit.report.performance import inspected_performance
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
-    from tracekit.model_files.performance import PerformanceReport
+    from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.render.blocks import Document
 
 
@@ -84,7 +86,7 @@ def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:
     """A performance report or compute plan."""
     # A model is inspected without pandas.
     from tracekit.documents.performance import performance_report_document
-    from tracekit.report.performance_words import result
+    from tracekit.report.performance import result
 
     options = {
         "--target": arguments.target,

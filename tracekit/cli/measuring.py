@@ -19,20 +19,20 @@ from tracekit.compare.reports import load_report
 from tracekit.documents.both_sides import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
-from tracekit.model_files.performance import report_in
+from tracekit.model_files.performance.read import report_in
 from tracekit.recording import XctraceOptions
 from tracekit.report.choice import plain
 from tracekit.report.timeline import timeline_of
 from tracekit.request import shown_by
+from tracekit.trace.build import open_trace
 from tracekit.trace.filter import matching
-from tracekit.trace.open import open_trace
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
     from tracekit.compare.measurements import Measurements
-    from tracekit.model_files.performance import PerformanceReport
+    from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.request import Request
 
 

@@ -12,7 +12,8 @@ from tracekit.cli.output import narrate
 from tracekit.compare.matrix import matrix, source_of_report
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import TracekitError, UsageError
-from tracekit.model_files.profiling import core_ml, profile
+from tracekit.model_files.profiling import core_ml
+from tracekit.model_files.profiling.measure import profile
 from tracekit.report.choice import plain
 from tracekit.report.performance import inspected_performance
 from tracekit.report.renderers.serialize import to_json
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Run the model, write a report for each choice, and show them side by side."""
+
     runtime = core_ml.runtime()
     path, folder = Path(arguments.path), Path(arguments.output)
     if not folder.is_dir():

@@ -8,15 +8,15 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import narrate
 from tracekit.detectors.pages import Pattern
 from tracekit.report.formatting import listed
-from tracekit.report.totals import SEVERITIES
-from tracekit.trace.unreadable import unreadable
+from tracekit.report.groups import SEVERITIES
+from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from tracekit.report.report import Report, Result
-    from tracekit.trace.unreadable import Listed
+    from tracekit.trace.coverage import Listed
 
 
 def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> ExitStatus:
@@ -42,7 +42,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
 def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> bool:
     """Name the tables of a recording that could not be read on standard error; whether there are any. Those of an
     instrument count, or of the given schemas."""
-    clauses = unreadable(tables) if schemas is None else unreadable(tables, schemas)
+    clauses = unreadable_tables(tables) if schemas is None else unreadable_tables(tables, schemas)
     for clause in clauses:
         narrate(f"tracekit: {source}: {clause}")
     return bool(clauses)

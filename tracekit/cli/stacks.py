@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.code import of_model, of_sites
+from tracekit.analysis.code.call_sites import of_model
+from tracekit.analysis.code.sites import of_sites
 from tracekit.analysis.code.tree import call_tree
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit, narrate
@@ -20,9 +21,9 @@ from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
 from tracekit.report.flame import fit_to_leave
+from tracekit.trace.build import open_trace
+from tracekit.trace.coverage import tables_of
 from tracekit.trace.instruments.catalogue import CALL_STACKS
-from tracekit.trace.open import open_trace
-from tracekit.trace.unreadable import tables_of
 
 if TYPE_CHECKING:
     from argparse import Namespace

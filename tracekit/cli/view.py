@@ -12,7 +12,7 @@ from tracekit.config import load_config
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions
 from tracekit.request import Request
-from tracekit.trace.joined import check_given
+from tracekit.trace.file_matching import check_given
 from tracekit.tui.app import run as run_app
 from tracekit.tui.opening import Viewed
 

@@ -16,7 +16,7 @@ import numpy as np
 from tracekit.analysis.quantities import MODEL, PLANNED, fast_enough
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.errors import UsageError, unknown
-from tracekit.model_files.performance import ComputeUnit
+from tracekit.model_files.performance.facts import ComputeUnit
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.quantities import Quantity
     from tracekit.compare.measurements import Measurements, ModelMeasurements
-    from tracekit.model_files.performance import PerformanceReport
+    from tracekit.model_files.performance.facts import PerformanceReport
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""

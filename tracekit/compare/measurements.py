@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown import breakdown, compute_shares
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.latency import warm_mask
@@ -19,20 +20,20 @@ from tracekit.analysis.quantities import Population, Sample, latencies, quantiti
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
 from tracekit.errors import UnreadableRecording, unknown
-from tracekit.report.limits import LEFT_OUT
+from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
+from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import matching
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
-from tracekit.trace.unreadable import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from tracekit.analysis.breakdown import Breakdown
+    from tracekit.analysis.breakdown.partition import Breakdown
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.report.report import Report, Result, TableInfo
     from tracekit.trace.filter import Shown
@@ -190,7 +191,7 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
             if entry.level == Level.TOP and (entry.predictions or entry.loads)
         ),
         checks=tuple(map(_check, report.results)),
-        unreadable=unreadable(report.tables),
+        unreadable=unreadable_tables(report.tables),
         limited=limited_in(report.recording.notes),
     )
 
@@ -203,7 +204,7 @@ def limited_in(notes: Sequence[str]) -> str:
 def check_models_known(tables: Sequence[TableInfo]) -> None:
     """Raise `UnreadableRecording` where the tables of Core ML could not be read: a model that is not measured may have
     run all the same, and what is measured of another is not all of it."""
-    if lost := unreadable(tables, coreml.INSTRUMENT.schemas):
+    if lost := unreadable_tables(tables, coreml.INSTRUMENT.schemas):
         raise UnreadableRecording("; ".join(lost))
 
 

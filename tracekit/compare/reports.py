@@ -10,7 +10,7 @@ from tracekit.compare.measurements import check_models_known, limited_in
 from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
 from tracekit.errors import UnreadableRecording
 from tracekit.report.report import SCHEMA_VERSION, TableInfo
-from tracekit.trace.unreadable import unreadable
+from tracekit.trace.coverage import unreadable_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     )
     tables = [TableInfo(**table) for table in report["tables"]]
     check_models_known(tables)
-    return replace(recording, unreadable=unreadable(tables), limited=limited_in(facts["notes"]))
+    return replace(recording, unreadable=unreadable_tables(tables), limited=limited_in(facts["notes"]))
 
 
 def _title(rule: dict[str, Any], result: dict[str, Any]) -> Any:

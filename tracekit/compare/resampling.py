@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.latency.ranks import ranks
+from tracekit.analysis.latency import ranks
 
 if TYPE_CHECKING:
     from tracekit.arrays import FloatArray

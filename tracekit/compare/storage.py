@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracekit.analysis.breakdown import UNITS
+from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.quantities import RESOLUTION_NS
 from tracekit.compare.measurements import (
     CheckResult,
@@ -25,8 +25,8 @@ from tracekit.compare.measurements import (
     Parts,
 )
 from tracekit.report.formatting import OUTCOMES
+from tracekit.report.groups import SEVERITIES
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.report.totals import SEVERITIES
 
 if TYPE_CHECKING:
     from pathlib import Path

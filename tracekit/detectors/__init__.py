@@ -41,15 +41,14 @@ if TYPE_CHECKING:
     from tracekit.detectors.preconditions import any_load, any_prediction, least_mean, least_predictions, too_short
     from tracekit.detectors.views import ModelView, RecordingView, unnamed_predictions
     from tracekit.intervals import Intervals, union_length_by_group
-    from tracekit.model_files import ModelFile
+    from tracekit.model_files.facts import ModelFile
     from tracekit.recording.table import TableState
-    from tracekit.trace.cache import cached_by_trace
     from tracekit.trace.data_quality import issues_about_data
     from tracekit.trace.events import DEVICE_NAMES, LOAD_KINDS, SETUP_KINDS, Attribution, Device, Kind, Lane, Level
     from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_at, rows_where, texts_in
     from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
     from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
-    from tracekit.trace.trace import Trace
+    from tracekit.trace.trace import Trace, cached_by_trace
     from tracekit.units import format_bytes, format_count, format_duration, format_share, format_time
 
 _IMPORT = re.compile(r"^    from (tracekit[.\w]*) import (\([^)]*\)|[^\n]*)$", re.MULTILINE)

@@ -12,7 +12,7 @@ from tracekit.intervals import Intervals
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.analysis.code import CallSite
+    from tracekit.analysis.code.sites import CallSite
     from tracekit.detectors.outcomes import Metric
 
 MAX_EVIDENCE = 50

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.errors import words_of
-from tracekit.trace.model_file import JoinedFile, JoinedReport
 from tracekit.trace.samples import SampleSource
+from tracekit.trace.trace import Joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -96,20 +96,20 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
-        self.shared: list[SampleSource | JoinedFile | JoinedReport] = []
+        self.shared: list[SampleSource | Joined[Any]] = []
 
     def persistent_id(self, obj: object) -> int | None:
-        if not isinstance(obj, SampleSource | JoinedFile | JoinedReport):
+        if not isinstance(obj, SampleSource | Joined):
             return None
         self.shared.append(obj)
         return len(self.shared) - 1
 
 
 class _Unpickler(pickle.Unpickler):
-    shared: Sequence[SampleSource | JoinedFile | JoinedReport] = ()
+    shared: Sequence[SampleSource | Joined[Any]] = ()
 
-    def persistent_load(self, pid: Any) -> SampleSource | JoinedFile | JoinedReport:
-        shared: SampleSource | JoinedFile | JoinedReport = self.shared[pid]
+    def persistent_load(self, pid: Any) -> SampleSource | Joined[Any]:
+        shared: SampleSource | Joined[Any] = self.shared[pid]
         return shared
 
 

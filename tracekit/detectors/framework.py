@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from tracekit.detectors.outcomes import Metric, Outcome
     from tracekit.detectors.pages import Page
     from tracekit.detectors.views import ModelView, RecordingView
-    from tracekit.model_files import ModelFile, Target
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.versions import Target
 
 Options = TypeVar("Options")
 

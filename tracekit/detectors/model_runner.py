@@ -10,7 +10,7 @@ from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable
 from tracekit.detectors.pages import Pattern, rule
 from tracekit.detectors.selection import choose
 from tracekit.errors import words_of
-from tracekit.model_files import Form
+from tracekit.model_files.facts import Form
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import ModelFileDetector
     from tracekit.detectors.options import Settings
     from tracekit.detectors.outcomes import Outcome
-    from tracekit.model_files import ModelFile, Target
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.versions import Target
 
 
 MODEL_RULES = (

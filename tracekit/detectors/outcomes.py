@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code import CallSite
+    from tracekit.analysis.code.sites import CallSite
     from tracekit.arrays import CodeArray, IntArray
     from tracekit.intervals import Intervals
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import breakdown
-from tracekit.analysis.code import core_ml_time
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.instances import processes_of
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.neural_engine_queue import engine_executions, engine_waits
@@ -20,19 +20,19 @@ from tracekit.detectors.answers import RECORD_LONGER, Seen
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import categorical, fixed, is_any, or_minus_one, rows_at, rows_where, texts_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.trace.pipelines import top_predictions
+from tracekit.trace.linking import top_predictions
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tracekit.analysis.breakdown import Breakdown
+    from tracekit.analysis.breakdown.partition import Breakdown
     from tracekit.analysis.loads import Uses
     from tracekit.analysis.neural_engine_queue import EngineWaits
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.outcomes import NotEvaluated
-    from tracekit.model_files import ModelFile
-    from tracekit.model_files.performance import PerformanceReport
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.trace.trace import Trace
 
 

@@ -26,8 +26,8 @@ from tracekit.units import format_bytes, format_count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tracekit.model_files import Feature
     from tracekit.model_files.compression import Saving
+    from tracekit.model_files.facts import Feature
     from tracekit.render.blocks import Block, Line
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
     from tracekit.report.report import Result

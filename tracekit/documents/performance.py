@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.shared import planned
 from tracekit.model_files.performance.facts import ALL_UNITS
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, section, table
-from tracekit.report import performance_words as words
+from tracekit.report import performance as words
 from tracekit.report.formatting import ABSENT, count, duration
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tracekit.model_files.performance import ComputeUnit, PerformanceReport, PlannedOperation, Timing
+    from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport, PlannedOperation, Timing
     from tracekit.render.blocks import Line, Section
     from tracekit.report.performance import InspectedPerformance
 

@@ -1,14 +1,23 @@
-"""Intervals of one lane."""
+"""Intervals of lanes: what is drawn of the rows of a frame, made once for all lanes that show some of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.lanes.categories import OF_DEVICE, OF_KIND, Category
+from tracekit.trace.events import Attribution, Device
+from tracekit.trace.frames import is_any
+from tracekit.trace.instruments.catalogue import HARDWARE
+
 if TYPE_CHECKING:
-    from tracekit.arrays import CodeArray, IntArray
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from tracekit.arrays import CodeArray, Int8Array, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +41,20 @@ class Events:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def at(self, positions: IntArray) -> Events:
+        """Those at these positions, which ascend."""
+        if len(positions) == len(self):
+            return self
+        return replace(
+            self,
+            index=self.index[positions],
+            starts=self.starts[positions],
+            ends=self.ends[positions],
+            categories=self.categories[positions],
+            labels=self.labels[positions],
+            models=self.models[positions],
+        )
+
     def label(self, position: int) -> str:
         """What is written on a bar: `Prediction · Watercolor`."""
         label, model = int(self.labels[position]), int(self.models[position])
@@ -47,3 +70,58 @@ def position_of(values: IntArray, value: int) -> int | None:
     """Where a value stands among sorted ones; None where it is not there. O(log n)."""
     at = int(np.searchsorted(values, value))
     return at if at < len(values) and values[at] == value else None
+
+
+def frame_events(name: str, frame: pd.DataFrame) -> Events:
+    """All rows of an event frame."""
+    return Events(
+        name,
+        np.arange(len(frame)),
+        *_times(frame),
+        _categories(frame),
+        *category_codes(frame, "label"),
+        *category_codes(frame, "model"),
+    )
+
+
+def state_events(
+    name: str, frame: pd.DataFrame, categories: CodeArray, labels: CodeArray, texts: tuple[str, ...]
+) -> Events:
+    """All rows of a context frame, which name no model."""
+    none = np.full(len(frame), -1, np.int32)
+    return Events(name, np.arange(len(frame)), *_times(frame), categories, labels, texts, none, ())
+
+
+def category_codes(frame: pd.DataFrame, column: str) -> tuple[CodeArray, tuple[str, ...]]:
+    """Codes of a category column, -1 for none, and their texts."""
+    values = frame[column].cat
+    return values.codes.to_numpy(), tuple(values.categories.tolist())
+
+
+def by_code(codes: CodeArray, categories: Sequence[Category]) -> Int8Array:
+    """Categories by code; `OTHER` for code -1."""
+    recoded_categories: Int8Array = np.array([*categories, Category.OTHER], np.int8)[codes]
+    return recoded_categories
+
+
+def _times(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:
+    starts = frame["start_ns"].to_numpy()
+    return starts, starts + frame["duration_ns"].to_numpy() if "duration_ns" in frame else starts
+
+
+def _categories(frame: pd.DataFrame) -> Int8Array:
+    """Category of each row of an event frame: shape (n,)."""
+    kinds, kind_texts = category_codes(frame, "kind")
+    devices, device_texts = category_codes(frame, "device")
+    category = by_code(kinds, [OF_KIND.get(text, Category.OTHER) for text in kind_texts])
+    device = by_code(devices, [OF_DEVICE[Device(text)] for text in device_texts])
+    by_device = (category == Category.OTHER) & (device != Category.OTHER)
+    category[by_device] = device[by_device]
+    unnamed = is_any(frame["lane"], *_BY_OWNER) & (category_codes(frame, "model")[0] < 0)
+    category[is_any(frame["attribution"], Attribution.INFERRED)] = Category.INFERRED
+    category[unnamed] = Category.APP
+    category[is_any(frame["attribution"], Attribution.FOREIGN)] = Category.FOREIGN
+    return category
+
+
+_BY_OWNER = tuple(hardware.lane for hardware in HARDWARE.values() if hardware.by_owner)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.lanes.absence import Reason, reason
 from tracekit.lanes.categories import Category
-from tracekit.lanes.frame_intervals import FrameIntervals, coded, recoded
+from tracekit.lanes.events import by_code, category_codes, frame_events, state_events
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
@@ -22,13 +21,49 @@ from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.lanes.events import Events
     from tracekit.trace.trace import Trace
+
+
+class Reason(StrEnum):
+    """Why a lane has no rows, in the words of the screen. None of them means that nothing happened."""
+
+    ABSENT = "not recorded"
+    EMPTY = "recorded, no events"
+    UNREAD = "unreadable"
+    NOT_EXPORTED = "not exported"
+    """Listed in the table of contents of an export, and left out of it."""
+    OUTSIDE = "not in this input"
+    """An export that holds some tables, and says nothing of others."""
+    NOTHING_SHOWN = "recorded, nothing to draw"
+    """Rows, none of which is a state."""
+    NONE_SHOWN = "recorded, none for this lane"
+    """Rows of the instrument, none of which belongs on this lane."""
+    OTHER_LANES = "no events in this lane"
+    """Rows of the instrument on its other lanes."""
+    NO_MODEL = "no rows attributed to a model"
+    """Rows on the GPU, none of which is known to be Core ML's own."""
+
+
+def reason(trace: Trace, schemas: Sequence[str]) -> Reason:
+    """Why tables of these schemas show nothing."""
+    tables = [entry for entry in trace.run.tables if entry.schema in schemas]
+    states = {entry.state for entry in tables}
+    unreadable = [entry for entry in tables if entry.state is TableState.UNREADABLE]
+    exported = any("not exported" not in entry.reason for entry in unreadable)
+    for state, why in (
+        (TableState.ROWS, Reason.NOTHING_SHOWN),
+        (TableState.UNREADABLE, Reason.UNREAD if exported else Reason.NOT_EXPORTED),
+        (TableState.EMPTY, Reason.EMPTY),
+    ):
+        if state in states:
+            return why
+    return Reason.ABSENT if trace.contents.has_table_of_contents else Reason.OUTSIDE
 
 
 PROCESS_LIMIT = 6
@@ -81,13 +116,13 @@ def _grouped(trace: Trace) -> Iterator[LaneRows]:
         if name == _OTHER and frame.empty:
             continue
         words = _words(trace, CORE_ML, Reason.OTHER_LANES)
-        yield _lane(name, title, CORE_ML, FrameIntervals.of(name, frame), words)
+        yield _lane(name, title, CORE_ML, frame_events(name, frame), words)
 
 
 def _ungrouped(trace: Trace) -> Iterator[LaneRows]:
     for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
-        intervals = FrameIntervals.of(name, frame)
+        intervals = frame_events(name, frame)
         if frame.empty:
             if name != _OTHER:
                 yield _lane(name, title, title, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
@@ -101,7 +136,7 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
     lanes_of_model: dict[str, list[LaneRows]] = {str(name): [] for name in trace.models["name"]}
     for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
-        intervals = FrameIntervals.of(name, frame)
+        intervals = frame_events(name, frame)
         for model, positions in _groups(frame, "model"):
             section = model or NO_MODEL
             lane = _lane(f"{section}/{name}", title, section, intervals, "", positions)
@@ -115,7 +150,7 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
     frame = trace.hardware
-    intervals = FrameIntervals.of("hardware", frame)
+    intervals = frame_events("hardware", frame)
     for name, entry in HARDWARE.items():
         here = is_any(frame["lane"], entry.lane)
         if not entry.by_owner:
@@ -133,9 +168,7 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
             yield _hardware_lane(f"{entry.lane} other", f"{name} · others", intervals, foreign)
 
 
-def _hardware_lane(
-    identity: str, title: str, intervals: FrameIntervals, positions: IntArray, words: str = ""
-) -> LaneRows:
+def _hardware_lane(identity: str, title: str, intervals: Events, positions: IntArray, words: str = "") -> LaneRows:
     return _lane(identity, title, "Hardware", intervals, words, positions, pinned=True)
 
 
@@ -147,9 +180,7 @@ def _by_owner(frame: pd.DataFrame, here: BoolArray) -> tuple[IntArray, IntArray,
     return np.flatnonzero(core_ml), np.flatnonzero(here & ~named & ~foreign), np.flatnonzero(here & foreign)
 
 
-def _processes(
-    lane: str, title: str, frame: pd.DataFrame, intervals: FrameIntervals, foreign: IntArray
-) -> Iterator[LaneRows]:
+def _processes(lane: str, title: str, frame: pd.DataFrame, intervals: Events, foreign: IntArray) -> Iterator[LaneRows]:
     """Other processes on a lane, the busiest apart and the rest in one lane."""
     groups = [
         (name or "unknown process", foreign[positions]) for name, positions in _groups(frame.iloc[foreign], "process")
@@ -183,10 +214,9 @@ def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
 
 
 def _states(name: str, frame: pd.DataFrame, column: str, colors: Mapping[str, str]) -> Events:
-    codes, texts = coded(frame, column)
+    codes, texts = category_codes(frame, column)
     categories = [Category[colors.get(text.casefold(), Category.OTHER.name)] for text in texts]
-    intervals = FrameIntervals.of_states(name, frame, recoded(codes, categories), codes, texts)
-    return intervals.events(np.arange(len(frame)))
+    return state_events(name, frame, by_code(codes, categories), codes, texts)
 
 
 def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:
@@ -199,22 +229,22 @@ def _lane(
     identity: str,
     title: str,
     section: str,
-    intervals: FrameIntervals,
+    intervals: Events,
     words: str,
     positions: IntArray | None = None,
     *,
     pinned: bool = False,
 ) -> LaneRows:
     """A lane of the rows at some positions, else of all."""
-    chosen = np.arange(len(intervals.starts)) if positions is None else positions
-    if not chosen.size:
+    events = intervals if positions is None else intervals.at(positions)
+    if not len(events):
         return LaneRows(identity, title, section, None, words, pinned)
-    return LaneRows(identity, title, section, intervals.events(chosen), "", pinned)
+    return LaneRows(identity, title, section, events, "", pinned)
 
 
 def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:
     """Places of the rows of each value of a category column, values in order of first appearance; "" for none."""
-    codes, texts = coded(frame, column)
+    codes, texts = category_codes(frame, column)
     order = np.argsort(codes, kind="stable")
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
     groups = [positions for positions in np.split(order, cuts) if positions.size]

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.intervals import Intervals
-from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.samples import SAMPLE_NS
+from tracekit.trace.trace import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.trace.trace import Trace

@@ -23,8 +23,8 @@ from tracekit.model_files.facts import (
     WeightState,
     by_count,
 )
-from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, read_bytes, shown
-from tracekit.model_files.from_specification import MAIN, kind_words, program_function, together
+from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
+from tracekit.model_files.from_specification import MAIN, kind_words, program_function, weights_of_stages
 from tracekit.model_files.mil_text import functions_of
 from tracekit.model_files.schema_items import items, text, whole_number
 from tracekit.model_files.versions import opset_name
@@ -52,10 +52,10 @@ def read_compiled(folder: Path, depth: int = 0) -> ModelFile:
         network = NETWORK if (folder / NETWORK).is_file() else ""
         if network:
             raise UnreadableModel(
-                f"{shown(folder)} is a compiled neural network without 'metadata.json'; inspect the .mlmodel it was "
+                f"{quote(folder)} is a compiled neural network without 'metadata.json'; inspect the .mlmodel it was "
                 "compiled from, or the output of `xcrun coremlcompiler metadata`"
             )
-        raise UnreadableModel(f"{shown(folder)} has neither 'metadata.json' nor 'model.mil'; it is incomplete")
+        raise UnreadableModel(f"{quote(folder)} has neither 'metadata.json' nor 'model.mil'; it is incomplete")
     document: Mapping[str, Any] = {}
     if (folder / METADATA).is_file():
         document = _first(read_bytes(folder / METADATA, MAX_TEXT_BYTES), folder / METADATA)
@@ -66,7 +66,7 @@ def read_compiled(folder: Path, depth: int = 0) -> ModelFile:
     stages = sorted((int(match[1]), entry) for entry in folder.iterdir() if (match := _STAGE.fullmatch(entry.name)))
     if stages and model.kind == Kind.PIPELINE and depth < _DEEPEST:
         read = tuple(read_compiled(entry, depth + 1) for _, entry in stages if entry.is_dir())
-        model = replace(model, stages=read, weights=together([stage.weights for stage in read]))
+        model = replace(model, stages=read, weights=weights_of_stages([stage.weights for stage in read]))
     return model
 
 
@@ -85,7 +85,7 @@ def _document(data: bytes, path: Path) -> Mapping[str, Any] | None:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
-        raise UnreadableModel(f"{shown(path)} is truncated or damaged: it is not complete JSON") from None
+        raise UnreadableModel(f"{quote(path)} is truncated or damaged: it is not complete JSON") from None
     if isinstance(document, list) and document:
         document = document[0]
     return document if isinstance(document, Mapping) else None
@@ -94,7 +94,7 @@ def _document(data: bytes, path: Path) -> Mapping[str, Any] | None:
 def _first(data: bytes, path: Path) -> Mapping[str, Any]:
     """The one object of the compiler's list."""
     document = _document(data, path)
-    unknown = f"{shown(path)} is JSON, but neither what `xcrun coremlcompiler metadata` prints nor a performance report"
+    unknown = f"{quote(path)} is JSON, but neither what `xcrun coremlcompiler metadata` prints nor a performance report"
     if document is None:
         raise UnreadableModel(unknown)
     if not any(key in document for key in ("metadataOutputVersion", "specificationVersion", "inputSchema")):
@@ -110,8 +110,9 @@ def model_of(document: Mapping[str, Any], name: str, source: str, form: Form) ->
     match = _KIND.fullmatch(text(kind_document.get("name")))
     structure = kind_document.get("structure")
     stages = tuple(
-        _bare_stage(entry, index, source, form)
-        for index, entry in enumerate(structure if isinstance(structure, list) else ())
+        # Of a stage only the kind is known.
+        model_of({"modelType": {"name": entry.get("name")}}, f"stage {number}", source, form)
+        for number, entry in enumerate(structure if isinstance(structure, list) else (), 1)
         if isinstance(entry, Mapping)
     )
     storage = text(document.get("storagePrecision")) or None
@@ -133,28 +134,13 @@ def model_of(document: Mapping[str, Any], name: str, source: str, form: Form) ->
             description=text(document.get("shortDescription")),
             license=text(document.get("license")),
             version=text(document.get("version")),
-            user_defined=tuple(sorted((str(key), text(value)) for key, value in pairs)),
+            user_defined=dict(sorted((str(key), text(value)) for key, value in pairs)),
         ),
         stages=stages,
         updatable=document.get("isUpdatable") in ("1", 1, True),
         availability=tuple(sorted((str(key), text(value)) for key, value in available.items()))
         if isinstance(available, Mapping)
         else (),
-    )
-
-
-def _bare_stage(entry: Mapping[str, Any], index: int, source: str, form: Form) -> ModelFile:
-    """A stage of which only the kind is known."""
-    match = _KIND.fullmatch(text(entry.get("name")))
-    return ModelFile(
-        name=f"stage {index + 1}",
-        source=source,
-        form=form,
-        kind=kind_words(match[1] if match else "unknown"),
-        specification_version=None,
-        functions=(Function(MAIN, (), (), ()),),
-        weights=Weights(WeightState.UNKNOWN, None),
-        metadata=Metadata(),
     )
 
 
@@ -202,7 +188,7 @@ def _with_program(model: ModelFile, data: bytes, folder: Path) -> ModelFile:
     try:
         source = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise UnreadableModel(f"{shown(folder / PROGRAM)} is damaged: it is not text") from None
+        raise UnreadableModel(f"{quote(folder / PROGRAM)} is damaged: it is not text") from None
     described = {function.name: function for function in model.functions}
     functions = []
     for function in functions_of(source):

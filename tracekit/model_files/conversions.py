@@ -8,7 +8,7 @@ cast is searched along operations that have nothing else to do with the values.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.model_files.facts import (
     FLOATS,
@@ -36,10 +36,9 @@ _NOT_COMPUTING = frozenset(
 def precision_of(operations: Sequence[Operation], inputs: Iterable[str], outputs: Iterable[str]) -> tuple[str, ...]:
     """Float types of what the operations compute, the most frequent first. Casts count for nothing, nor does what only
     scales an input before its cast or an output behind its cast."""
-    users = _users(operations)
-    producers = {value.name: entry for entry in operations for value in entry.outputs}
-    beside = {id(entry) for name in inputs for entry in _to_cast(name, operations, users, producers)[0]}
-    beside |= {id(entry) for name in outputs for entry in _from_cast(name, operations, users, producers)[0]}
+    flow = _flow_of(operations)
+    beside = {id(entry) for name in inputs for entry in _to_cast(name, flow)[0]}
+    beside |= {id(entry) for name in outputs for entry in _from_cast(name, flow)[0]}
     counts: Counter[str] = Counter()
     for operation in operations:
         if not is_constant(operation) and operation.type not in _NOT_COMPUTING and id(operation) not in beside:
@@ -56,11 +55,17 @@ def conversions_of(
     inputs: Sequence[Feature], outputs: Sequence[Feature], parameters: Sequence[Value], operations: Sequence[Operation]
 ) -> tuple[Conversion, ...]:
     """Conversions at the inputs and outputs of a function, in their order. O(operations)."""
-    users = _users(operations)
-    producers = {value.name: entry for entry in operations for value in entry.outputs}
+    flow = _flow_of(operations)
     declared = {value.name: value.element for value in parameters}
-    conversions = [_at_input(feature, operations, users, producers, declared.get(feature.name)) for feature in inputs]
-    conversions += [_at_output(feature, operations, users, producers) for feature in outputs]
+    conversions: list[Conversion | None] = []
+    for feature in filter(_is_convertible, inputs):
+        _, cast = _to_cast(feature.name, flow)
+        element = declared.get(feature.name) if cast is None else cast.outputs[0].element
+        conversions.append(_conversion(feature, "input", element, cast))
+    for feature in filter(_is_convertible, outputs):
+        _, cast = _from_cast(feature.name, flow)
+        element = _element_of(feature.name, flow) if cast is None else _given(cast, flow)
+        conversions.append(_conversion(feature, "output", element, cast))
     return tuple(entry for entry in conversions if entry is not None)
 
 
@@ -85,107 +90,80 @@ def _is_convertible(feature: Feature) -> bool:
     return feature.kind is FeatureKind.ARRAY and (feature.element in FLOATS or feature.element == "Int8")
 
 
-def _users(operations: Sequence[Operation]) -> dict[str, list[int]]:
-    """Numbers of the operations that use each value."""
-    users: dict[str, list[int]] = {}
-    for index, operation in enumerate(operations):
+class _Flow(NamedTuple):
+    """Where the values of operations come from and go to."""
+
+    operations: Sequence[Operation]
+    users: Mapping[str, Sequence[Operation]]
+    """The operations that use each value."""
+    producers: Mapping[str, Operation]
+    """The operation that makes each value."""
+
+
+def _flow_of(operations: Sequence[Operation]) -> _Flow:
+    users: dict[str, list[Operation]] = {}
+    for operation in operations:
         for name in dict.fromkeys(operation.inputs):
-            users.setdefault(name, []).append(index)
-    return users
+            users.setdefault(name, []).append(operation)
+    return _Flow(operations, users, {value.name: entry for entry in operations for value in entry.outputs})
 
 
-def _at_input(
-    feature: Feature,
-    operations: Sequence[Operation],
-    users: Mapping[str, Sequence[int]],
-    producers: Mapping[str, Operation],
-    declared: str | None,
-) -> Conversion | None:
-    if not _is_convertible(feature):
-        return None
-    is_image = feature.kind is FeatureKind.IMAGE
-    _, cast = _to_cast(feature.name, operations, users, producers)
-    if cast is not None:
-        return _conversion(feature, "input", cast.outputs[0].element, is_image, cast.name)
-    return _conversion(feature, "input", declared, True, None) if is_image and declared in FLOATS else None
-
-
-def _at_output(
-    feature: Feature,
-    operations: Sequence[Operation],
-    users: Mapping[str, Sequence[int]],
-    producers: Mapping[str, Operation],
-) -> Conversion | None:
-    if not _is_convertible(feature):
-        return None
-    is_image = feature.kind is FeatureKind.IMAGE
-    _, cast = _from_cast(feature.name, operations, users, producers)
-    if cast is not None:
-        return _conversion(feature, "output", _given(cast, producers), is_image, cast.name)
-    producer = producers.get(feature.name)
-    element = (
-        next((value.element for value in producer.outputs if value.name == feature.name), None) if producer else None
-    )
-    return _conversion(feature, "output", element, True, None) if is_image and element in FLOATS else None
-
-
-def _to_cast(
-    name: str, operations: Sequence[Operation], users: Mapping[str, Sequence[int]], producers: Mapping[str, Operation]
-) -> tuple[list[Operation], Operation | None]:
+def _to_cast(name: str, flow: _Flow) -> tuple[list[Operation], Operation | None]:
     """The `cast` to a float type that an input goes to, and the operations before it; none of them without a cast."""
     passed: list[Operation] = []
-    while len(passed) < len(operations):
-        using = [operations[index] for index in users.get(name, ())]
+    while len(passed) < len(flow.operations):
+        using = flow.users.get(name, ())
         casts = [entry for entry in using if entry.type == "cast" and entry.outputs]
         to_float = [entry for entry in casts if entry.outputs[0].element in FLOATS]
         # Where several take the value, each has a cast of its own.
         if to_float and len(casts) == len(using):
             return passed, to_float[0]
-        if len(using) != 1 or using[0].type not in PASSED_BY or not _mixes_constants(using[0], name, producers):
+        if len(using) != 1 or using[0].type not in PASSED_BY or not _mixes_constants(using[0], name, flow):
             break
         passed.append(using[0])
         name = using[0].outputs[0].name
     return [], None
 
 
-def _from_cast(
-    name: str, operations: Sequence[Operation], users: Mapping[str, Sequence[int]], producers: Mapping[str, Operation]
-) -> tuple[list[Operation], Operation | None]:
+def _from_cast(name: str, flow: _Flow) -> tuple[list[Operation], Operation | None]:
     """The `cast` of a float type that an output comes from, and the operations behind it; none without a cast."""
     passed: list[Operation] = []
-    while len(passed) < len(operations) and name in producers:
-        producer = producers[name]
+    while len(passed) < len(flow.operations) and name in flow.producers:
+        producer = flow.producers[name]
         if producer.type == "cast":
-            return (passed, producer) if _given(producer, producers) in FLOATS else ([], None)
-        sources = [each for each in producer.inputs if not _is_constant_name(each, producers)]
-        if producer.type not in PASSED_BY or len(sources) != 1 or len(users.get(sources[0], ())) != 1:
+            return (passed, producer) if _given(producer, flow) in FLOATS else ([], None)
+        sources = [each for each in producer.inputs if not _is_constant_name(each, flow)]
+        if producer.type not in PASSED_BY or len(sources) != 1 or len(flow.users.get(sources[0], ())) != 1:
             break
         passed.append(producer)
         name = sources[0]
     return [], None
 
 
-def _given(cast: Operation, producers: Mapping[str, Operation]) -> str | None:
+def _given(cast: Operation, flow: _Flow) -> str | None:
     """Type of what a `cast` is given."""
-    source = next(iter(dict(cast.arguments).get("x", ())), "")
-    producer = producers.get(source)
-    return next((value.element for value in producer.outputs if value.name == source), None) if producer else None
+    return _element_of(next(iter(dict(cast.arguments).get("x", ())), ""), flow)
 
 
-def _conversion(
-    feature: Feature, direction: str, inside: str | None, is_image: bool, operation: str | None
-) -> Conversion | None:
-    outside = feature.element or ""
-    if inside is None or inside == outside:
+def _element_of(name: str, flow: _Flow) -> str | None:
+    """Type of a value that an operation makes."""
+    producer = flow.producers.get(name)
+    return next((value.element for value in producer.outputs if value.name == name), None) if producer else None
+
+
+def _conversion(feature: Feature, direction: str, inside: str | None, cast: Operation | None) -> Conversion | None:
+    """The conversion that a `cast` makes, or without one that of an image, which Core ML itself makes floats."""
+    outside, is_image = feature.element or "", feature.kind is FeatureKind.IMAGE
+    if inside is None or inside == outside or (cast is None and not (is_image and inside in FLOATS)):
         return None
-    return Conversion(feature.name, direction, outside, inside, is_image, operation)
+    return Conversion(feature.name, direction, outside, inside, is_image, None if cast is None else cast.name)
 
 
-def _mixes_constants(operation: Operation, name: str, producers: Mapping[str, Operation]) -> bool:
+def _mixes_constants(operation: Operation, name: str, flow: _Flow) -> bool:
     """Whether the operation has one result and takes nothing but the value `name` and constants."""
     others = [each for each in operation.inputs if each != name]
-    return len(operation.outputs) == 1 and all(_is_constant_name(each, producers) for each in others)
+    return len(operation.outputs) == 1 and all(_is_constant_name(each, flow) for each in others)
 
 
-def _is_constant_name(name: str, producers: Mapping[str, Operation]) -> bool:
-    return name in producers and is_constant(producers[name])
+def _is_constant_name(name: str, flow: _Flow) -> bool:
+    return name in flow.producers and is_constant(flow.producers[name])

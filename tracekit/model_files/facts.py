@@ -7,7 +7,7 @@ None means that the file does not say it, never zero or empty.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 BITS = {
@@ -294,7 +294,18 @@ class Metadata:
     description: str = ""
     license: str = ""
     version: str = ""
-    user_defined: tuple[tuple[str, str], ...] = ()
+    user_defined: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        """Everything that is there, each with its name."""
+        pairs = (
+            ("author", self.author),
+            ("version", self.version),
+            ("license", self.license),
+            ("about", self.description),
+        )
+        return tuple((key, value) for key, value in (*pairs, *self.user_defined.items()) if value)
 
 
 @dataclass(frozen=True, slots=True)

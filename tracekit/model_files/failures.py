@@ -31,7 +31,7 @@ class UnreadableModel(TracekitError):  # noqa: N818 - named like UnreadableRecor
     """The input cannot be read as a model file: wrong kind, truncated, malformed or hostile."""
 
 
-def shown(path: PurePath | str) -> str:
+def quote(path: PurePath | str) -> str:
     """The name of a file as it may stand in a message."""
     name = getattr(path, "name", "") or str(path)
     return "'" + "".join(char if char.isprintable() else "?" for char in name[:120]) + "'"
@@ -42,7 +42,7 @@ def check_inside(path: Path, folder: Path) -> None:
     which files of this machine are read."""
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise UnreadableModel(
-            f"{shown(path)} is a link out of {shown(folder)}, which is not followed; copy the model with `cp -RL`, "
+            f"{quote(path)} is a link out of {quote(folder)}, which is not followed; copy the model with `cp -RL`, "
             "which follows links, and inspect the copy"
         )
 
@@ -52,16 +52,16 @@ def read_bytes(path: Path, limit: int) -> bytes:
     try:
         size = path.stat().st_size
         if size > limit:
-            raise UnreadableModel(f"{shown(path)} is too large to be part of a model: {size:,} bytes")
+            raise UnreadableModel(f"{quote(path)} is too large to be part of a model: {size:,} bytes")
         with path.open("rb") as stream:
             # A file may grow, and a device has no size.
             data = stream.read(limit + 1)
     except OSError as error:
-        raise UnreadableModel(f"cannot read {shown(path)}: {error.strerror or error}") from None
+        raise UnreadableModel(f"cannot read {quote(path)}: {error.strerror or error}") from None
     if len(data) > limit:
-        raise UnreadableModel(f"{shown(path)} is too large to be part of a model")
+        raise UnreadableModel(f"{quote(path)} is too large to be part of a model")
     if data.startswith(POINTER):
         raise UnreadableModel(
-            f"{shown(path)} is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository"
+            f"{quote(path)} is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository"
         )
     return data

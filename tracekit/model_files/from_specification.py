@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.conversions import conversions_of, counts_of, precision_of
 from tracekit.model_files.facts import (
+    IMAGE_AXES,
+    Feature,
+    FeatureKind,
     Form,
     Function,
     Kind,
     Metadata,
     ModelFile,
+    Shape,
+    SizeRange,
     Weights,
     WeightState,
 )
-from tracekit.model_files.features import feature_of
 from tracekit.model_files.network import counts_of_layers, layers_of
 from tracekit.model_files.program import function_parts
-from tracekit.model_files.weights import inside, weights_of_all
+from tracekit.model_files.weights import inner_weights, weights_of_all
 from tracekit.model_files.words import spaced
 
 if TYPE_CHECKING:
@@ -46,7 +50,7 @@ def model_of(message: Any, name: str, source: str, form: Form, folder: Path | No
     elif kind in _NETWORKS:
         layers, tensors, classes = layers_of(getattr(message, kind))
         functions = tuple(_with_layers(function, layers) for function in functions)
-        weights = inside(tensors)
+        weights = inner_weights(tensors)
     elif kind in _PIPELINES:
         inner = getattr(message, kind)
         inner = getattr(inner, "pipeline", inner)
@@ -54,7 +58,7 @@ def model_of(message: Any, name: str, source: str, form: Form, folder: Path | No
             model_of(stage, _stage_name(inner.names, index), source, form, folder)
             for index, stage in enumerate(inner.models)
         )
-        weights = together([stage.weights for stage in stages])
+        weights = weights_of_stages([stage.weights for stage in stages])
         classes = tuple(dict.fromkeys(each for stage in stages for each in stage.custom_layers))
     elif kind == "customModel":
         classes = (message.customModel.className,)
@@ -144,7 +148,7 @@ def _stage_name(names: Any, index: int) -> str:
     return str(names[index]) if index < len(names) and names[index] else f"stage {index + 1}"
 
 
-def together(parts: Sequence[Weights]) -> Weights:
+def weights_of_stages(parts: Sequence[Weights]) -> Weights:
     """Weights of all stages of a pipeline; what is wrong with one is wrong with all. Stages of which they cannot be
     counted are left out, unless there is no other."""
     parts_with_weights = [part for part in parts if part.state is not WeightState.NONE]
@@ -171,5 +175,84 @@ def _metadata(message: Any) -> Metadata:
         description=message.shortDescription,
         license=message.license,
         version=message.versionString,
-        user_defined=tuple(sorted(message.userDefined.items())),
+        user_defined=dict(sorted(message.userDefined.items())),
     )
+
+
+ARRAY_TYPES = {65568: "Float32", 65600: "Double", 131104: "Int32", 65552: "Float16", 131080: "Int8"}
+"""`ArrayFeatureType.ArrayDataType` of `FeatureTypes.proto`."""
+
+COLOR_SPACES = {10: "Grayscale", 20: "RGB", 30: "BGR", 40: "Grayscale16Half"}
+"""`ImageFeatureType.ColorSpace`, in the words of the compiler."""
+
+_NUMBERS = {"int64Type": "Int64", "doubleType": "Double"}
+
+
+def feature_of(message: Any, *, state: bool = False) -> Feature:
+    """A `FeatureDescription` message as a fact."""
+    kind = message.type.WhichOneof("Type")
+    common = {
+        "name": message.name,
+        "optional": bool(message.type.isOptional),
+        "description": message.shortDescription,
+    }
+    if kind == "imageType":
+        return _image(message.type.imageType, common)
+    if kind == "multiArrayType":
+        return _array(message.type.multiArrayType, FeatureKind.ARRAY, common)
+    if kind == "stateType":
+        return _array(message.type.stateType.arrayType, FeatureKind.STATE, common)
+    if kind in _NUMBERS:
+        return Feature(kind=FeatureKind.NUMBER, element=_NUMBERS[kind], shape=None, **common)
+    if kind == "stringType":
+        return Feature(kind=FeatureKind.STRING, element="String", shape=None, **common)
+    if kind == "dictionaryType":
+        key = message.type.dictionaryType.WhichOneof("KeyType")
+        element = {"int64KeyType": "Int64", "stringKeyType": "String"}.get(key)
+        return Feature(kind=FeatureKind.DICTIONARY, element=element, shape=None, **common)
+    if kind == "sequenceType":
+        element_type = message.type.sequenceType.WhichOneof("Type")
+        element = {"int64Type": "Int64", "stringType": "String"}.get(element_type)
+        return Feature(kind=FeatureKind.SEQUENCE, element=element, shape=None, **common)
+    return Feature(kind=FeatureKind.STATE if state else FeatureKind.UNKNOWN, element=None, shape=None, **common)
+
+
+def _array(message: Any, kind: FeatureKind, common: dict[str, Any]) -> Feature:
+    sizes = tuple(int(size) for size in message.shape)
+    flexibility = message.WhichOneof("ShapeFlexibility")
+    choices: tuple[tuple[int, ...], ...] = ()
+    ranges: tuple[SizeRange, ...] = ()
+    if flexibility == "enumeratedShapes":
+        choices = tuple(tuple(int(size) for size in shape.shape) for shape in message.enumeratedShapes.shapes)
+    elif flexibility == "shapeRange":
+        ranges = tuple(_range(entry) for entry in message.shapeRange.sizeRanges)
+    # A description without any size says nothing of the shape: outputs of flexible models have none.
+    known = bool(sizes or choices or ranges)
+    shape = Shape(sizes or (choices[0] if choices else tuple(entry.lower for entry in ranges)), choices, ranges)
+    return Feature(
+        kind=kind, element=ARRAY_TYPES.get(message.dataType), shape=shape if known else None, color_space=None, **common
+    )
+
+
+def _image(message: Any, common: dict[str, Any]) -> Feature:
+    color = COLOR_SPACES.get(message.colorSpace)
+    flexibility = message.WhichOneof("SizeFlexibility")
+    choices: tuple[tuple[int, ...], ...] = ()
+    ranges: tuple[SizeRange, ...] = ()
+    if flexibility == "enumeratedSizes":
+        choices = tuple((int(size.height), int(size.width)) for size in message.enumeratedSizes.sizes)
+    elif flexibility == "imageSizeRange":
+        ranges = (_range(message.imageSizeRange.heightRange), _range(message.imageSizeRange.widthRange))
+    return Feature(
+        kind=FeatureKind.IMAGE,
+        element="Float16" if color == "Grayscale16Half" else "UInt8",
+        shape=Shape((int(message.height), int(message.width)), choices, ranges, IMAGE_AXES),
+        color_space=color,
+        **common,
+    )
+
+
+def _range(message: Any) -> SizeRange:
+    """A range of sizes; a negative upper bound means that there is none."""
+    upper = int(message.upperBound)
+    return SizeRange(int(message.lowerBound), None if upper < 0 else upper)

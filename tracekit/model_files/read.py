@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled, read_json
@@ -16,17 +17,16 @@ from tracekit.model_files.failures import (
     MAX_TEXT_BYTES,
     UnreadableModel,
     check_inside,
+    quote,
     read_bytes,
-    shown,
 )
 from tracekit.model_files.from_specification import model_of
-from tracekit.model_files.package import MANIFEST, specification_in
-from tracekit.model_files.specification import parsed
+from tracekit.model_files.specification import parse_specification
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from tracekit.model_files.performance import PerformanceReport
+    from tracekit.model_files.performance.facts import PerformanceReport
 
 EXPECTED = "a .mlpackage, .mlmodel or .mlmodelc, JSON from `xcrun coremlcompiler metadata`, or a performance report"
 
@@ -35,7 +35,7 @@ def read_model(path: Path | str) -> ModelFile:
     """Facts of the model at a path. Raises `UnreadableModel`. O(size of the specification)."""
     subject = read_subject(path)
     if not isinstance(subject, ModelFile):
-        raise UnreadableModel(f"{shown(Path(path))} is a performance report; expected a model")
+        raise UnreadableModel(f"{quote(Path(path))} is a performance report; expected a model")
     return subject
 
 
@@ -49,15 +49,15 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
         if file.is_dir():
             return _read_folder(file)
         if not file.exists():
-            raise UnreadableModel(f"no such file or folder: {shown(str(path))}; expected {EXPECTED}")
+            raise UnreadableModel(f"no such file or folder: {quote(str(path))}; expected {EXPECTED}")
         if not file.is_file():
-            raise UnreadableModel(f"{shown(file)} is neither a file nor a folder; expected {EXPECTED}")
+            raise UnreadableModel(f"{quote(file)} is neither a file nor a folder; expected {EXPECTED}")
         return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file, file.parent)
     except OSError as error:
-        raise UnreadableModel(f"cannot read {shown(file)}: {error.strerror or error}") from None
+        raise UnreadableModel(f"cannot read {quote(file)}: {error.strerror or error}") from None
     except ValueError:
         # For example a path with a zero byte.
-        raise UnreadableModel(f"cannot read {shown(file)}: it is not a path") from None
+        raise UnreadableModel(f"cannot read {quote(file)}: it is not a path") from None
 
 
 def read_piped(stream: BinaryIO) -> ModelFile | PerformanceReport:
@@ -73,7 +73,11 @@ def _read_folder(folder: Path) -> ModelFile:
         size = _checked_size(folder)
         path = specification_in(folder)
         model = model_of(
-            parsed(read_bytes(path, MAX_SPECIFICATION_BYTES), path), folder.stem, folder.name, Form.PACKAGE, path.parent
+            parse_specification(read_bytes(path, MAX_SPECIFICATION_BYTES), path),
+            folder.stem,
+            folder.name,
+            Form.PACKAGE,
+            path.parent,
         )
         return replace(model, bytes=size)
     if folder.suffix == ".mlmodelc" or any((folder / name).is_file() for name in (METADATA, PROGRAM, NETWORK)):
@@ -81,25 +85,25 @@ def _read_folder(folder: Path) -> ModelFile:
         return replace(read_compiled(folder), bytes=size)
     if folder.suffix in (".aimodel", ".aimodelc"):
         raise UnreadableModel(
-            f"{shown(folder)} is a Core AI model; inspect what `xcrun coreai-build inspect --ops --json` prints of it"
+            f"{quote(folder)} is a Core AI model; inspect what `xcrun coreai-build inspect --ops --json` prints of it"
         )
     if folder.suffix == ".trace":
-        raise UnreadableModel(f"{shown(folder)} is a recording; use `tracekit analyze`")
-    raise UnreadableModel(f"{shown(folder)} is not a Core ML model; expected {EXPECTED}")
+        raise UnreadableModel(f"{quote(folder)} is a recording; use `tracekit analyze`")
+    raise UnreadableModel(f"{quote(folder)} is not a Core ML model; expected {EXPECTED}")
 
 
 def _read_data(data: bytes, path: Path, folder: Path | None = None) -> ModelFile | PerformanceReport:
     """Facts from the content of a file of this name. `folder`: where its weights may lie, as in a package."""
     size = len(data)
     if not data:
-        raise UnreadableModel(f"{shown(path)} is empty; expected {EXPECTED}")
+        raise UnreadableModel(f"{quote(path)} is empty; expected {EXPECTED}")
     if _is_json(data) and path.suffix != ".mlmodel":
         if size > MAX_TEXT_BYTES:
-            raise UnreadableModel(f"{shown(path)} is too large for JSON about a model: {size:,} bytes")
-        from tracekit.model_files.performance import report_in
+            raise UnreadableModel(f"{quote(path)} is too large for JSON about a model: {size:,} bytes")
+        from tracekit.model_files.performance.read import report_in
 
         return report_in(data, path) or read_json(data, path)
-    model = model_of(parsed(data, path), path.stem, path.name, Form.MODEL, folder)
+    model = model_of(parse_specification(data, path), path.stem, path.name, Form.MODEL, folder)
     return replace(model, bytes=size)
 
 
@@ -117,8 +121,36 @@ def _checked_size(folder: Path) -> int:
         for path in (Path(base, name) for name in (*folders, *names)):
             count += 1
             if count > MAX_FILES:
-                raise UnreadableModel(f"{shown(folder)} has more than {MAX_FILES:,} files; it is not a model")
+                raise UnreadableModel(f"{quote(folder)} has more than {MAX_FILES:,} files; it is not a model")
             if path.is_symlink():
                 check_inside(path, folder)
             total += 0 if path.is_dir() else path.lstat().st_size
     return total
+
+
+MANIFEST = "Manifest.json"
+_LARGEST = 1024 * 1024
+"""Bytes of a manifest."""
+
+
+def specification_in(package: Path) -> Path:
+    """The file with the specification. Raises `UnreadableModel` where the manifest leads to none."""
+    manifest = package / MANIFEST
+    if not manifest.is_file():
+        raise UnreadableModel(f"{quote(package)} has no 'Manifest.json'; it is incomplete, copy the whole folder")
+    try:
+        document = json.loads(read_bytes(manifest, _LARGEST))
+        entries = document["itemInfoEntries"]
+        entry = entries[document["rootModelIdentifier"]]
+        name = entry["path"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UnreadableModel(f"'Manifest.json' in {quote(package)} is damaged: it names no specification") from None
+    parts = PurePosixPath(name).parts if isinstance(name, str) and isinstance(entries, Mapping) else ()
+    if not parts or ".." in parts or PurePosixPath(name).is_absolute():
+        raise UnreadableModel(f"'Manifest.json' in {quote(package)} leads out of the package")
+    path = package.joinpath("Data", *parts)
+    if not path.is_file():
+        raise UnreadableModel(
+            f"{quote(package)} has no specification: {quote(path)}, which its manifest names, is missing"
+        )
+    return path

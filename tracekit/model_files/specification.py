@@ -11,7 +11,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tracekit.model_files.failures import UnreadableModel, shown
+from tracekit.model_files.failures import UnreadableModel, quote
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def message_types() -> Any:
     return importlib.import_module(f"{_TYPES}.Model_pb2")
 
 
-def parsed(data: bytes, path: Path) -> Any:
+def parse_specification(data: bytes, path: Path) -> Any:
     """The `Model` message of a specification. Raises `UnreadableModel` for anything else."""
     types = message_types()
     from google.protobuf.message import DecodeError
@@ -66,13 +66,13 @@ def parsed(data: bytes, path: Path) -> Any:
     except (DecodeError, ValueError, RuntimeError, MemoryError):
         raise _damaged(path) from None
     if model.specificationVersion < 1 or model.WhichOneof("Type") is None:
-        raise UnreadableModel(f"{shown(path)} is not a Core ML specification: it names no version or no kind of model")
+        raise UnreadableModel(f"{quote(path)} is not a Core ML specification: it names no version or no kind of model")
     return model
 
 
 def _damaged(path: Path) -> UnreadableModel:
     return UnreadableModel(
-        f"{shown(path)} is truncated or damaged, or not a Core ML specification; copy or download it again"
+        f"{quote(path)} is truncated or damaged, or not a Core ML specification; copy or download it again"
     )
 
 
@@ -110,7 +110,7 @@ def _check_size(data: bytes, descriptor: Any, path: Path) -> None:
             if position > end:
                 raise _damaged(path)
             if bytes_in_memory > limit:
-                raise UnreadableModel(f"{shown(path)} describes more than a model can hold; it is damaged or hostile")
+                raise UnreadableModel(f"{quote(path)} describes more than a model can hold; it is damaged or hostile")
 
 
 def _varint(view: memoryview, position: int, end: int, path: Path) -> tuple[int, int]:

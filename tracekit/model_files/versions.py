@@ -7,8 +7,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tracekit.errors import UsageError
+from tracekit.model_files.facts import FeatureKind, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tracekit.model_files.facts import ModelFile
 
 NEWEST = 10
 """Highest specification version that tracekit knows. iOS 27 and macOS 27 brought no new one."""
@@ -110,3 +117,41 @@ def _number(text: str) -> tuple[int, ...]:
     """A version for comparison: `13` and `13.0` are equal."""
     parts = [int(part) for part in text.split(".")]
     return (*parts, 0, 0)[:3]
+
+
+_GRANULAR = ("per block", "per group")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A part of a model that older systems do not have."""
+
+    words: str
+    """For sentences: `Float16 inputs or outputs`."""
+    version: int
+
+
+def needs_of(model: ModelFile) -> tuple[Need, ...]:
+    """What the interface, the form and the weights need, the newest first."""
+    return tuple(sorted(_needs(model), key=lambda need: -need.version))
+
+
+def _needs(model: ModelFile) -> Iterator[Need]:
+    features = [feature for function in model.functions for feature in function.features]
+    if any(part.kind == Kind.ML_PROGRAM for part in model.parts):
+        yield Need("the form of an ML program", 6)
+    if any(feature.element == "Float16" and feature.kind is not FeatureKind.STATE for feature in features):
+        yield Need("Float16 inputs or outputs", 7)
+    if any(feature.element == "Int8" for feature in features):
+        yield Need("Int8 inputs or outputs", 10)
+    if any(feature.kind is FeatureKind.STATE for feature in features):
+        yield Need("states", 9)
+    if len(model.functions) > 1:
+        yield Need("several functions", 9)
+    tensors = model.weights.tensors or ()
+    compressed = [weight for weight in tensors if weight.technique and model.kind == Kind.ML_PROGRAM]
+    newer = [weight for weight in compressed if len(weight.technique) > 1 or weight.granularity in _GRANULAR]
+    if newer:
+        yield Need("weights compressed per block, per group or in two ways", 9)
+    if len(newer) < len(compressed):
+        yield Need("compressed weights", 7)

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tracekit.model_files.facts import BITS, COMPRESSED, CONSTANTS, Stored, Weight, Weights, WeightState, is_constant
-from tracekit.model_files.failures import POINTER, check_inside, shown
+from tracekit.model_files.failures import POINTER, check_inside, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +59,7 @@ def weights_of_all(functions: Sequence[Function], folder: Path | None) -> Weight
                     files.setdefault(entry.file or "", {}).setdefault(entry.offset, entry)
     listed = tuple(tensors.values())
     if not files:
-        return inside(listed)
+        return inner_weights(listed)
     size = sum(entry.bytes for needed in files.values() for entry in needed.values())
     for name, needed in files.items():
         state, reason = _file_state(name, folder, needed.values())
@@ -68,7 +68,7 @@ def weights_of_all(functions: Sequence[Function], folder: Path | None) -> Weight
     return Weights(WeightState.FILE, size, listed)
 
 
-def inside(tensors: tuple[Weight, ...]) -> Weights:
+def inner_weights(tensors: tuple[Weight, ...]) -> Weights:
     """Weights that lie in the specification itself."""
     if not tensors:
         return Weights(WeightState.NONE, 0, ())
@@ -197,10 +197,10 @@ def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tup
     if path is not None and folder is not None:
         check_inside(path, folder)
     if path is None or not path.is_file():
-        return WeightState.MISSING, f"{shown(PurePosixPath(name))} is missing; the specification refers to it"
+        return WeightState.MISSING, f"{quote(PurePosixPath(name))} is missing; the specification refers to it"
     problem = _problem(path, needed)
     if problem == _IS_POINTER:
-        return WeightState.POINTER, f"{shown(path)} is a Git LFS pointer; run `git lfs pull` in its repository"
+        return WeightState.POINTER, f"{quote(path)} is a Git LFS pointer; run `git lfs pull` in its repository"
     return (WeightState.DAMAGED, problem) if problem else (WeightState.FILE, "")
 
 
@@ -220,23 +220,23 @@ def _problem(path: Path, needed: Iterable[Stored]) -> str:
             if head.startswith(POINTER):
                 return _IS_POINTER
             if len(head) < 8 or int.from_bytes(head[4:8], "little") not in (1, 2):
-                return f"{shown(path)} is not a weight file of Core ML"
+                return f"{quote(path)} is not a weight file of Core ML"
             for entry in needed:
                 offset = entry.offset or 0
                 stream.seek(min(offset, size))
                 block = stream.read(_BLOB.size)
                 if len(block) < _BLOB.size:
-                    return f"{shown(path)} is truncated: it has {size:,} bytes, and a tensor begins at {offset:,}"
+                    return f"{quote(path)} is truncated: it has {size:,} bytes, and a tensor begins at {offset:,}"
                 sentinel, _, length, start = _BLOB.unpack(block)
                 if sentinel != _SENTINEL:
-                    return f"{shown(path)} does not belong to this model, or is damaged: no tensor begins at {offset:,}"
+                    return f"{quote(path)} does not belong to this model, or is damaged: no tensor begins at {offset:,}"
                 if start + length > size:
-                    return f"{shown(path)} is truncated: it has {size:,} bytes, and a tensor ends at {start + length:,}"
+                    return f"{quote(path)} is truncated: it has {size:,} bytes, and a tensor ends at {start + length:,}"
                 if length < entry.bytes:
                     return (
-                        f"{shown(path)} does not belong to this model: a tensor of {entry.bytes:,} bytes has "
+                        f"{quote(path)} does not belong to this model: a tensor of {entry.bytes:,} bytes has "
                         f"{length:,} there"
                     )
     except OSError as error:
-        return f"{shown(path)} cannot be read: {error.strerror or error}"
+        return f"{quote(path)} cannot be read: {error.strerror or error}"
     return ""

@@ -9,10 +9,10 @@ from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_ro
 from tracekit.analysis.models import summarize_models
 from tracekit.detectors.shared.unit_work import suggested_of_models
 from tracekit.recording.table import TableState
-from tracekit.report.aliases import without_functions
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import incomplete_tables, lowered
 from tracekit.report.groups import explains, findings
+from tracekit.report.private_text import without_functions
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
 from tracekit.report.report import (
@@ -27,12 +27,12 @@ from tracekit.report.report import (
     ToolInfo,
 )
 from tracekit.report.verdict import summarize
+from tracekit.trace.coverage import tables_of
 from tracekit.trace.data_quality import issues_about_data
 from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
-from tracekit.trace.unreadable import tables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from tracekit.analysis.models import ModelSummary
     from tracekit.detectors.selection import ModelChecks
@@ -72,6 +72,7 @@ def build_report(
     all_notes = notes if shown is None else (*shown.notes, *notes)
     code, models = code_info(trace, shown), summarize_models(trace, shown)
     all_notes = (*all_notes, *suggested_of_models(trace, (model.name for model in models)))
+    model_files, performance_reports = _attached_files(trace, models, model_checks)
     summary = summarize(results)
     results = sorted(results, key=lambda result: not explains(result, summary))
     report = Report(
@@ -86,35 +87,36 @@ def build_report(
         results=tuple(results),
         code=code,
         summary=summary,
-        model_files=_model_files(trace, {model.name for model in models}, model_checks),
-        performance_reports=_performance_reports(trace, models),
+        model_files=model_files,
+        performance_reports=performance_reports,
     )
     if not functions:
         report = without_functions(report)
     return redact_report(report, private_facts(trace)) if redact else report
 
 
-def _model_files(trace: Trace, models: Collection[str], checks: ModelChecks | None) -> tuple[ModelFileInfo, ...]:
+def _attached_files(
+    trace: Trace, models: Sequence[ModelSummary], checks: ModelChecks | None
+) -> tuple[tuple[ModelFileInfo, ...], tuple[PerformanceReportInfo, ...]]:
     """The files of the models that are shown, and those that are not used."""
-    entries = [entry for entry in trace.model_files if entry.model is None or entry.model in models]
-    if not entries:
-        return ()
+    if not trace.model_files and not trace.performance_reports:
+        return (), ()
     # What knows model files takes longer to load than a short report takes to make.
-    from tracekit.report.model_file import model_file_info
+    from tracekit.report.attached_files import model_file_info, performance_report_info
 
-    system = " ".join(filter(None, (trace.run.device.platform, trace.run.device.os_version)))
-    return tuple(model_file_info(entry, system, checks) for entry in entries)
-
-
-def _performance_reports(trace: Trace, models: Sequence[ModelSummary]) -> tuple[PerformanceReportInfo, ...]:
-    """The reports of the models that are shown, and those that are not used."""
-    from tracekit.report.performance_info import performance_report_info
-
-    by_name = {model.name: model for model in models}
-    return tuple(
-        performance_report_info(entry, by_name.get(entry.model or ""), trace.run.device)
-        for entry in trace.performance_reports
-        if entry.model is None or entry.model in by_name
+    by_name, device = {model.name: model for model in models}, trace.run.device
+    system = " ".join(filter(None, (device.platform, device.os_version)))
+    return (
+        tuple(
+            model_file_info(entry, system, checks)
+            for entry in trace.model_files
+            if entry.model is None or entry.model in by_name
+        ),
+        tuple(
+            performance_report_info(entry, by_name.get(entry.model or ""), device)
+            for entry in trace.performance_reports
+            if entry.model is None or entry.model in by_name
+        ),
     )
 
 

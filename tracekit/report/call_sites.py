@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.analysis.code import Api, LoadPhase, all_sites, is_inferred
-from tracekit.analysis.code.sites import MAIN, MIXED, OTHER
+from tracekit.analysis.code.patterns import Api, LoadPhase
+from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, all_sites, is_inferred
 from tracekit.trace.filter import reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP
@@ -17,7 +17,7 @@ from tracekit.units import format_count, format_percent, format_time
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.analysis.code import Busy, CallSite, Place
+    from tracekit.analysis.code.sites import Busy, CallSite, Place
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -150,7 +150,7 @@ def called_from(site: CallSite) -> str:
 _OTHERWISE: Final = {Api.BETWEEN: "between calls, in", Api.ELEMENT: "in"}
 
 
-def merged(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
+def merge_sites(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
     """Places of several models as one list: calls from one place are added up."""
     by_place: dict[tuple[object, ...], list[CallSite]] = {}
     total: dict[str, int] = {}

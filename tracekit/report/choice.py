@@ -1,19 +1,28 @@
-"""What the user wants to see of a recording, by name. An error about a name that it does not hold offers those it
-holds, without what a report leaves out: all names of signposts, for one.
+"""What of a recording is shown: what the user asks for by name, and no more than a report holds.
+
+An error about a name that the recording does not hold offers those it holds, without what a report leaves out: all
+names of signposts, for one.
+
+Detectors judge a whole recording. An answer about something that is not shown is left out, or said to be about
+something else. None is ever made from less than the whole recording, so that a choice can hide a finding and never turn
+it into another one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.errors import UsageError, unknown
+from tracekit.detectors.framework import Detector, Judgment
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated
+from tracekit.detectors.pages import Pattern
+from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
-from tracekit.report.limits import within_limits
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
+from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.trace.filter import (
     everything,
     matching,
@@ -22,15 +31,32 @@ from tracekit.trace.filter import (
     only_process,
     only_ranges,
     process_names,
+    reach_ranges,
+    shown_model_names,
     spellings,
 )
-from tracekit.units import format_count
+from tracekit.trace.frames import is_any
+from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from tracekit.detectors.framework import ListedDetector
+    from tracekit.detectors.outcomes import Outcome
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
+
+MAX_MODELS = 1_500
+"""Models of one report. Each takes 36 ms and 33 kB of JSON, from 125 models to 1,000: all together about a minute.
+Apps have fewer than twenty."""
+LEFT_OUT = "are left out of all counts"
+"""Marks the note on models that are not in a report, which comparisons repeat."""
+MAX_NAME_CHARS = 1_000
+"""Characters of the name of a model in a report, which repeats it in every check. It is the name of a file, and those
+have 255 bytes."""
+MAX_INSTANCE_SPAN_NS = 2**62
+"""Instances of models times the span of their rows: an instance has gaps no longer than the span, and no sum of
+gaps may wrap around in 64 bits. In ten hours that is 128,000 instances."""
 
 _ASK = "'tracekit analyze --no-redact' names those of other processes"
 
@@ -68,6 +94,51 @@ def shown_of(
             chosen |= matches
         shown = only_models(shown, trace, chosen)
     return within_limits(trace, shown)
+
+
+def within_limits(trace: Trace, shown: Shown | None) -> Shown | None:
+    """What is shown of as many models as a report holds, those in which most time was spent; a note says what of the
+    others is left out. O(rows)."""
+    if len(trace.models) <= MAX_MODELS:
+        return shown
+    shown = everything(trace) if shown is None else shown
+    names = shown_model_names(trace, shown)
+    if len(names) <= MAX_MODELS:
+        return shown
+    calls = trace.activity[shown.rows["activity"]]
+    times = calls.groupby(calls["model"].astype("object"))["duration_ns"].sum()
+    others = frozenset(sorted(names, key=lambda name: (-int(times.get(name, 0)), name))[MAX_MODELS:])
+    hidden = calls[calls["model"].isin(others).to_numpy(dtype=bool)]
+    predictions, loads = (int(is_any(hidden["kind"], *kinds).sum()) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
+    note = (
+        f"{len(names):,} models: shown are the {MAX_MODELS:,} with most time; {len(others):,} with "
+        f"{format_count(predictions, 'prediction')} and {format_count(loads, 'load')} "
+        f"({format_duration(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. Checks ran on all; others: --model NAME."
+    )
+    rows = {
+        name: mask & ~getattr(trace, name)["model"].isin(others).to_numpy(dtype=bool)
+        for name, mask in shown.rows.items()
+    }
+    return replace(shown, rows=rows, models=names - others, notes=(*shown.notes, note))
+
+
+def check_limits(trace: Trace) -> None:
+    """Raise `UnreadableRecording` where a report would be too large, or its sums would wrap around."""
+    models = trace.models
+    if models.empty:
+        return
+    if int(models["name"].str.len().max() or 0) > MAX_NAME_CHARS:
+        raise UnreadableRecording(
+            f"the recording has a model name of more than {MAX_NAME_CHARS:,} characters, longer than any file name; "
+            "record the app again"
+        )
+    instances = int(models["instances"].fillna(1).clip(lower=1).sum())
+    span_ns = int(models["last_ns"].max()) - int(models["first_ns"].min())
+    if instances * span_ns > MAX_INSTANCE_SPAN_NS:
+        raise UnreadableRecording(
+            f"the recording has too many model instances ({instances:,}) over too long a time for 64-bit sums; record "
+            "the app again, for a shorter time"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +214,69 @@ def plain(text: str) -> str:
 def _error(what: str, wanted: str, names: list[str], *, hidden: int) -> UsageError:
     error = unknown(what, visible(wanted), map(visible, names))
     return UsageError(f"{error}; {_ASK}") if hidden else error
+
+
+def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | None) -> tuple[Judgment, ...]:
+    """The answers that are about what is shown, at least one of each detector, in order. O(judgments + evidence)."""
+    if shown is None:
+        return tuple(judgments)
+    present = shown_model_names(trace, shown)
+    by_detector: dict[str, list[Judgment]] = {}
+    for judgment in judgments:
+        by_detector.setdefault(judgment.detector.id, []).append(judgment)
+    kept_judgments: list[Judgment] = []
+    for group in by_detector.values():
+        kept = [_judgment_of_shown(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
+        kept_judgments += kept or [Judgment(group[0].detector, _nothing_shown(shown))]
+    return tuple(kept_judgments)
+
+
+def _is_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> bool:
+    """Whether an answer is about a model that is shown, or about the recording."""
+    if shown.foreign and not _is_of_recording(judgment.detector):
+        return False
+    model = judgment.outcome.model
+    return model is None or (model in present and (shown.models is None or model in shown.models))
+
+
+def _is_of_recording(detector: ListedDetector) -> bool:
+    """Whether it finds fault with the recording, which limits every answer."""
+    return detector.page.pattern == Pattern.RECORDING and not isinstance(detector, Detector)
+
+
+def _judgment_of_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgment:
+    """The answer, or where it is a finding about something that is not shown, that it is so."""
+    outcome = judgment.outcome
+    if not isinstance(outcome, Finding) or _is_of_recording(judgment.detector):
+        return judgment
+    about = outcome.models
+    if shown.models is not None and outcome.model is None and about is not None and about.isdisjoint(present):
+        reason = "The finding is about models that are not shown."
+    elif shown.ranges is not None and not _reaches(outcome, shown.ranges):
+        reason = "The finding is outside the range."
+    else:
+        return judgment
+    return Judgment(judgment.detector, NotApplicable(outcome.model, reason))
+
+
+def _reaches(finding: Finding, ranges: Intervals) -> bool:
+    """Whether any time that a finding calls lost, or its evidence, lies in the ranges; also where it names no time, or
+    where its evidence is a selection. O(intervals)."""
+    starts = np.array([*finding.affected.starts, *(entry.start_ns for entry in finding.evidence)], np.int64)
+    ends = np.array([*finding.affected.ends, *(entry.end_ns for entry in finding.evidence)], np.int64)
+    if not len(starts) or bool(reach_ranges(ranges, starts, np.maximum(ends, starts + 1)).any()):
+        return True
+    return not len(finding.affected.starts) and finding.evidence_total > len(finding.evidence)
+
+
+def _nothing_shown(shown: Shown) -> Outcome:
+    """The answer of a detector that looked at none of what is shown."""
+    if shown.foreign:
+        return NotEvaluated(
+            None,
+            "Core ML rows belong to the target, so nothing is known about the models of this process.",
+            "Record this process as the target.",
+        )
+    if shown.ranges is not None:
+        return NotApplicable(None, "No event of a shown and evaluated model starts in the range.")
+    return NotApplicable(None, "The app does not load or call what is shown: a stage is evaluated with its pipeline.")

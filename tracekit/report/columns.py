@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from tracekit.analysis.breakdown import Unknown
+from tracekit.analysis.breakdown.partition import Unknown
 from tracekit.analysis.quantities import mean_id
 from tracekit.report import formatting
 from tracekit.trace.events import Level

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import ended, lowered
-from tracekit.report.model_file_answers import answer_from_files
+from tracekit.report.model_file_words import answer_from_files
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:

@@ -1,16 +1,21 @@
 """The model files and performance reports of a report in words, the same in every readable format.
 
 Files that are not used stand in the notes. A doubt about one that is used stands with it too, since notes may be cut.
+They also answer leaves of the diagnostic tree of which recordings show few.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from tracekit.detectors.pages import Pattern
 from tracekit.report.formatting import listed
+from tracekit.units import format_time
 
 if TYPE_CHECKING:
-    from tracekit.report.report import ModelFileInfo, Report
+    from collections.abc import Callable, Collection, Sequence
+
+    from tracekit.report.report import ModelFileInfo, PerformanceReportInfo, Report
 
 TITLE = "Model files and performance reports"
 
@@ -57,3 +62,163 @@ def _found(file: ModelFileInfo) -> str:
     """The other findings in the file: how it slows the model down is not measured, so they stand here alone."""
     names = [check.id for check in file.results if check.outcome == "finding" and check.summary != file.interface]
     return f"Also found in the file: {listed(names)}; tracekit inspect says more." if names else ""
+
+
+MEASURED = "interface-conversion"
+"""Its findings stand in those of checks that measure what the conversions cost."""
+
+
+class FileAnswer(NamedTuple):
+    """What the files say to one leaf."""
+
+    there: bool | None
+    """None: the files do not decide it, or do not cover every model."""
+    evidence: tuple[str, ...]
+    """One sentence each."""
+    checks: tuple[str, ...] = ()
+    """Ids of the checks behind it."""
+
+
+def answer_from_files(pattern: Pattern, report: Report) -> FileAnswer | None:
+    """What model files and performance reports say to a leaf; None where they say nothing, or there are none.
+    O(checks of the files)."""
+    files = [file for file in report.model_files if file.model is not None]
+    answers = [_BY_PATTERN.get(pattern, _by_checks)(file, pattern) for file in files]
+    from_files = _together(answers, report, {file.model for file in files}, "model file")
+    reports = [entry for entry in report.performance_reports if entry.model is not None]
+    timed = [_BY_REPORT[pattern](entry) for entry in reports] if pattern in _BY_REPORT else []
+    from_reports = _together(timed, report, {entry.model for entry in reports}, "performance report")
+    if from_files is None or from_reports is None:
+        return from_files or from_reports
+    # What files say of the leaves that reports speak to decides none of them.
+    return FileAnswer(from_reports.there, (*from_files.evidence, *from_reports.evidence), from_files.checks)
+
+
+def _together(
+    each: Sequence[FileAnswer | None], report: Report, known: Collection[str | None], source: str
+) -> FileAnswer | None:
+    """The answers of several files; they deny something only where every model has one."""
+    answers = [answer for answer in each if answer is not None]
+    if not answers:
+        return None
+    evidence = tuple(sentence for answer in answers for sentence in answer.evidence)
+    checks = tuple(dict.fromkeys(name for answer in answers for name in answer.checks))
+    if any(answer.there for answer in answers):
+        return FileAnswer(True, evidence, checks)
+    missing = [model.name for model in report.models if model.name not in known and model.level == "top"]
+    if missing:
+        evidence = (*evidence, f"No {source} of {listed(missing)}.")
+    decided = not missing and all(answer.there is False for answer in answers)
+    return FileAnswer(False if decided else None, evidence, checks)
+
+
+def _by_checks(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
+    """Findings of the file that belong to the leaf. What a file may cause, only a recording can show."""
+    findings = [
+        check
+        for check in file.results
+        if check.pattern == pattern and check.outcome == "finding" and check.id != MEASURED
+    ]
+    return (
+        _answer(file, None, [check.summary for check in findings], [check.id for check in findings])
+        if findings
+        else None
+    )
+
+
+def _version(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
+    if file.loads is None:
+        return None
+    where = "on the system of the recording"
+    words = f"loads {where}." if file.loads else f"does not load {where}; a prediction there ran another version."
+    return _answer(file, not file.loads, [f"{file.systems} {words}"])
+
+
+def _load(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
+    checks = [check for check in file.results if check.pattern == pattern and check.outcome in ("finding", "passed")]
+    if not checks:
+        return None
+    findings = [check for check in checks if check.outcome == "finding"]
+    shown = findings or checks
+    # A whole file may still fail to load, for example for lack of storage.
+    return _answer(file, True if findings else None, [check.summary for check in shown], [check.id for check in shown])
+
+
+def _compression(technique: str) -> Callable[[ModelFileInfo, Pattern], FileAnswer | None]:
+    def answer(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
+        if file.compression is None:
+            return _answer(file, None, ["the file does not list its weights."])
+        if technique not in file.compression:
+            return _answer(file, False, [f"no weights are {technique}."])
+        by_checks = _by_checks(file, pattern)
+        by_weights = _answer(file, None, [f"weights are {technique}; only its outputs show what that costs."])
+        return (
+            by_weights
+            if by_checks is None
+            else FileAnswer(None, (*by_weights.evidence, *by_checks.evidence), by_checks.checks)
+        )
+
+    return answer
+
+
+def _conversion(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
+    checks = [check for check in file.results if check.id == "custom-layers"]
+    if any(check.outcome == "finding" for check in checks):
+        return _answer(file, True, [check.summary for check in checks], [check.id for check in checks])
+    if any(check.outcome == "passed" for check in checks):
+        return _answer(file, False, ["it was converted, without custom layers."])
+    return None
+
+
+def _precision(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
+    words = [check.summary for check in file.results if check.id == "float32-compute" and check.outcome != "error"]
+    return _answer(file, None, [*words, file.interface]) if words else None
+
+
+_BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], FileAnswer | None]] = {
+    Pattern.UNSUPPORTED_VERSION: _version,
+    Pattern.OTHER_LOAD_FAILURE: _load,
+    Pattern.PALETTIZATION_ACCURACY: _compression("palettized"),
+    Pattern.QUANTIZATION_ACCURACY: _compression("quantized"),
+    Pattern.PRUNING_ACCURACY: _compression("pruned"),
+    Pattern.UNSUPPORTED_OPERATION: _conversion,
+    Pattern.WRONG_OUTPUT: _precision,
+}
+
+
+def _plan(entry: PerformanceReportInfo) -> FileAnswer | None:
+    if not entry.units:
+        return None
+    where = f"({entry.made_on})"
+    # A plan of another device may exist where one of the recorded device does not.
+    return _of_report(entry, False if entry.same_device else None, [f"a compute plan was made {where}."])
+
+
+def _speed(entry: PerformanceReportInfo) -> FileAnswer | None:
+    return _of_report(entry, None, [words for words in (entry.timed, entry.planned) if words])
+
+
+def _load_time(entry: PerformanceReportInfo) -> FileAnswer | None:
+    loads = [] if entry.load_ns is None else [f"a load takes {format_time(entry.load_ns)} (median; {entry.made_on})."]
+    return _of_report(entry, None, loads)
+
+
+_BY_REPORT: dict[Pattern, Callable[[PerformanceReportInfo], FileAnswer | None]] = {
+    Pattern.NO_COMPUTE_PLAN: _plan,
+    Pattern.SLOW_FIRST_LOAD: _load_time,
+    Pattern.SLOW_PREDICTIONS: _speed,
+}
+
+
+def _of_report(entry: PerformanceReportInfo, there: bool | None, sentences: Sequence[str]) -> FileAnswer | None:
+    return _answer_of(f"{entry.model} (performance report)", there, sentences) if sentences else None
+
+
+def _answer(
+    file: ModelFileInfo, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()
+) -> FileAnswer:
+    return _answer_of(f"{file.model} (model file)", there, sentences, checks)
+
+
+def _answer_of(who: str, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()) -> FileAnswer:
+    return FileAnswer(there, tuple(f"{who}: {sentence}" for sentence in sentences), tuple(checks))

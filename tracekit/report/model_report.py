@@ -7,25 +7,26 @@ on a recording, without times: `severity`, `cost` and `evidence` are empty.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
-from tracekit.model_files import NEWEST, Kind, release_of
+from tracekit.characters import map_strings
 from tracekit.model_files.compression import savings_of
-from tracekit.model_files.facts import is_constant
+from tracekit.model_files.facts import Kind, is_constant
+from tracekit.model_files.versions import NEWEST, release_of
+from tracekit.report.groups import count_checks
 from tracekit.report.redact import public_attributes, without_private
 from tracekit.report.report import ToolInfo, rules_of
 from tracekit.report.results import result_of
-from tracekit.report.strings import map_strings
-from tracekit.report.totals import count_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.detectors.framework import Judgment
-    from tracekit.model_files import Conversion, Feature, Function, ModelFile, Target, Weight
     from tracekit.model_files.compression import Saving
+    from tracekit.model_files.facts import Conversion, Feature, Function, Metadata, ModelFile, Weight
+    from tracekit.model_files.versions import Target
     from tracekit.report.report import Result, Rule
 
 SCHEMA_VERSION = 2
@@ -82,28 +83,6 @@ class WeightsInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class MetadataInfo:
-    """What its author says of the model."""
-
-    author: str
-    description: str
-    license: str
-    version: str
-    user_defined: dict[str, str]
-
-    @property
-    def entries(self) -> tuple[tuple[str, str], ...]:
-        """Everything that is there, each with its name."""
-        pairs = (
-            ("author", self.author),
-            ("version", self.version),
-            ("license", self.license),
-            ("about", self.description),
-        )
-        return tuple((key, value) for key, value in (*pairs, *self.user_defined.items()) if value)
-
-
-@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """The model, or a stage of a pipeline."""
 
@@ -120,7 +99,7 @@ class ModelInfo:
     weights: WeightsInfo
     custom_layers: tuple[str, ...]
     updatable: bool
-    metadata: MetadataInfo
+    metadata: Metadata
     stages: tuple[ModelInfo, ...]
 
 
@@ -191,7 +170,6 @@ def model_report(
 
 def _without_attributes(report: ModelReport) -> ModelReport:
     """The report without values of the author's own metadata whose key says that they are private."""
-    from dataclasses import replace
 
     def public(model: ModelInfo) -> ModelInfo:
         attributes = public_attributes(model.metadata.user_defined)
@@ -222,13 +200,7 @@ def model_info(model: ModelFile) -> ModelInfo:
         weights=_weights(model),
         custom_layers=model.custom_layers,
         updatable=model.updatable,
-        metadata=MetadataInfo(
-            author=model.metadata.author,
-            description=model.metadata.description,
-            license=model.metadata.license,
-            version=model.metadata.version,
-            user_defined=dict(model.metadata.user_defined),
-        ),
+        metadata=model.metadata,
         stages=tuple(map(model_info, model.stages)),
     )
 

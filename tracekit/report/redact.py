@@ -13,7 +13,7 @@
 | label that another process gave its GPU work | `GPU work`, unless it is one that Metal gives or names a model |
 
 Names of the target's models stay: a report without them is of no use. So do those of its functions, which
-`aliases.without_functions` takes out where that is asked for. The name of the target stays, and so do process
+`private_text.without_functions` takes out where that is asked for. The name of the target stays, and so do process
 ids, which mean nothing elsewhere. Other processes are replaced, those of the system too, since a list of known ones
 would never be complete; only a name that is also a word of the report itself (`OWN_WORDS`) stays where no process id
 follows it.
@@ -27,16 +27,17 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from tracekit.report.aliases import alias_foreign_models, alias_names
+from tracekit.characters import map_strings
 from tracekit.report.private_text import (
     PRIVATE,
     QUOTED_PROCESS,
     TextRedactor,
+    alias_foreign_models,
+    alias_names,
     process_name,
     processes_in,
     standing_alone,
 )
-from tracekit.report.strings import map_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,67 +53,23 @@ NEVER_INCLUDED = ("device name", "device and host ids", "environment", "argument
 KEPT_FIELDS = frozenset({"model", "models", "name", "parents", "url", "version"})
 """Fields that stay as they are: model names (`name` is one in `ModelSummary`, a fixed word elsewhere) and addresses."""
 
-FIXED_FIELDS = frozenset(
-    {
-        "id",
-        "title",
-        "finding_title",
-        "outcome",
-        "severity",
-        "pattern",
-        "relation",
-        "state",
-        "lane",
-        "match",
-        "kind",
-        "level",
-        "unit",
-        "part",
-        "unknown",
-        "direction",
-        "input_type",
-        "instrument",
-        "api",
-        "form",
-        "function",
-        "file",
-        "what",
-        "thread",
-        "table",
-        "tables",
-        "schema",
-        "why",
-        "fix",
-        "own_fix",
-        "target",
-        "target_kind",
-    }
-)
+_FIXED_FIELDS = """
+id title finding_title outcome severity pattern relation state lane match kind level unit part
+unknown direction input_type instrument api form function file what thread table tables schema why
+fix own_fix target target_kind
+"""
+FIXED_FIELDS = frozenset(_FIXED_FIELDS.split())
 """Fields with words of tracekit, of Instruments or of the target: a process that happens to have the same name, as
 `top` has, must not change them. Paths and ids are replaced in them too."""
 
 PRIVATE_ATTRIBUTES = re.compile(r"uuid|udid|serial|argument|environment|device-?name|host-?name|user", re.IGNORECASE)
 """Attributes of tables whose value is private whatever it looks like."""
 
-GENERIC_DEVICES = frozenset(
-    {
-        "iphone",
-        "ipad",
-        "ipod",
-        "mac",
-        "macbook",
-        "macbook pro",
-        "macbook air",
-        "imac",
-        "mac mini",
-        "mac studio",
-        "mac pro",
-        "apple tv",
-        "apple watch",
-        "apple vision pro",
-        "simulator",
-    }
+_DEVICES = (
+    "iphone; ipad; ipod; mac; macbook; macbook pro; macbook air; imac; mac mini; mac studio; "
+    "mac pro; apple tv; apple watch; apple vision pro; simulator"
 )
+GENERIC_DEVICES = frozenset(_DEVICES.split("; "))
 """Device names that are product names: replacing them would damage sentences and protect nobody."""
 
 _STAND_INS = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.analysis.code import CallSite
+    from tracekit.analysis.code.sites import CallSite
     from tracekit.analysis.models import ModelSummary
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.pages import Reference

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.breakdown import Part, Unknown
+from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.quantities import PART_TITLES, mean_id
 from tracekit.report import formatting
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -14,7 +14,7 @@ from tracekit.units import format_percent, format_share, format_time
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tracekit.analysis.breakdown import BreakdownSummary, PartSummary
+    from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
     from tracekit.analysis.models import ModelSummary
 
 TITLE = "Where the time of a prediction goes"

@@ -15,8 +15,7 @@ import pandas as pd
 from tracekit.analysis.loads import first_after_load
 from tracekit.characters import visible
 from tracekit.intervals import depth_profile
-from tracekit.lanes.absence import Reason
-from tracekit.lanes.lanes import Grouping, LaneRows, lanes_of
+from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.events import Attribution, Kind, Level

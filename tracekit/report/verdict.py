@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import clause
+from tracekit.report.groups import count_checks
 from tracekit.report.report import Summary
-from tracekit.report.totals import count_checks
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
 

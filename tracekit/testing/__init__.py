@@ -15,7 +15,7 @@ a mistake.
 from __future__ import annotations
 
 from tracekit.testing import apps, threads
-from tracekit.testing.bundle import write_bundle
+from tracekit.testing.bundle.write import write_bundle
 from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.machines import Machine, Process
 from tracekit.testing.recorder import App, start_recording

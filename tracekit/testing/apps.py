@@ -112,7 +112,6 @@ def camera_app(
     fps: int | None = None,
     compute_ns: Amount | None = None,
     frames: int | None = None,
-    model: Model | None = None,
     before: Before | None = None,
     **recording: Any,
 ) -> App:
@@ -121,7 +120,7 @@ def camera_app(
     A prediction takes a quarter to a half of the frame, and the drawing does not slow it down.
     """
     app = start_recording(draws, **recording)
-    chosen = model or draw_models(draws)[0]
+    chosen = draw_models(draws)[0]
     period = 1_000 * MS // (fps or draws.choice((30, 60)))
     work = compute_ns if compute_ns is not None else period * draws.integer(25, 45) // 100
     app.load(chosen, engine=True)
@@ -139,14 +138,11 @@ def pipeline_app(
     draws: Draws,
     *,
     stages: tuple[Stage, ...] | None = None,
-    predictions: int | None = None,
-    model: Model | None = None,
-    before: Before | None = None,
     **recording: Any,
 ) -> App:
     """A pipeline of two or three stages, called one prediction after the other."""
     app = start_recording(draws, **recording)
-    chosen = model or Model(f"{draw_models(draws)[0].base}Pipeline")
+    chosen = Model(f"{draw_models(draws)[0].base}Pipeline")
     scale = draws.integer(4, 10) * MS
     parts = stages or (
         Stage("Backbone", (neural_engine(scale),)),
@@ -154,9 +150,7 @@ def pipeline_app(
         *((Stage("Suppression", (cpu(scale // 5),)),) if draws.chance(500) else ()),
     )
     app.load(chosen, 140 * MS, engine=True)
-    for index in range(predictions or draws.integer(60, 90)):
-        if before is not None:
-            before(app, index)
+    for _ in range(draws.integer(60, 90)):
         app.predict(chosen, *parts)
         app.pause(scale // 60)
     return app
@@ -165,8 +159,6 @@ def pipeline_app(
 def many_models_app(
     draws: Draws,
     *,
-    models: int | None = None,
-    rounds: int | None = None,
     before: Before | None = None,
     **recording: Any,
 ) -> App:
@@ -175,12 +167,12 @@ def many_models_app(
     `before` gets the number of the round.
     """
     app = start_recording(draws, **recording)
-    chosen = draw_models(draws, models or draws.integer(3, 5))
+    chosen = draw_models(draws, draws.integer(3, 5))
     makers = (neural_engine, gpu, cpu)
     steps = [makers[k % 3](draws.integer(3, 9) * MS) for k in range(len(chosen))]
     for model, step in zip(chosen, steps, strict=True):
         app.load(model, draws.integer(15, 160) * MS, engine=step.unit == "neural engine")
-    for index in range(rounds or draws.integer(25, 40)):
+    for index in range(draws.integer(25, 40)):
         if before is not None:
             before(app, index)
         for model, step in zip(chosen, steps, strict=True):
@@ -196,12 +188,11 @@ def decoder_app(
     tokens: int | None = None,
     compute_ns: Amount | None = None,
     copy_ns: int = 1_625,
-    before: Before | None = None,
     **recording: Any,
 ) -> App:
     """A language model with state: in each turn a prefill, then a decode for each token, all of the same length.
 
-    `models` are prefill and decode; `compute_ns` and `before` are those of the decode calls, numbered through.
+    `models` are prefill and decode; `compute_ns` is that of the decode calls, numbered through.
     """
     app = start_recording(draws, **recording)
     base = draw_models(draws)[0].base
@@ -214,8 +205,6 @@ def decoder_app(
         app.predict(prefill, neural_engine(28 * MS), inputs=4)
         for _ in range(tokens or draws.integer(25, 40)):
             app.pause(150_000)
-            if before is not None:
-                before(app, number)
             app.predict(decode, neural_engine(_amount(work, number)), inputs=5, copy_ns=copy_ns)
             number += 1
         app.pause(1_900 * MS)
@@ -230,7 +219,6 @@ def async_app(
     predictions: int | None = None,
     alone: int = 12,
     unit: Unit = "neural engine",
-    model: Model | None = None,
     **recording: Any,
 ) -> App:
     """A model that is called without waiting, so that `in_flight` predictions overlap and queue for the unit.
@@ -238,7 +226,7 @@ def async_app(
     `alone` calls go first, one at a time. Two in flight is the limit of the framework itself.
     """
     app = start_recording(draws, **recording)
-    chosen = model or draw_models(draws)[0]
+    chosen = draw_models(draws)[0]
     work = compute_ns if compute_ns is not None else draws.integer(5, 12) * MS
     app.load(chosen, engine=unit == "neural engine")
     for index in range(predictions or draws.integer(70, 110)):

@@ -110,19 +110,17 @@ class App:
         *steps: Step | Stage,
         inputs: int = 1,
         copy_ns: int = 1_625,
-        lead_ns: int = 950_000,
         host_ns: int = 0,
         wait: bool = True,
     ) -> Prediction:
         """Ask a model for a prediction. Without `wait` the time stands still, so that the next call overlaps.
 
-        `inputs` rows of `copy_ns` each stand for the copies of inputs. `lead_ns` is the time from the call to the
-        Neural Engine, at most a twelfth of the work. `host_ns` is spent in the end without any row to explain it.
-        Steps wait for their compute unit to be free; the CPU always is.
+        `inputs` rows of `copy_ns` each stand for the copies of inputs. `host_ns` is spent in the end without any row to
+        explain it. Steps wait for their compute unit to be free; the CPU always is.
         """
         self._known(model)
         plan = Plan(on_clock(self.now_ns))
-        call = self.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, lead_ns=lead_ns, host_ns=host_ns)
+        call = self.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, host_ns=host_ns)
         self.queue.answered(plan, call)
         prediction = self.scenario.predict(model, plan.start_ns, plan.at)
         plan.fill(prediction)

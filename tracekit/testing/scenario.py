@@ -227,10 +227,10 @@ class Prediction:
         row = CoreMLRow(start, duration_ns, label, self.row.model, lane or EVENT_LANES[label], self.index)
         self.scenario.coreml.append(row)
 
-    def stage(self, base: str, at_ns: int, duration_ns: int, instance: int | None = 1) -> Prediction:
+    def stage(self, base: str, at_ns: int, duration_ns: int) -> Prediction:
         """A prediction of one stage of a pipeline, inside the prediction of the pipeline."""
         self._inside(at_ns, duration_ns)
-        model = Model(base, instance, parent=self.row.model)
+        model = Model(base, parent=self.row.model)
         start = self.row.start_ns + at_ns
         row = CoreMLRow(start, duration_ns, PREDICTION, model, EVENT_LANES[PREDICTION], self.index)
         self.scenario.coreml.append(row)

@@ -234,7 +234,6 @@ class Running:
         unit: Unit,
         work_ns: int,
         label: str = ENGINE_PREDICTION,
-        channel: str = "Fragment",
         frame: int | None = None,
     ) -> Thread:
         """Work on a unit outside any prediction: drawing, or Neural Engine work under `label`. Returns the `Use`."""
@@ -245,7 +244,7 @@ class Running:
         if unit == "neural engine":
             self.simulation.scenario.other_neural_engine(use.begin_ns, length, label)
         elif unit == "gpu":
-            self.simulation.scenario.gpu_work(use.begin_ns, length, self.process, channel, frame=frame)
+            self.simulation.scenario.gpu_work(use.begin_ns, length, self.process, frame=frame)
         return use
 
     def predict(
@@ -254,13 +253,12 @@ class Running:
         *steps: Step | Stage,
         inputs: int = 1,
         copy_ns: int = 1_625,
-        lead_ns: int = 950_000,
         host_ns: int = 0,
     ) -> Thread:
         """Ask a model for a prediction and wait for it; see `App.predict`. Returns the `Call`."""
         app = self.simulation.recorded
         plan = Plan(on_clock(self.now_ns))
-        planning = app.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, lead_ns=lead_ns, host_ns=host_ns)
+        planning = app.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, host_ns=host_ns)
         uses: list[Use] = []
         try:
             request = next(planning)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     Steps = tuple[Step | Stage, ...]
     Work = Steps | Callable[[int], Steps]
     """What a call asks for, or a function from its number (from 0) to that."""
-    Before = Callable[[int], Thread | None]
-    """Called with the number of each call before it is made; what it returns is done first."""
 
 MS = 1_000_000
 PREFILL = (neural_engine(28 * MS),)
@@ -34,16 +32,13 @@ def steady(
     *,
     calls: int = 80,
     gap_ns: int = 120_000,
-    inputs: int = 2,
     load_ns: int = 90 * MS,
-    before: Before | None = None,
 ) -> Thread:
     """One call after the other, with a short gap."""
     if load_ns:
         yield from app.load(model, load_ns, engine=_on_engine(work))
     for index in range(calls):
-        yield from _prepared(before, index)
-        yield from app.predict(model, *_steps(work, index), inputs=inputs)
+        yield from app.predict(model, *_steps(work, index), inputs=2)
         yield from app.pause(gap_ns)
 
 
@@ -54,11 +49,9 @@ def paced(
     *,
     period_ns: int,
     calls: int = 80,
-    inputs: int = 2,
     load_ns: int = 90 * MS,
     phase_ns: int = 0,
     drops: bool = True,
-    before: Before | None = None,
 ) -> Thread:
     """A camera or a timer: a frame every `period_ns` after the load and `phase_ns`, and a call for each.
 
@@ -74,8 +67,7 @@ def paced(
         arrives = first + frame * period_ns + app.simulation.draws.integer(0, 3_200) * 125
         if arrives > app.now_ns:
             yield from app.until(arrives)
-        yield from _prepared(before, index)
-        yield from app.predict(model, *_steps(work, index), inputs=inputs)
+        yield from app.predict(model, *_steps(work, index), inputs=2)
         frame += 1
     return dropped
 
@@ -88,14 +80,12 @@ def decoder(
     *,
     turns: int = 3,
     tokens: int | Callable[[int], int] = 30,
-    between_ns: int = 1_900 * MS,
     prefill_work: Steps = PREFILL,
-    load_ns: int = 170 * MS,
 ) -> Thread:
     """A language model with state: a prefill and then a call for each token in every turn, then the user reads."""
-    if load_ns:
-        yield from app.load(decode, load_ns, engine=_on_engine(work))
-        yield from app.load(prefill, load_ns * 8 // 9, engine=_on_engine(prefill_work))
+    load_ns = 170 * MS
+    yield from app.load(decode, load_ns, engine=_on_engine(work))
+    yield from app.load(prefill, load_ns * 8 // 9, engine=_on_engine(prefill_work))
     number = 0
     for turn in range(turns):
         yield from app.predict(prefill, *prefill_work, inputs=4)
@@ -103,7 +93,7 @@ def decoder(
             yield from app.pause(150_000)
             yield from app.predict(decode, *_steps(work, number), inputs=5)
             number += 1
-        yield from app.pause(between_ns)
+        yield from app.pause(1_900 * MS)
 
 
 def overlapping(
@@ -113,31 +103,27 @@ def overlapping(
     *,
     in_flight: int = 2,
     calls: int = 90,
-    gap_ns: int = 400_000,
-    inputs: int = 2,
-    load_ns: int = 90 * MS,
 ) -> Thread:
     """Calls without waiting, so that up to `in_flight` overlap."""
-    if load_ns:
-        yield from app.load(model, load_ns, engine=_on_engine(work))
+    yield from app.load(model, engine=_on_engine(work))
     running: list[Task] = []
     for index in range(calls):
         if len(running) == in_flight:
             yield from app.join(running.pop(0))
-        running.append(app.start(app.predict(model, *_steps(work, index), inputs=inputs)))
-        yield from app.pause(gap_ns)
+        running.append(app.start(app.predict(model, *_steps(work, index), inputs=2)))
+        yield from app.pause(400_000)
     for task in running:
         yield from app.join(task)
 
 
-def drawing(app: Running, *, work_ns: int, until_ns: int, period_ns: int = 16_667_000) -> Thread:
-    """The process draws a frame every `period_ns`, and waits for the GPU with it."""
+def drawing(app: Running, *, work_ns: int, until_ns: int) -> Thread:
+    """The process draws 60 frames a second, and waits for the GPU with each."""
     frame = 0
     while app.now_ns < until_ns:
         start = app.now_ns
         yield from app.use("gpu", work_ns, frame=frame)
         frame += 1
-        yield from app.until(max(start + period_ns, app.now_ns))
+        yield from app.until(max(start + 16_667_000, app.now_ns))
 
 
 def _steps(work: Work, index: int) -> Steps:
@@ -147,9 +133,3 @@ def _steps(work: Work, index: int) -> Steps:
 def _on_engine(work: Work) -> bool:
     """Whether the Neural Engine takes part in the first call, so that it shows the load."""
     return any(getattr(step, "unit", "") == "neural engine" for step in _steps(work, 0))
-
-
-def _prepared(before: Before | None, index: int) -> Thread:
-    """What is done before a call."""
-    if before is not None and (thread := before(index)) is not None:
-        yield from thread

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Unit = Literal["neural engine", "gpu", "cpu"]
 
+LEAD_NS = 950_000
+"""Usual time from the call to the Neural Engine, at most a twelfth of the work."""
+
 
 class Rows(Protocol):
     """What a plan fills: `scenario.Prediction`, or what leaves only the rows that other processes leave."""
@@ -162,12 +165,12 @@ class Work:
     """Whether rows of the Neural Engine name no model."""
 
     def call(
-        self, plan: Plan, steps: Sequence[Step | Stage], *, inputs: int, copy_ns: int, lead_ns: int, host_ns: int = 0
+        self, plan: Plan, steps: Sequence[Step | Stage], *, inputs: int, copy_ns: int, host_ns: int = 0
     ) -> Planning:
         """Plan a prediction; see `App.predict`."""
         casts = any(isinstance(step, Step) and step.unit == "neural engine" for step in steps)
         self._handed_over(plan, inputs, copy_ns, casts)
-        yield from self._computed(plan, steps, lead_ns)
+        yield from self._computed(plan, steps)
         plan.at += host_ns
         self._handed_back(plan)
 
@@ -184,13 +187,13 @@ class Work:
         plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
         plan.at = on_clock(plan.at + 2_500)
 
-    def _computed(self, plan: Plan, steps: Sequence[Step | Stage], lead_ns: int) -> Planning:
+    def _computed(self, plan: Plan, steps: Sequence[Step | Stage]) -> Planning:
         """The steps one after the other, each on its unit."""
         for number, step in enumerate(steps):
             if isinstance(step, Stage):
-                yield from self._stage(plan, step, lead_ns)
+                yield from self._stage(plan, step)
             elif step.unit == "neural engine":
-                usual = min(lead_ns, step.compute_ns // 12)
+                usual = min(LEAD_NS, step.compute_ns // 12)
                 lead = usual if step.lead_ns is None else step.lead_ns
                 yield from self._engine_step(plan, step, lead, operation=2 * number)
             elif step.unit == "gpu":
@@ -198,12 +201,12 @@ class Work:
             else:
                 yield from self._cpu_step(plan, step)
 
-    def _stage(self, plan: Plan, stage: Stage, lead_ns: int) -> Planning:
+    def _stage(self, plan: Plan, stage: Stage) -> Planning:
         """A prediction of a stage, with rows of its own."""
         plan.at = on_clock(plan.at + 3_000)
         at = plan.at
         inner = Plan(plan.start_ns + at)
-        yield from self.call(inner, stage.steps, inputs=1, copy_ns=1_625, lead_ns=lead_ns)
+        yield from self.call(inner, stage.steps, inputs=1, copy_ns=1_625)
         plan.rows.append(lambda prediction: inner.fill(prediction.stage(stage.base, at, inner.at)))
         plan.at += inner.at
 

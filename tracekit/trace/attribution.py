@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
     from tracekit.trace.prediction_lookup import Calls
 
-
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (heuristic)."""
 
@@ -62,7 +61,7 @@ _UNNAMED = "Unnamed_Model"
 _VALUES = tuple(Attribution)
 
 
-def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
+def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
     """The hardware rows with `prediction`, `model`, `parent_model` and `attribution` filled.
 
     `hardware` holds what each row itself states (`tracekit.trace.instruments.hardware.attribution`); `events` are the

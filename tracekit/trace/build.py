@@ -9,32 +9,32 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording
-from tracekit.trace.attribution import attributed, graph_rows, with_graphs
+from tracekit.recording import open_recording
+from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
-from tracekit.trace.coverage import coverage
+from tracekit.trace.coverage import coverage, mark_unreadable
 from tracekit.trace.data_quality import doubts
 from tracekit.trace.events import Lane
-from tracekit.trace.frames import empty_events, is_any, sorted_events
+from tracekit.trace.frames import empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, HARDWARE, NEEDED_SCHEMAS
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.labels import KnownModels
-from tracekit.trace.linking import linked
+from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
-from tracekit.trace.reconstruction import reconstructed
+from tracekit.trace.reconstruction import reconstruct_predictions
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace
-from tracekit.trace.unreadable import marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.contents import Recording
+    from tracekit.recording.open import Paths
     from tracekit.trace.instruments.hardware import CommandBuffers
-
-__all__ = ["NEEDED_SCHEMAS", "build_trace"]
 
 Bound = TypeVar("Bound")
 
@@ -51,14 +51,14 @@ def build_trace(recording: Recording) -> Trace:
     graphs = graph_rows(hardware, buffers.id)
     inferred = empty_events()
     if events.empty:
-        inferred, hardware = reconstructed(hardware, buffers)
+        inferred, hardware = reconstruct_predictions(hardware, buffers)
         hardware = with_graphs(hardware, graphs)
     else:
-        hardware = attributed(hardware, events, graphs)
+        hardware = attribute_hardware(hardware, events, graphs)
     context = _context(binding)
     shared = sharing(hardware, events)
     # Last: a table that looked sound from outside may have turned out to be damaged by now.
-    run = replace(recording.run, tables=marked(recording.run.tables, binding.failures))
+    run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
     return Trace(
         contents=recording.contents,
         activity=_lane(events, Lane.ACTIVITY) if inferred.empty else inferred,
@@ -74,6 +74,25 @@ def build_trace(recording: Recording) -> Trace:
         sample_source=SampleSource(recording),
         run=run,
     )
+
+
+def open_trace(
+    path: Paths,
+    *,
+    run: int | None = None,
+    reader: str = "auto",
+    xctrace: XctraceOptions | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Trace:
+    """Read a recording and work out what it means.
+
+    `run` is the number of the run; the latest one where it is None. `reader` is `auto`, `native` or `xctrace`, and
+    `xctrace` says how the last is asked, as for `open_recording`. Raises `UnreadableRecording` for an input that is no
+    recording or a broken one, `UsageError` for a run that it does not hold, and `TracekitError` for the reader
+    `xctrace` on a machine without it.
+    """
+    opened = open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress, reader=reader, xctrace=xctrace)
+    return build_trace(opened)
 
 
 class _Binding:
@@ -110,7 +129,7 @@ def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
     if not rows.table.rows:
         return empty_events(), KnownModels()
     named = coreml.bind(rows)
-    events = linked(named.events, named.model, named.parent, named.names)
+    events = link_events(named.events, named.model, named.parent, named.names)
     return events, KnownModels(name.base for name in named.names)
 
 
@@ -131,7 +150,7 @@ def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, Comm
         if bound is not None:
             frames.append(bound[0])
             buffers[entry.lane] = bound[1]
-    frame = sorted_events(frames)
+    frame = sort_events(frames)
     return frame, in_order(frame, buffers)
 
 

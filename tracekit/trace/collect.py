@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tracekit.recording.contents import Recording
     from tracekit.recording.table import Cells, CellValue
 
-
 DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
 """Engineering types that only say how Instruments draws a row: they differ between tables that show the same row."""
 
@@ -73,7 +72,7 @@ def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False)
     return _with_times(rows)
 
 
-def chosen(rows: Rows, keep: BoolArray, note: str | None = None) -> Rows:
+def select_rows(rows: Rows, keep: BoolArray, note: str | None = None) -> Rows:
     """The rows where `keep` is True, in the same order; `note` is added where any is left out."""
     if keep.all():
         return rows
@@ -155,7 +154,7 @@ def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     left_out = int((~keep).sum())
     names = ", ".join(map(str, rows.schema.values))
     why = "identical to another row" if once else "also in another table of this run"
-    return chosen(rows, keep, f"Ignored {left_out} of {rows.table.rows} rows of {names}: {why}.")
+    return select_rows(rows, keep, f"Ignored {left_out} of {rows.table.rows} rows of {names}: {why}.")
 
 
 def _with_times(rows: Rows) -> Rows:
@@ -166,7 +165,9 @@ def _with_times(rows: Rows) -> Rows:
         duration = optional_integers(rows.table, "duration").values
         keep &= (duration >= 0) & (duration < _FARTHEST_NS)
     left_out = int((~keep).sum())
-    return chosen(rows, keep, f"Ignored {left_out} of {rows.table.rows} rows of {rows.table.schema}: no usable time.")
+    return select_rows(
+        rows, keep, f"Ignored {left_out} of {rows.table.rows} rows of {rows.table.schema}: no usable time."
+    )
 
 
 TIME_COLUMNS = ("start", "time", "timestamp", "update-time")

@@ -24,7 +24,7 @@ from tracekit.trace.binding import (
     required_values,
     text,
 )
-from tracekit.trace.frames import durations, reordered, sort_order
+from tracekit.trace.frames import durations, reorder, sort_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,7 +73,7 @@ def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
 
 def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame sorted by start, then longest first, then order of the rows, indexed 0..n-1."""
-    return reordered(frame, sort_order(frame))
+    return reorder(frame, sort_order(frame))
 
 
 def _columns(table: Table, field: Field) -> dict[str, object]:

@@ -6,26 +6,28 @@ A table that is not there, or that holds no row, never means that nothing happen
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.frames import is_any
-from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE
+from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.sharing import SharingState
 from tracekit.trace.trace import Coverage
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import pandas as pd
 
     from tracekit.arrays import BoolArray
-    from tracekit.recording.contents import Contents, Run
+    from tracekit.recording.contents import Contents, Run, TableEntry
     from tracekit.trace.instruments.instrument import Instrument
     from tracekit.trace.sharing import Sharing
+    from tracekit.trace.trace import Trace
 
+_UNKNOWN_REASON = "reason unknown"
 _CAUSE = (
     "the likely cause is a target without the get-task-allow entitlement, but the table is also empty if recording "
     "started after the work, if another process was recorded, or if the log archive is damaged"
@@ -34,8 +36,6 @@ _REMEDY = (
     "sign the target with get-task-allow, as Xcode signs development builds (`tracekit doctor --target APP` checks "
     "it), check that the right process is recorded, and start recording before the model loads"
 )
-
-
 _RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 
 
@@ -72,8 +72,7 @@ def _covered(contents: Contents, run: Run, instrument: Instrument) -> Coverage:
     state = TableState.ROWS if rows else TableState.UNREADABLE if unreadable else TableState.EMPTY
     conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""
     if unreadable:
-        reasons = dict.fromkeys(_what(table.reason) for table in unreadable)
-        why = "; ".join(reason for reason in reasons if reason) or "reason unknown"
+        why = "; ".join(filter(None, dict.fromkeys(map(_reason, unreadable)))) or _UNKNOWN_REASON
         part = f"{len(unreadable)} of {len(tables)} tables"
         if rows:
             conclusion += f"; {part} cannot be read: {why}"
@@ -94,9 +93,9 @@ def _entry(
     return Coverage(instrument.name, state, schemas, rows, _sentence(conclusion), _sentence(advice))
 
 
-def _what(reason: str) -> str:
-    """What is wrong; what to do about it, the part of a message behind its semicolon, is said in the advice."""
-    return reason.partition("; ")[0].rstrip(".")
+def _reason(table: Listed) -> str:
+    """What is wrong; what to do about it, which follows the first semicolon, is long and differs between tables."""
+    return table.reason.partition("; ")[0].rstrip(".")
 
 
 def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str, str]:
@@ -152,3 +151,52 @@ def _shares(attribution: pd.Series, chosen: BoolArray) -> tuple[tuple[str, float
 
 def _sentence(text: str) -> str:
     return text and f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+class Listed(Protocol):
+    """A line of a list of tables, in a recording or in a report."""
+
+    @property
+    def schema(self) -> str:
+        """Name of the table."""
+        ...
+
+    @property
+    def state(self) -> str:
+        """As `TableState`."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why it is unreadable."""
+        ...
+
+
+def tables_of(trace: Trace) -> tuple[TableEntry, ...]:
+    """The list of tables of a trace. Reads the call stacks, since only that shows whether they can be read."""
+    sampled = trace.sampled
+    return trace.run.tables if sampled is None else mark_unreadable(trace.run.tables, sampled.failures)
+
+
+def mark_unreadable(tables: Iterable[TableEntry], failures: Mapping[str, str]) -> tuple[TableEntry, ...]:
+    """The list of tables in which those that could not be understood are unreadable. `failures` are reasons by
+    schema."""
+    return tuple(
+        replace(entry, state=TableState.UNREADABLE, rows=None, reason=failures[entry.schema])
+        if entry.schema in failures and entry.state in (TableState.ROWS, TableState.EMPTY)
+        else entry
+        for entry in tables
+    )
+
+
+def unreadable_tables(tables: Iterable[Listed], schemas: Collection[str] = SCHEMAS) -> tuple[str, ...]:
+    """Which tables of these schemas cannot be read, one clause for each reason: `table T cannot be read: …`. Those that
+    an export was made without are none of them."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for entry in tables:
+        if entry.schema in schemas and entry.state == TableState.UNREADABLE and NOT_EXPORTED not in entry.reason:
+            by_reason.setdefault(_reason(entry) or _UNKNOWN_REASON, {})[entry.schema] = None
+    return tuple(
+        f"{'table' if len(names) == 1 else 'tables'} {', '.join(names)} cannot be read: {reason}"
+        for reason, names in by_reason.items()
+    )

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import categorical, or_minus_one, stacked, texts_in
+from tracekit.trace.frames import categorical, concat_frames, or_minus_one, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
-
 
 CORE_ML_FRAMES = tuple(coreml.INSTRUMENT.frames.values())
 """Frames of the Core ML instrument, whose table has no process column."""
@@ -148,7 +147,7 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     return replace(shown, rows=rows, context=context, foreign=foreign, notes=(*shown.notes, note))
 
 
-def narrowed(trace: Trace, shown: Shown) -> Trace:
+def narrow(trace: Trace, shown: Shown) -> Trace:
     """The trace with only what is shown, links and models brought in line: to be looked at, not to be judged.
 
     Coverage stays as it is: what an instrument recorded does not depend on what one wants to look at. O(rows) per
@@ -176,7 +175,7 @@ def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
     if shown is None:
         return trace.models
     frames = [getattr(trace, name)[list(COLUMNS_READ)][shown.rows[name]] for name in CORE_ML_FRAMES]
-    return model_frame(stacked(frames, COLUMNS_READ))
+    return model_frame(concat_frames(frames, COLUMNS_READ))
 
 
 def shown_model_names(trace: Trace, shown: Shown) -> frozenset[str]:

@@ -143,21 +143,21 @@ def _no_events() -> pd.DataFrame:
     return pd.DataFrame(columns).astype(EVENT_DTYPES)
 
 
-def sorted_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def sort_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The frames as one, sorted by start, then longest first, then order of the frames and their rows.
 
     Indexed 0..n-1, with exactly the dtypes of `EVENT_DTYPES`; without rows where there are no frames. O(n log n).
     """
     if len(frames) == 1:
-        return reordered(frames[0], sort_order(frames[0]))
+        return reorder(frames[0], sort_order(frames[0]))
     if not frames:
         return empty_events()
-    order = sort_order(stacked(frames, ("start_ns", "duration_ns")))
+    order = sort_order(concat_frames(frames, ("start_ns", "duration_ns")))
     # Column by column, so that no frame of unsorted rows is held beside the sorted one.
     return pd.DataFrame({name: _stacked(name, frames).take(order) for name in EVENT_DTYPES}, copy=False)
 
 
-def reordered(frame: pd.DataFrame, order: IndexArray) -> pd.DataFrame:
+def reorder(frame: pd.DataFrame, order: IndexArray) -> pd.DataFrame:
     """The rows of a frame indexed 0..n-1 in an order that names each of them, indexed so again; the frame itself where
     they stand so, as those of most tables do."""
     if (order[1:] > order[:-1]).all():
@@ -179,7 +179,7 @@ def sort_order(frame: pd.DataFrame) -> IndexArray:
     return order
 
 
-def stacked(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
+def concat_frames(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
     """Some columns of the frames, one frame below the other, indexed 0..n-1. O(n)."""
     return pd.DataFrame({name: _stacked(name, frames) for name in columns}, copy=False)
 

@@ -24,16 +24,16 @@ import pandas as pd
 
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import fixed, is_any
+from tracekit.trace.frames import fixed, is_any, or_minus_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-    from tracekit.trace.names import ModelName
+    from tracekit.trace.instruments.coreml import ModelName
 
 
-def linked(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> pd.DataFrame:
+def link_events(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> pd.DataFrame:
     """The Core ML rows with `prediction` and `attribution` filled.
 
     `events` is sorted by start; `model` and `parent` name its rows as codes into `names`, -1 for none. `prediction`
@@ -147,3 +147,22 @@ def containing_by_key(
         )
         result[sought] = np.append(among, -1)[index]
     return result, count
+
+
+def top_predictions(activity: pd.DataFrame) -> IntArray:
+    """For each row of `activity`, the row of the outermost prediction it leads to (itself where it is outermost).
+
+    Stages of a pipeline link to the prediction around them; following those links ends at the call of the app, or at a
+    stage that lies in no single prediction of its pipeline. Shape (rows,); O(n log n).
+    """
+    parent = or_minus_one(activity["prediction"])
+    here = np.arange(len(activity), dtype=np.int64)
+    owner = np.where(parent >= 0, parent, here)
+    # Each pass doubles the number of links followed, so a chain of n stages takes log n passes; the bound keeps a
+    # damaged frame whose links run in a circle from looping for ever.
+    for _ in range(max(len(activity), 1).bit_length()):
+        further = owner[owner]
+        if np.array_equal(further, owner):
+            break
+        owner = further
+    return owner

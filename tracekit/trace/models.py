@@ -24,29 +24,14 @@ import numpy as np
 import pandas as pd
 
 from tracekit.intervals import Intervals
-from tracekit.trace.events import Attribution, Kind, Level
+from tracekit.trace.events import Attribution, Level
 from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
 
-COUNTED_KINDS: tuple[Kind, ...] = (
-    Kind.LOAD,
-    Kind.LOAD_CACHED,
-    Kind.LOAD_UNCACHED,
-    Kind.COMPILE,
-    Kind.PREDICTION,
-    Kind.INPUT_VALIDATION,
-    Kind.INPUT_COPY,
-    Kind.DATA_CAST,
-    Kind.OUTPUT_TRANSFORMATION,
-    Kind.ANE_DATA_COPY,
-    Kind.CPU_COMPUTE,
-    Kind.GPU_PREPARE,
-    Kind.GPU_REQUEST,
-    Kind.ANE_REQUEST,
-    Kind.OTHER,
-)
+COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
 """Kinds that rows of the Core ML instrument can have."""
 
 MODEL_DTYPES: dict[str, str] = {
@@ -61,7 +46,6 @@ MODEL_DTYPES: dict[str, str] = {
     **{str(kind): "int64" for kind in COUNTED_KINDS},
 }
 """Columns in order, with pandas dtypes."""
-
 
 COLUMNS_READ = ("model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind")
 """Columns of the events that `model_frame` needs."""

@@ -24,18 +24,17 @@ from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, is_any, or_minus_one, reordered, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, is_any, or_minus_one, reorder, sort_order
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
     from tracekit.trace.instruments.hardware import CommandBuffers
 
-
 INFERRED_LABEL = "Prediction (inferred from hardware)"
 """Event text of a prediction that Core ML did not record."""
 
 
-def reconstructed(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.DataFrame, pd.DataFrame]:
+def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The Activity lane with the predictions that labels of the hardware show, and the hardware rows linked to them.
 
     Each prediction has the columns of `tracekit.trace.events`: process, pid, table and row are those of its first
@@ -137,4 +136,4 @@ def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple
     order = sort_order(frame)
     frame_row = np.empty_like(order)
     frame_row[order] = np.arange(count)
-    return reordered(frame, order), frame_row
+    return reorder(frame, order), frame_row

@@ -1,13 +1,14 @@
-"""`Trace`: what one run of a recording means."""
+"""`Trace`: what one run of a recording means, and what is worked out from it once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from enum import StrEnum
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
-from tracekit.trace.cache import TraceCache
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import COUNTED, SampleSource
@@ -15,14 +16,17 @@ from tracekit.trace.sharing import Sharing
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     import pandas as pd
 
-    from tracekit.model_files import ModelFile
-    from tracekit.model_files.performance import PerformanceReport
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import Contents, Run
-    from tracekit.trace.model_file import JoinedFile, JoinedReport
     from tracekit.trace.samples import Samples
 
+Facts = TypeVar("Facts")
+Value = TypeVar("Value")
 
 _COUNTED_SAMPLES: Final = "samples by cycles"
 """Key of the cache."""
@@ -54,6 +58,49 @@ class Coverage:
         return self.state in (TableState.ROWS, TableState.EMPTY)
 
 
+class Match(StrEnum):
+    """How a file came to describe a model."""
+
+    GIVEN = "as given"
+    NAME = "same name"
+    SIMILAR = "similar name"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Generic[Facts]):
+    """A model file or performance report that was given or found, and the model of the recording that it is of."""
+
+    source: str
+    """Name of the file or folder, without the way to it."""
+    model: str | None
+    """Base name; None where it is used for none."""
+    match: Match | None
+    """None where it is used for none."""
+    facts: Facts | None
+    """What it says; None where it is not used, or cannot be read."""
+    problem: str = ""
+    """Why it is not used, or why that is in doubt, in one sentence."""
+
+
+class TraceCache:
+    """Answers about one trace, by key. A copy of it is empty: it belongs to another trace, or to another process."""
+
+    __slots__ = ("_answers",)
+
+    def __init__(self) -> None:
+        self._answers: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """The answer under this key, worked out the first time it is asked for. What raises is asked again."""
+        if key not in self._answers:
+            self._answers[key] = compute()
+        answer: Value = self._answers[key]
+        return answer
+
+    def __reduce__(self) -> tuple[type[TraceCache], tuple[()]]:
+        return TraceCache, ()
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
     """The Activity, Data, Compute and hardware lanes of one run, their context, and what is known of the run.
@@ -82,9 +129,9 @@ class Trace:
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
     sharing: Sharing = field(default_factory=Sharing)
     """Whether other processes used the Neural Engine too."""
-    model_files: tuple[JoinedFile, ...] = ()
-    """Model files that were given or found, with the models that they describe (`tracekit.trace.joined`)."""
-    performance_reports: tuple[JoinedReport, ...] = ()
+    model_files: tuple[Joined[ModelFile], ...] = ()
+    """Model files that were given or found, with the models that they describe (`tracekit.trace.file_matching`)."""
+    performance_reports: tuple[Joined[PerformanceReport], ...] = ()
     """Performance reports that were given or found, in the same way."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
@@ -134,11 +181,11 @@ class Trace:
 
     def model_file(self, model: str) -> ModelFile | None:
         """Facts of the file of a model, by base name; None where there is none."""
-        return next((entry.file for entry in self.model_files if entry.model == model), None)
+        return next((entry.facts for entry in self.model_files if entry.model == model), None)
 
     def performance_report(self, model: str) -> PerformanceReport | None:
         """The performance report of a model, by base name; None where there is none."""
-        return next((entry.report for entry in self.performance_reports if entry.model == model), None)
+        return next((entry.facts for entry in self.performance_reports if entry.model == model), None)
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""
@@ -146,3 +193,13 @@ class Trace:
             if entry.instrument == instrument:
                 return entry
         raise KeyError(instrument)
+
+
+def cached_by_trace(compute: Callable[[Trace], Value]) -> Callable[[Trace], Value]:
+    """The function, called once for each trace; its answer is kept as long as the trace is."""
+
+    @wraps(compute)
+    def answer(trace: Trace) -> Value:
+        return trace.cache.get(compute, lambda: compute(trace))
+
+    return answer

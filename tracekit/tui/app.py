@@ -12,7 +12,7 @@ from textual._compositor import CompositorUpdate
 from textual.worker import WorkerFailed, get_current_worker
 
 from tracekit.signals import stop_signals
-from tracekit.trace.unreadable import unreadable
+from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, bindings
@@ -185,7 +185,9 @@ class ViewApp(StateApp, inherit_bindings=False):
         return [
             f"{session.name}: {clause}"
             for session in (self.state.sessions if self.is_open else ())
-            for clause in unreadable(session.judged.run.tables if session.report is None else session.report.tables)
+            for clause in unreadable_tables(
+                session.judged.run.tables if session.report is None else session.report.tables
+            )
         ]
 
     # Opening

@@ -6,6 +6,7 @@ import dataclasses
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from tracekit.characters import map_strings
 from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import complete_file
 from tracekit.report.formatting import visible
@@ -13,7 +14,6 @@ from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
 from tracekit.report.renderers import markdown, markdown_findings, markdown_tables, markdown_text
 from tracekit.report.renderers.formats import renderer_for
-from tracekit.report.strings import map_strings
 from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import everything, model_names, only_range
 from tracekit.tui.ranges import aggregation, counted_words, range_words

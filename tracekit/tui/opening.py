@@ -14,7 +14,7 @@ from textual.message import Message
 from tracekit.errors import TracekitError
 from tracekit.lanes.lanes import Grouping
 from tracekit.request import ALL, Request, read_trace, shown_by
-from tracekit.trace.filter import EVENT_FRAMES, narrowed
+from tracekit.trace.filter import EVENT_FRAMES, narrow
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
 from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
@@ -141,7 +141,7 @@ def read(path: str, request: Request = ALL) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
     opened = read_trace(path, request)
     shown = shown_by(opened, request)
-    trace, full_trace = (opened, None) if shown is None else (narrowed(opened, shown), opened)
+    trace, full_trace = (opened, None) if shown is None else (narrow(opened, shown), opened)
     return Session(
         opened.contents.source,
         trace,

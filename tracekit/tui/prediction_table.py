@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.latency import warm_mask
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.trace.events import Attribution

@@ -9,11 +9,11 @@ import numpy as np
 from tracekit.analysis.aggregation import NO_EVENT, aggregate, aggregate_hardware, hardware_titles, sort_rows
 from tracekit.analysis.latency import warm_mask
 from tracekit.report.formatting import duration, moment
-from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
+from tracekit.trace.trace import cached_by_trace
 from tracekit.tui.query import filter_words
 
 if TYPE_CHECKING:

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.breakdown import UNITS, Handoffs, Part, Unknown, breakdown, summarize_breakdown
+from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
+from tracekit.analysis.breakdown.partition import Part, Unknown, breakdown
+from tracekit.analysis.breakdown.summary import summarize_breakdown
 
 BOTH = ("Neural Engine", "GPU")
 PARTS = [part.column for part in Part]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from support.samples import SAMPLES
-from tracekit.analysis.breakdown import REASONS, Part, Unknown, breakdown
-from tracekit.api import open_trace
+from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown, breakdown
 from tracekit.testing import Process, Scenario, write_export
 from tracekit.testing.rows import COMPUTE, DATA, PREDICTION, Model
+from tracekit.trace.build import open_trace
 
 
 def covered(rows, start, end):

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from support.handover import trace_of
-from tracekit.analysis.code import (
-    conversions,
+from tracekit.analysis.code.app_work import conversions, element_access
+from tracekit.analysis.code.threads import (
     core_ml_time,
-    element_access,
     main_thread_loads,
     main_thread_predictions,
     runs_interface,

@@ -13,7 +13,8 @@ from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
-from tracekit.model_files import FeatureKind, Form, Function, SizeRange, WeightState, parse_target
+from tracekit.model_files.facts import FeatureKind, Form, Function, SizeRange, WeightState
+from tracekit.model_files.versions import parse_target
 
 FOUND = {
     "float16_interface": set(),

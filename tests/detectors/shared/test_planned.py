@@ -12,9 +12,9 @@ from support.handover import trace_of
 from support.performance_reports import CPU_ONLY, article_2026, experiments, many, operation, xcode_json
 from tracekit.detectors.outcomes import Finding, NotApplicable, Passed
 from tracekit.detectors.runner import run_detectors
-from tracekit.model_files.performance import report_of
+from tracekit.model_files.performance.read import report_of
 from tracekit.testing.rows import LOAD_COLD, Model
-from tracekit.trace.model_file import JoinedReport, Match
+from tracekit.trace.trace import Joined, Match
 
 MS = 1_000_000
 MODEL = "Segmenter"
@@ -33,7 +33,7 @@ def said(scenario):
         device = replace(trace.run.device, model=DEVICE, platform=PLATFORM)
         trace = replace(trace, run=replace(trace.run, device=device))
         report = report_of(json.loads(json.dumps(document)), Path("r.json"))
-        with_report = replace(trace, performance_reports=(JoinedReport("r.json", MODEL, Match.NAME, report),))
+        with_report = replace(trace, performance_reports=(Joined("r.json", MODEL, Match.NAME, report),))
         chosen = {f"{check}.{name}": value for name, value in settings.items()}
         (_, alone, _), (_, outcome, _) = (
             run_detectors(each, only=[check], settings=chosen)[0] for each in (trace, with_report)

@@ -12,10 +12,13 @@ import pytest
 from standin.core_ml import COMPILING, DEVICES, MS, PLANS, STATES, StandIn, operation, program, structure
 
 from tracekit.errors import TracekitError
-from tracekit.model_files import Feature, FeatureKind, Shape, UnreadableModel, read_model
-from tracekit.model_files.performance import ComputeUnit, ReportForm, Transition
-from tracekit.model_files.profiling import core_ml, profile
+from tracekit.model_files.facts import Feature, FeatureKind, Shape
+from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.performance.facts import ComputeUnit, ReportForm, Transition
+from tracekit.model_files.profiling import core_ml
 from tracekit.model_files.profiling.inputs import inputs_for
+from tracekit.model_files.profiling.measure import profile
+from tracekit.model_files.read import read_model
 
 CPU, GPU, ANE = ComputeUnit.CPU, ComputeUnit.GPU, ComputeUnit.NEURAL_ENGINE
 
@@ -159,11 +162,11 @@ def test_plans_of_networks_and_pipelines(built_models) -> None:
 )
 def test_arrays_have_the_type_and_the_default_shape(element: str, kind: type) -> None:
     feature = Feature("x", FeatureKind.ARRAY, element, Shape((1, None, 4)))
-    value = inputs_for([feature], StandIn())["x"]
+    value = inputs_for([feature], StandIn().image)["x"]
     assert (value.dtype, value.shape) == (kind, (1, 1, 4))
     assert (value >= 0).all()
     assert (value < 1).all() or element == "Float16"
-    assert np.array_equal(value, inputs_for([feature], StandIn())["x"])
+    assert np.array_equal(value, inputs_for([feature], StandIn().image)["x"])
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ def test_arrays_have_the_type_and_the_default_shape(element: str, kind: type) ->
 )
 def test_images_have_height_width_and_colors(color: str, shape: tuple[int, ...], kind: type) -> None:
     feature = Feature("x", FeatureKind.IMAGE, "UInt8", Shape((4, 6)), color_space=color)
-    pixels, given = inputs_for([feature], StandIn())["x"]
+    pixels, given = inputs_for([feature], StandIn().image)["x"]
     assert (pixels.shape, pixels.dtype, given) == (shape, kind, color)
 
 
@@ -194,11 +197,11 @@ def test_images_have_height_width_and_colors(color: str, shape: tuple[int, ...],
     ],
 )
 def test_other_inputs(kind: FeatureKind, element: str, value: object) -> None:
-    assert inputs_for([Feature("x", kind, element, None)], StandIn()) == {"x": value}
+    assert inputs_for([Feature("x", kind, element, None)], StandIn().image) == {"x": value}
 
 
 def test_optional_inputs_are_left_out() -> None:
-    assert inputs_for([Feature("x", FeatureKind.STRING, "String", None, optional=True)], StandIn()) == {}
+    assert inputs_for([Feature("x", FeatureKind.STRING, "String", None, optional=True)], StandIn().image) == {}
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,7 @@ def test_optional_inputs_are_left_out() -> None:
 )
 def test_inputs_that_cannot_be_made_up(feature: Feature, words: str) -> None:
     with pytest.raises(UnreadableModel, match="'x'") as caught:
-        inputs_for([feature], StandIn())
+        inputs_for([feature], StandIn().image)
     assert words in str(caught.value)
 
 
@@ -226,7 +229,7 @@ def test_what_only_describes_a_model_cannot_run(tmp_path) -> None:
 def test_inputs_of_built_models_are_made(built_models) -> None:
     for path in sorted(built_models.glob("*.mlpackage")):
         model = read_model(path)
-        assert set(inputs_for(model.main.inputs, StandIn())) == {
+        assert set(inputs_for(model.main.inputs, StandIn().image)) == {
             entry.name for entry in model.main.inputs if not entry.optional
         }
 

@@ -14,7 +14,7 @@ from support.saved_images import CACHED, Listed, image_list, template
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.call_stacks import CallStacks
-from tracekit.testing.bundle.symbol_archive import Call, Line, Symbol, Written
+from tracekit.testing.bundle.symbols import Call, Line, Symbol, Written
 
 APP, OTHER, LIBRARY = (str(uuid.UUID(int=number << 64 | number)).upper() for number in (5, 6, 7))
 PATHS = {APP: "/Users/someone/Build/App", OTHER: "/Users/someone/plugin.dylib", LIBRARY: "/usr/lib/libthing.dylib"}

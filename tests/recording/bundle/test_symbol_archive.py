@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.symbol_archive import NONE, SymbolArchive, read_symbol_archive
-from tracekit.testing.bundle.symbol_archive import Call, Line, Symbol, Written
+from tracekit.testing.bundle.symbols import Call, Line, Symbol, Written
 
 IDENTITY = "48A3B590-3D21-3CA3-9CF0-2BFB875FFA73"
 Place = tuple[str, str, int]

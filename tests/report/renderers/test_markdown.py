@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from tracekit.characters import map_strings
 from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.markdown_text import code, escape, sentence
 from tracekit.report.report import Report
-from tracekit.report.strings import map_strings
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

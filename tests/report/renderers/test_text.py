@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from support.analyses import kept_analysis
+from tracekit.characters import map_strings
 from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.text import NARROWEST, WIDEST, render_text
 from tracekit.report.report import Report
-from tracekit.report.strings import map_strings
 
 REPORTS = ["full", "clean", "not_judged", "failed", "hostile", "hundred"]
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from support.samples import EXPORTED, SAMPLES, WITH_EXPORT
-from tracekit.testing.bundle import write_bundle
+from tracekit.testing.bundle.write import write_bundle
 from tracekit.testing.export_xml import write_export
 
 

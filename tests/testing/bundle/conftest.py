@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from support.context_rows import add_context
-from tracekit.testing.bundle import write_bundle
+from tracekit.testing.bundle.write import write_bundle
 from tracekit.testing.machines import WINDOW_SERVER, Process
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario

@@ -11,8 +11,8 @@ from contextlib import closing
 
 import pytest
 
-from tracekit.testing.bundle import write_bundle
 from tracekit.testing.bundle.facts import run_issues
+from tracekit.testing.bundle.write import write_bundle
 
 START = 1_748_938_500
 """2025-06-03T10:15:00+02:00 in seconds since 1970."""

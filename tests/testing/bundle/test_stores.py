@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.testing.bundle import write_bundle
+from tracekit.testing.bundle.write import write_bundle
 from tracekit.testing.cells import Label
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.tables import tables_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.testing.bundle.types import TYPES
-from tracekit.testing.bundle.values import BLOCK_BYTES, Arrays, Values
+from tracekit.testing.bundle.values import BLOCK_BYTES, TYPES, Arrays, Values
 from tracekit.testing.cells import Label
 
 WORDS = [0x01234567, 0x000A337E, 1, 0, 1, 0]

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tracekit.testing.bundle import bundle_files, write_bundle
+from tracekit.testing.bundle.write import bundle_files, write_bundle
 
 ZLIB = {b"\x78\x01", b"\x78\x9c", b"\x78\xda"}
 

@@ -79,8 +79,8 @@ def recorded(tmp_path_factory):
     (folder / "memory_bus.py").write_text(textwrap.dedent(module), "utf-8")
     catalogue = CATALOGUE.read_text("utf-8")
     for old, new in (
-        ("import coreml, gpu, mps,", "import coreml, gpu, memory_bus, mps,"),
-        ("    mps.INSTRUMENT,\n", "    mps.INSTRUMENT,\n    memory_bus.INSTRUMENT,\n"),
+        ("import coreml, gpu,", "import coreml, gpu, memory_bus,"),
+        ("    gpu.MPS,\n", "    gpu.MPS,\n    memory_bus.INSTRUMENT,\n"),
     ):
         assert catalogue.count(old) == 1
         catalogue = catalogue.replace(old, new)

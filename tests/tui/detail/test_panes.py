@@ -8,7 +8,7 @@ import pytest
 
 from support.lists import column, heading
 from tracekit.api import judge, request_of
-from tracekit.trace.filter import everything, narrowed, only_range
+from tracekit.trace.filter import everything, narrow, only_range
 from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.models import ModelsPane
@@ -82,7 +82,7 @@ async def test_the_line_above_a_list_is_never_cut(screen, size) -> None:
 async def test_a_recording_without_events_says_so_in_every_list(screen) -> None:
     session = screen.state.session
     whole = session.trace
-    emptied = narrowed(whole, only_range(everything(whole), whole, -2, -1))
+    emptied = narrow(whole, only_range(everything(whole), whole, -2, -1))
     report = judge(emptied, request_of(only=["reload-before-predict"]))
     bare = replace(session, trace=emptied, report=report, calls=calls_of(emptied))
     screen.app.change(sessions=(bare,))

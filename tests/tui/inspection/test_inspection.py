@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tracekit.analysis.breakdown import Handoffs
+from tracekit.analysis.breakdown.device_runs import Handoffs
 from tracekit.request import Request
 from tracekit.tui import opening
 from tracekit.tui.inspection.finding import finding_blocks

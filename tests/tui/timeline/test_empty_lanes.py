@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tracekit.lanes.absence import Reason
+from tracekit.lanes.lanes import Reason
 from tracekit.tui.timeline.empty_lanes import reasons, whole_words
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.widget import Timeline

@@ -1,4 +1,4 @@
-"""How the work of predictions goes from one compute unit to another: runs of one unit, and hand-offs between them."""
+"""What the compute units did in predictions: runs of one unit, hand-offs between them, and gaps in the work of one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import running_end
-from tracekit.trace.events import Device
+from tracekit.analysis.breakdown.rows import Layer
+from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
+from tracekit.trace.events import Device, Kind
+from tracekit.trace.frames import is_any, rows_where
 
 if TYPE_CHECKING:
+    from tracekit.analysis.breakdown.rows import Rows
     from tracekit.arrays import BoolArray, Int8Array, IntArray
-    from tracekit.intervals import Intervals
-
 
 UNITS = (Device.ANE, Device.GPU, Device.CPU)
 """The compute units, by number."""
@@ -118,3 +119,133 @@ def device_runs(prediction: IntArray, unit: IntArray, executes: BoolArray, times
         np.maximum.reduceat(times.ends, opens),
         np.add.reduceat(times.durations, opens),
     )
+
+
+SHORT_CPU_NS = 100_000
+"""Shorter `CPU` rows come with a request to the GPU; a public recording has 28 µs for each."""
+
+_EXECUTION = (Kind.ANE_EXEC, Kind.GPU_EXEC)
+
+
+def device_runs_of(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: pd.Index, min_cpu_ns: int) -> DeviceRuns:
+    """Runs of the compute units in some predictions, given by label, from the rows of their model.
+
+    Preparation of requests and `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
+    """
+    executed = _linked(hardware[is_any(hardware["kind"], *_EXECUTION)], predictions)
+    requests = _linked(compute[~is_any(compute["kind"], Kind.GPU_PREPARE)], predictions)
+    short = is_any(requests["device"], Device.CPU) & (requests["duration_ns"].to_numpy() < min_cpu_ns)
+    rows = pd.concat([executed, requests[requests["device"].notna().to_numpy() & ~short]])
+    unit = rows["device"].astype("object").map({device: number for number, device in enumerate(UNITS)})
+    prediction = rows["prediction"].to_numpy(dtype=np.int64)
+    executes = np.arange(len(rows)) < len(executed)
+    return device_runs(prediction, np.asarray(unit, np.int64), executes, Intervals.from_rows(rows))
+
+
+def _linked(rows: pd.DataFrame, predictions: pd.Index) -> pd.DataFrame:
+    return rows[rows["prediction"].isin(predictions).to_numpy(dtype=bool)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkGaps:
+    """Times between two pieces of a model's work in one prediction: shape (gaps,) each."""
+
+    prediction: IntArray
+    """Label in `Trace.activity`."""
+    start_ns: IntArray
+    end_ns: IntArray
+    """Not before the start: pieces that overlap or touch have a gap without length."""
+
+    def idle_ns(self, busy_starts: IntArray, busy_ends: IntArray) -> IntArray:
+        """The part of each gap that none of these intervals covers. O((gaps + m) log m)."""
+        return Intervals(busy_starts, busy_ends).covered_time().free_within(self.start_ns, self.end_ns)
+
+
+def gaps_between(pieces: pd.DataFrame) -> WorkGaps:
+    """Gaps between the rows of one unit that belong to the same model (or stage) and prediction. O(n log n)."""
+    pieces = rows_where(pieces, pieces["prediction"].notna().to_numpy())
+    prediction = pieces["prediction"].to_numpy(dtype=np.int64)
+    model = pieces["model"].cat.codes.to_numpy()
+    times = Intervals.from_rows(pieces)
+    order = np.lexsort((times.starts, model, prediction))
+    prediction, model, times = prediction[order], model[order], times.where(order)
+    new = (np.diff(prediction, prepend=-1) != 0) | (np.diff(model, prepend=-2) != 0)
+    reach = running_end(np.cumsum(new), times.ends)
+    inner = np.flatnonzero(~new)
+    start = times.starts[inner]
+    return WorkGaps(prediction[inner], np.minimum(reach[inner - 1], start), start)
+
+
+def work_columns(
+    rows: Rows,
+    predictions: pd.DataFrame,
+    *,
+    hidden: BoolArray,
+    hidden_ane: BoolArray,
+) -> tuple[dict[str, pd.arrays.IntegerArray], Handoffs]:
+    """Columns `handoffs`, `handoff_gap_ns`, `lead_ns`, `tail_ns` and `segments`, as `Breakdown.frame` explains them.
+
+    With them the hand-offs one by one. `hidden`: predictions in which a unit may have worked unseen; `hidden_ane`: the
+    Neural Engine. O(n log n).
+    """
+    runs = _runs(rows)
+    handoffs, gap_ns = runs.handoffs()
+    count = len(predictions)
+    gaps = np.zeros(count, np.int64)
+    np.add.at(gaps, handoffs.window, gap_ns)
+    first = np.flatnonzero(np.diff(runs.prediction, prepend=-1))
+    last = np.append(first[1:], len(runs.prediction))[: len(first)] - 1
+    lead, tail = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    called = Intervals.from_rows(predictions)
+    worked = runs.prediction[first]
+    lead[worked] = runs.start_ns[first] - called.starts[worked]
+    tail[worked] = called.ends[worked] - runs.reach_ns[last]
+    idle = np.ones(count, dtype=bool)
+    idle[worked] = False
+    columns = {
+        "handoffs": pd.arrays.IntegerArray(np.bincount(handoffs.window, minlength=count).astype(np.int64), hidden),
+        "handoff_gap_ns": pd.arrays.IntegerArray(gaps, hidden),
+        "lead_ns": pd.arrays.IntegerArray(lead, hidden | idle),
+        "tail_ns": pd.arrays.IntegerArray(tail, hidden | idle),
+        "segments": _segments(rows, hidden_ane, count),
+    }
+    return columns, handoffs
+
+
+def _runs(rows: Rows) -> DeviceRuns:
+    """Runs of the units, by index of the prediction."""
+    unit = _UNIT_OF_LAYER[rows.layer]
+    chosen = (unit >= 0) & ~rows.preparation
+    executes = (rows.layer == Layer.ANE) | (rows.layer == Layer.GPU)
+    times = Intervals(rows.start_ns, rows.end_ns).where(chosen)
+    return device_runs(rows.window[chosen], unit[chosen], executes[chosen], times)
+
+
+_UNIT_OF_LAYER = np.array(
+    [
+        {Layer.ANE: 0, Layer.ANE_REQUEST: 0, Layer.GPU: 1, Layer.GPU_REQUEST: 1, Layer.CPU: 2}.get(layer, -1)
+        for layer in Layer
+    ]
+)
+"""Index in `UNITS` of the compute unit of each layer; -1 for none."""
+
+
+def _segments(rows: Rows, hidden: BoolArray, count: int) -> pd.arrays.IntegerArray:
+    """Distinct operations of each prediction on the Neural Engine; null where a row does not name its operation."""
+    ane = rows.layer == Layer.ANE
+    nameless = hidden.copy()
+    nameless[rows.window[ane & (rows.operation < 0)]] = True
+    keys = rows.operation[ane], rows.model[ane], rows.window[ane]
+    order = np.lexsort(keys)
+    differs = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+    first = order[np.append(True, differs)[: len(order)]]
+    return pd.arrays.IntegerArray(np.bincount(keys[-1][first], minlength=count).astype(np.int64), nameless)
+
+
+def other_models(predictions: pd.DataFrame) -> IntArray:
+    """Time of each prediction in which at least one prediction of another model was running. O(n log n)."""
+    called = Intervals.from_rows(predictions)
+    # Within a prediction its own model runs all the time, so two models at once are it and another.
+    _, piece_starts, piece_ends = union_by_group(predictions["model"].cat.codes, called.starts, called.ends)
+    times, depth = depth_profile(piece_starts, piece_ends)
+    return integrate(times, (depth >= 2).astype(np.int64), called.starts, called.ends)

@@ -12,7 +12,7 @@ from tracekit.analysis.neural_engine_queue import all_engine_waits
 from tracekit.intervals import Intervals, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
-from tracekit.trace.pipelines import top_predictions
+from tracekit.trace.linking import top_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

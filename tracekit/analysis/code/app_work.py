@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.code.calls import core_ml_stacks
-from tracekit.analysis.code.patterns import CONVERSIONS, Api
+from tracekit.analysis.code.calls import core_ml_stacks, source_of
+from tracekit.analysis.code.patterns import CONVERSIONS, Api, callers, matches_function, outermost
 from tracekit.analysis.code.sites import between_sites
-from tracekit.analysis.code.stack_flags import callers, named, outermost
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.samples import SAMPLE_NS
@@ -65,7 +64,11 @@ def conversions(trace: Trace) -> AppWork | None:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
-    entry = outermost(sampled, named(sampled.stacks, CONVERSIONS)) if len(sampled.stacks) else np.zeros(0, np.int64)
+    entry = (
+        outermost(sampled, matches_function(sampled.stacks, CONVERSIONS))
+        if len(sampled.stacks)
+        else np.zeros(0, np.int64)
+    )
     caller = callers(sampled, entry) if len(sampled.stacks) else entry
     # What Core ML converts inside a call of its own is no work of the app.
     caller = np.where(kinds["api"].notna().to_numpy(), -1, caller)
@@ -118,15 +121,12 @@ def _pieces(trace: Trace, rows: pd.DataFrame, label: str) -> pd.DataFrame:
     begins = np.append(True, (np.diff(time) > RUN_NS) | (np.diff(thread) != 0))[: len(time)]
     first = np.flatnonzero(begins)
     last = np.append(first[1:], len(time))[: len(first)] - 1
-    assert trace.samples is not None  # noqa: S101 - the rows are among them
     start = np.maximum(time[first] - SAMPLE_NS, 0)
     return pd.DataFrame(
         {
             "start_ns": start,
             "duration_ns": time[last] - start,
-            "model": None,
             "label": f"{label} (from call stacks)",
-            "table": "time-profile",
-            "row": np.searchsorted(trace.samples["time_ns"].to_numpy(), time[first]),
+            **source_of(trace, time[first]),
         }
     )

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.calls import busy_with, core_ml_stacks, place_of, sampled_calls, surrounding_calls
-from tracekit.analysis.code.patterns import API, Api
-from tracekit.analysis.code.stack_flags import app_frames, containing
+from tracekit.analysis.code.patterns import API, Api, app_frames, stacks_with
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import flags
-from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
+from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.trace import cached_by_trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -128,11 +128,9 @@ def of_calls(trace: Trace, spans: Intervals, apis: Collection[str]) -> BoolArray
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None or sampled.samples.empty or not len(spans):
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
-    time = sampled.samples["time_ns"].to_numpy()
-    span_index = np.searchsorted(spans.starts, time, "left") - 1
-    inside: BoolArray = (span_index >= 0) & (time <= spans.ends[np.maximum(span_index, 0)])
+    inside = in_ranges(spans, sampled.samples["time_ns"].to_numpy() - 1)
     stack = or_minus_one(sampled.samples["stack"])
-    busy = is_any(kinds["api"], *apis) if apis else containing(sampled, app_frames(sampled.stacks))
+    busy = is_any(kinds["api"], *apis) if apis else stacks_with(sampled, app_frames(sampled.stacks))
     return inside & flags(stack, busy)
 
 

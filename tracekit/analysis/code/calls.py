@@ -7,7 +7,7 @@ here, and one that is shorter than a sample can be missing: there are at least s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,14 @@ from tracekit.analysis.code.patterns import (
     UNIT_PATTERNS,
     Api,
     LoadPhase,
+    callers,
+    matches_function,
+    outermost,
+    stacks_with,
 )
-from tracekit.analysis.code.stack_flags import callers, containing, named, outermost
-from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.samples import TIMED
+from tracekit.trace.trace import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -49,7 +53,9 @@ def core_ml_stacks(trace: Trace) -> pd.DataFrame | None:
     entry = np.full(len(sampled.starts) - 1, -1)
     api = np.full(len(entry), -1)
     for code, pattern in enumerate(API.values()):
-        entry_of_kind = outermost(sampled, named(sampled.stacks, pattern) & in_core_ml) if len(entry) else entry
+        entry_of_kind = (
+            outermost(sampled, matches_function(sampled.stacks, pattern) & in_core_ml) if len(entry) else entry
+        )
         farther = entry_of_kind > entry
         entry[farther], api[farther] = entry_of_kind[farther], code
     caller = callers(sampled, entry) if len(entry) else entry
@@ -102,8 +108,8 @@ def _numbers(rows: pd.DataFrame, stack: IntArray, sampled: Samples, kinds: pd.Da
         return np.zeros(0, np.int64)
     key = _call_keys(sampled, kinds)[stack]
     thread = categorical(rows["thread"]).codes
-    binds = containing(sampled, named(sampled.stacks, BINDING))[stack]
-    executes = containing(sampled, named(sampled.stacks, EXECUTING))[stack]
+    binds = stacks_with(sampled, matches_function(sampled.stacks, BINDING))[stack]
+    executes = stacks_with(sampled, matches_function(sampled.stacks, EXECUTING))[stack]
     begins = np.append(True, (key[1:] != key[:-1]) | (thread[1:] != thread[:-1]))
     # What was done last in this run of samples, and whether it is being begun again.
     run = np.cumsum(begins)
@@ -161,6 +167,13 @@ def place_of(stacks: pd.DataFrame, rows: IndexArray) -> dict[str, object]:
     return location | {"frame": rows}
 
 
+def source_of(trace: Trace, times_ns: IntArray) -> dict[str, Any]:
+    """Columns of evidence that say where samples at these times stand: `row` counts samples in order of time."""
+    assert trace.samples is not None  # noqa: S101 - the samples are among them
+    row = np.searchsorted(trace.samples["time_ns"].to_numpy(), times_ns)
+    return {"model": None, "table": TIMED[0], "row": row}
+
+
 @cached_by_trace
 def enclosing_phases(trace: Trace) -> dict[str, str]:
     """The innermost phase that all stacks of a phase of a load lie in, by phase; nothing for one outside of others."""
@@ -188,6 +201,6 @@ def busy_with(trace: Trace) -> dict[str, BoolArray]:
     if sampled is None or sampled.stacks.empty:
         return {}
     patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items())
-    flags = {str(name): containing(sampled, named(sampled.stacks, pattern)) for name, pattern in patterns}
-    flags[LoadPhase.NEURAL_ENGINE] |= containing(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))
+    flags = {str(name): stacks_with(sampled, matches_function(sampled.stacks, pattern)) for name, pattern in patterns}
+    flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))
     return flags

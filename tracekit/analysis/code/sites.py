@@ -10,12 +10,11 @@ import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, of_calls
 from tracekit.analysis.code.calls import enclosing_phases, place_of, sampled_calls, surrounding_calls
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
-from tracekit.analysis.code.stack_flags import app_frames
+from tracekit.analysis.code.patterns import Api, LoadPhase, Unit, app_frames
 from tracekit.intervals import Intervals
-from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
+from tracekit.trace.trace import cached_by_trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,21 +9,20 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites
-from tracekit.analysis.code.calls import sampled_calls
-from tracekit.analysis.code.patterns import INTERFACE, Api
+from tracekit.analysis.code.calls import sampled_calls, source_of
+from tracekit.analysis.code.patterns import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
 from tracekit.analysis.code.sites import between_sites, is_inferred
-from tracekit.analysis.code.stack_flags import app_frames, containing, innermost, named
 from tracekit.intervals import Intervals
-from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import SETUP_KINDS, Kind
+from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.samples import SAMPLE_NS
+from tracekit.trace.trace import cached_by_trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.analysis.code.sites import CallSite
-    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
 FRAME_NS: Final = 16_666_667
@@ -41,7 +40,7 @@ def runs_interface(trace: Trace) -> bool | None:
     caught = stacks[(stacks >= 0) & on_main_thread]
     if not len(caught):
         return None
-    looping = containing(sampled, named(sampled.stacks, INTERFACE))
+    looping = stacks_with(sampled, matches_function(sampled.stacks, INTERFACE))
     return bool(looping[caught].any())
 
 
@@ -103,14 +102,11 @@ def _from_samples(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
 
 def evidence_rows(trace: Trace, calls: pd.DataFrame) -> pd.DataFrame:
     """Calls of `sampled_calls` with the columns that evidence needs. `row` counts samples in order of time."""
-    assert trace.samples is not None  # noqa: S101 - the calls were found in them
     return calls.assign(
         start_ns=calls["first_ns"],
         duration_ns=calls["last_ns"] - calls["first_ns"],
-        model=None,
         label=calls["api"].astype(str) + " (inferred from call stacks)",
-        table="time-profile",
-        row=np.searchsorted(trace.samples["time_ns"].to_numpy(), calls["first_ns"].to_numpy()),
+        **source_of(trace, calls["first_ns"].to_numpy()),
     )
 
 
@@ -142,7 +138,7 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     sampled = trace.sampled
     if sampled is None or sampled.samples.empty or gaps.covered_ns < SAMPLE_NS:
         return None
-    inside = _in_gaps(sampled.samples["time_ns"].to_numpy(), gaps)
+    inside = in_ranges(gaps, sampled.samples["time_ns"].to_numpy())
     inside &= sampled.samples["stack"].notna().to_numpy()
     app_frame = innermost(sampled, app_frames(sampled.stacks))
     rows = sampled.samples[inside]
@@ -151,9 +147,3 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     time = rows["time_ns"].to_numpy()
     ran = Intervals(time - SAMPLE_NS, time).union().intersection(gaps).covered_ns
     return Between(min(ran / gaps.covered_ns, 1.0), len(rows), between_sites(trace, rows, frame))
-
-
-def _in_gaps(time: IntArray, gaps: Intervals) -> BoolArray:
-    preceding_gap = np.searchsorted(gaps.starts, time, "right") - 1
-    inside: BoolArray = (preceding_gap >= 0) & (time < gaps.ends[np.maximum(preceding_gap, 0)])
-    return inside

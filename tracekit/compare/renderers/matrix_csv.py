@@ -7,10 +7,9 @@ import io
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tracekit.characters import visible
+from tracekit.characters import map_strings, visible
 from tracekit.compare.matrix import FIGURES
 from tracekit.recording.writing.forms import harmless
-from tracekit.report.strings import map_strings
 
 if TYPE_CHECKING:
     from tracekit.compare.matrix import Matrix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
 from tracekit.detectors.model_rules.shared import code, listed
-from tracekit.model_files import Form
+from tracekit.model_files.facts import Form
 
 
 def detect(view: InspectedModel, _options: NoOptions) -> Outcome:

@@ -8,11 +8,12 @@ from tracekit.detectors import Finding, InspectedModel, Metric, ModelFileDetecto
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
 from tracekit.detectors.model_rules.shared import convert_code, listed
-from tracekit.model_files import NEWEST, Kind, release_of
-from tracekit.model_files.needs import needs_of
+from tracekit.model_files.facts import Kind
+from tracekit.model_files.versions import NEWEST, needs_of, release_of
 
 if TYPE_CHECKING:
-    from tracekit.model_files import ModelFile, Target
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.versions import Target
 
 
 def detect(view: InspectedModel, options: NoOptions) -> Outcome:

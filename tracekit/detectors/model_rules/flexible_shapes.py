@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
 from tracekit.detectors.model_rules.shared import code, convert_code, inputs_of, listed, literal, type_code
-from tracekit.model_files import FeatureKind
+from tracekit.model_files.facts import FeatureKind
 from tracekit.model_files.words import allowed_shapes
 
 if TYPE_CHECKING:
-    from tracekit.model_files import Feature, ModelFile
+    from tracekit.model_files.facts import Feature, ModelFile
 
 
 VISION_FEATURE_PRINT = "vision feature print"

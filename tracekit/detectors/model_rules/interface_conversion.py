@@ -8,7 +8,7 @@ from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOpti
 from tracekit.detectors.model_rules.shared import code, convert_code, functions_of, listed, no_precision, type_code
 
 if TYPE_CHECKING:
-    from tracekit.model_files import Conversion, Feature, Function, ModelFile
+    from tracekit.model_files.facts import Conversion, Feature, Function, ModelFile
 
 FLOAT16_INTERFACE = 7
 """Specification version that has Float16 arrays and images: iOS 16, macOS 13."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, format_bytes, page_beside
 from tracekit.detectors.model_rules.shared import code, listed
-from tracekit.model_files import NEWEST, Form, WeightState
+from tracekit.model_files.facts import Form, WeightState
+from tracekit.model_files.versions import NEWEST
 
 _WORDS = {
     WeightState.MISSING: "Weights missing",

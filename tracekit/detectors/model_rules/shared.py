@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.model_files import FeatureKind, Form, Kind, deployment_target
+from tracekit.model_files.facts import FeatureKind, Form, Kind
+from tracekit.model_files.versions import deployment_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tracekit.detectors import InspectedModel, NotApplicable, NotEvaluated
-    from tracekit.model_files import Feature, Function, ModelFile
+    from tracekit.model_files.facts import Feature, Function, ModelFile
 
 LISTED = 4
 """Names that a sentence lists."""

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
 from tracekit.detectors.model_rules.shared import code, functions_of, listed, literal
-from tracekit.model_files import FeatureKind
-from tracekit.model_files.facts import BITS
+from tracekit.model_files.facts import BITS, FeatureKind
 
 if TYPE_CHECKING:
-    from tracekit.model_files import Feature, Function
+    from tracekit.model_files.facts import Feature, Function
 
 _NAMES = re.compile(r"state|cache|memory|hidden|past|(?:^|_)(?:kv|mem|[hc]_?(?:in|0|prev))(?:_|$)", re.IGNORECASE)
 """Names that converters and authors give to state. An image that is filtered has the shape of the result too, so that

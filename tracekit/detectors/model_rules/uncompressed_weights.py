@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from tracekit.detectors import InspectedModel, ModelFileDetector, Outcome, above, format_bytes, option, page_beside
 from tracekit.detectors.model_rules.shared import listed, no_weights
-from tracekit.model_files import Kind
 from tracekit.model_files.compression import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
+from tracekit.model_files.facts import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from tracekit.model_files.facts import is_constant
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tracekit.model_files import Function
+    from tracekit.model_files.facts import Function
 
 
 @dataclass(frozen=True, slots=True)

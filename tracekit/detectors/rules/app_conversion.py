@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.code import conversions
+from tracekit.analysis.code.app_work import conversions
 from tracekit.detectors import Outcome, RecordingDetector, RecordingView, format_count, format_share, page_beside
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code import AppWork
+    from tracekit.analysis.code.app_work import AppWork
 
 
 def detect(view: RecordingView, options: AppWorkOptions) -> Outcome:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.code import sites_of
+from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
 from tracekit.detectors import (

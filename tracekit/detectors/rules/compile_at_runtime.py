@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tracekit.analysis.code import sites_of
+from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import traits
 from tracekit.detectors import (
     Attribution,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.device_switches import SHORT_CPU_NS, device_runs_of
+from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
 from tracekit.detectors import (
     DEVICE_NAMES,
     Detector,
@@ -32,7 +32,7 @@ from tracekit.detectors.shared.wording import order_words, record_alone
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.analysis.breakdown import DeviceRuns
+    from tracekit.analysis.breakdown.device_runs import DeviceRuns
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.code import Api, all_sites
+from tracekit.analysis.code.patterns import Api
+from tracekit.analysis.code.sites import all_sites
 from tracekit.detectors import (
     CORE_ML,
     GPU,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from tracekit.analysis.code import CallSite
+    from tracekit.analysis.code.sites import CallSite
 
 
 OTHER_FRAMEWORKS = ("CoreAIProfile", "ODIEProfile", "ModelInferenceTable")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.analysis.code import sites_of
+from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import Instances, Traits, instances_by_kind, traits
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.code import element_access
+from tracekit.analysis.code.app_work import element_access
 from tracekit.detectors import (
     Outcome,
     RecordingDetector,
@@ -19,7 +19,7 @@ from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stack
 from tracekit.detectors.shared.options import AppWorkOptions
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code import AppWork
+    from tracekit.analysis.code.app_work import AppWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.analysis.code import sites_of
+from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import CopySummary, summarize_copies
 from tracekit.detectors import (
     Detector,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.analysis.code import sites_of
-from tracekit.analysis.conversions import ConversionSummary, summarize_conversions
+from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.copies import ConversionSummary, summarize_conversions
 from tracekit.detectors import (
     Detector,
     Intervals,

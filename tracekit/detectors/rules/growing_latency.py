@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.analysis.latency import Growth, GrowthRule
+from tracekit.analysis.latency_growth import Growth, GrowthRule
 from tracekit.detectors import (
     Detector,
     FloatArray,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.device_states import states_at
-from tracekit.analysis.latency import GrowthRule, medians_of_thirds
+from tracekit.analysis.latency import medians_of_thirds
+from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.load_waits import gaps_after
 from tracekit.analysis.quantities import quantiles
 from tracekit.detectors import (

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.analysis.code import (
-    Api,
-    Blocking,
-    is_inferred,
-    main_thread_loads,
-    main_thread_sites,
-    runs_interface,
-    sites_of,
-)
+from tracekit.analysis.code.patterns import Api
+from tracekit.analysis.code.sites import is_inferred, main_thread_sites, sites_of
+from tracekit.analysis.code.threads import Blocking, main_thread_loads, runs_interface
 from tracekit.detectors import (
     SETUP_KINDS,
     Metric,

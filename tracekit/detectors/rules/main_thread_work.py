@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.analysis.code import Blocking, main_thread_predictions, runs_interface, sites_of
+from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.code.threads import Blocking, main_thread_predictions, runs_interface
 from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
 from tracekit.detectors import (
     Intervals,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.frames import frame_steps
+from tracekit.analysis.frame_steps import frame_steps
 from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
 from tracekit.detectors import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown import REASONS, Part, Unknown
+from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown
 from tracekit.analysis.neural_engine_queue import NAMED
 from tracekit.detectors import (
     Attribution,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.device_switches import WorkGaps, gaps_between
+from tracekit.analysis.breakdown.device_runs import WorkGaps, gaps_between
 from tracekit.detectors import (
     Attribution,
     Detector,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.cold_loads import ColdRule
-from tracekit.analysis.load_chains import LoadChain, load_chains, top_loads
+from tracekit.analysis.cold_loads import ColdRule, LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
 from tracekit.detectors import (
     Kind,

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.analysis.autoregression import SURE_OPENING, opens_sequence
-from tracekit.analysis.state_copies import StateCopies, copies_grow, opened_by_another_model, state_copies
+from tracekit.analysis.autoregression import (
+    SURE_OPENING,
+    StateCopies,
+    copies_grow,
+    opened_by_another_model,
+    opens_sequence,
+    state_copies,
+)
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors import (
     Detector,

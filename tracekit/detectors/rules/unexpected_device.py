@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tracekit.analysis.code import sites_of
-from tracekit.analysis.device_switches import SHORT_CPU_NS, device_runs_of
+from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
+from tracekit.analysis.code.sites import sites_of
 from tracekit.detectors import (
     DEVICE_NAMES,
     UNIT_NUMBERS,

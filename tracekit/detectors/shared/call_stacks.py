@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tracekit.analysis.code import sampled_calls
+from tracekit.analysis.code.calls import sampled_calls
 from tracekit.detectors import Cost, Outcome, RecordingView, above, all_reached, format_count, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tracekit.analysis.code import AppWork
+    from tracekit.analysis.code.app_work import AppWork
     from tracekit.detectors.shared.options import AppWorkOptions
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import (
     GPU,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
-from tracekit.analysis.code import work_between
+from tracekit.analysis.code.threads import work_between
 from tracekit.analysis.idle import (
     CERTAINTY,
     MIN_STRETCH,
@@ -41,7 +41,8 @@ from tracekit.detectors import (
 from tracekit.detectors.shared.comparable_latency import works_longer
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code import Between, CallSite
+    from tracekit.analysis.code.sites import CallSite
+    from tracekit.analysis.code.threads import Between
 
 
 WORK_SPREAD = 0.3

@@ -76,7 +76,7 @@ def shapes_of(view: ModelView) -> Shapes | None:
         return None
     from tracekit.detectors.model_rules import flexible_shapes
     from tracekit.detectors.model_rules.shared import code, inputs_of, listed
-    from tracekit.model_files import FeatureKind
+    from tracekit.model_files.facts import FeatureKind
 
     inputs = [entry for entry in inputs_of(view.model_file) if entry.kind in (FeatureKind.ARRAY, FeatureKind.IMAGE)]
     if not inputs or any(entry.shape is None for entry in inputs):

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
-from tracekit.analysis.latency import Growth, growth, modes
-from tracekit.analysis.latency.modes import MIN_RATIO
+from tracekit.analysis.latency import MIN_RATIO, modes
+from tracekit.analysis.latency_growth import Growth, growth
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import DEVICE_NAMES, BoolArray, FloatArray, IntArray, ModelView, Outcome
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
@@ -28,7 +28,7 @@ from tracekit.trace.events import COPY_KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tracekit.analysis.latency import GrowthRule
+    from tracekit.analysis.latency_growth import GrowthRule
     from tracekit.detectors.shared.comparable_predictions import Calls
 
 

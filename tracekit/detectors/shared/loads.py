@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.code import sites_of
+from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown import Part
+from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
 from tracekit.detectors import (
     DEVICE_NAMES,

@@ -22,7 +22,7 @@ from tracekit.model_files.performance.facts import (
 from tracekit.model_files.performance.values import (
     CHOICES,
     bare,
-    counted,
+    check_count,
     is_constant,
     mapping,
     share,
@@ -63,7 +63,7 @@ def is_dump(document: object) -> bool:
 def dumped_plan(document: object, stem: str, source: str) -> PerformanceReport:
     """The plan. Raises `UnreadableModel`, also where no operation has a compute unit that is known. O(operations)."""
     listed, around = _found(document)
-    counted(len(listed))
+    check_count(len(listed))
     named = [entry for entry in map(_plain, listed) if not is_constant(words(_value(entry, _OPERATOR)))]
     operations = tuple(_operation(entry, number) for number, entry in enumerate(named))
     if not any(operation.unit for operation in operations):
@@ -77,11 +77,6 @@ def dumped_plan(document: object, stem: str, source: str) -> PerformanceReport:
         source=source,
         form=ReportForm.DUMP,
         asked=asked,
-        device=None,
-        system=None,
-        prediction=None,
-        load=None,
-        compile=None,
         operations=operations,
         notes=(f"The file does not name {', '.join(absent[:-1])} or {absent[-1]}.", _FORM),
     )

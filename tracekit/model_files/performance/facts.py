@@ -104,17 +104,17 @@ class PerformanceReport:
     source: str
     """Name of the file."""
     form: ReportForm
-    asked: tuple[ComputeUnit, ...] | None
+    asked: tuple[ComputeUnit, ...] | None = None
     """Compute units that the model was loaded for."""
-    device: str | None
+    device: str | None = None
     """Model of the device, never its own name or serial number."""
-    system: str | None
-    prediction: Timing | None
-    load: Timing | None
+    system: str | None = None
+    prediction: Timing | None = None
+    load: Timing | None = None
     """Loads of a compiled model that was cached; `first_ns` are the others."""
-    compile: Timing | None
+    compile: Timing | None = None
     """From package to compiled model; matters only for models that the app compiles itself."""
-    operations: tuple[PlannedOperation, ...] | None
+    operations: tuple[PlannedOperation, ...] | None = None
     """In the order of the report; None where it has none."""
     notes: tuple[str, ...] = ()
     """What the report leaves open, in sentences."""

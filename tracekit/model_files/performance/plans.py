@@ -1,8 +1,10 @@
-"""Compute plans without times of their own: those of CoreMLProfiler and of coremltools."""
+"""Compute plans without times of their own: those of CoreMLProfiler and of coremltools, the latter also as the object
+that coremltools gives. That is read by the names of its attributes, so nothing is imported."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
@@ -10,7 +12,7 @@ from tracekit.model_files.performance.values import (
     DEEPEST,
     amount,
     bare,
-    counted,
+    check_count,
     entries,
     is_constant,
     mapping,
@@ -51,7 +53,7 @@ def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport
             for function, value in mapping(document).items()
             for entry in _nested(mapping(mapping(value).get("block")))
         ]
-    counted(len(calls))
+    check_count(len(calls))
     operations = tuple(_profiled(mapping(entry), function, number) for number, (function, entry) in enumerate(calls))
     timed = max(
         (entry for entry in operations if entry.cost and entry.estimated_ns),
@@ -59,11 +61,11 @@ def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport
         default=None,
     )
     median = timed.estimated_ns / timed.cost if timed and timed.cost and timed.estimated_ns else None
-    return _plan(
-        (stem, source, ReportForm.PROFILER),
-        operations,
-        None if median is None else Timing(None, median),
-        (_NOT_NAMED,) if median is None else (_NOT_NAMED, _WORKED_OUT),
+    if median is None:
+        return PerformanceReport(stem, source, ReportForm.PROFILER, operations=operations, notes=(_NOT_NAMED,))
+    prediction, notes = Timing(None, median), (_NOT_NAMED, _WORKED_OUT)
+    return PerformanceReport(
+        stem, source, ReportForm.PROFILER, prediction=prediction, operations=operations, notes=notes
     )
 
 
@@ -105,10 +107,10 @@ def coremltools_plan(document: object, stem: str, source: str) -> PerformanceRep
     """The plan. Its entries name operations by their output, and no types. Raises `UnreadableModel`. O(operations)."""
     infos = mapping(document).get("infos", document)
     listed = list(infos.values()) if isinstance(infos, Mapping) else entries(infos)
-    counted(len(listed))
+    check_count(len(listed))
     operations = (_planned(mapping(entry), number) for number, entry in enumerate(listed))
     planned = tuple(entry for entry in operations if not is_constant(entry.type))
-    return _plan((stem, source, ReportForm.COREMLTOOLS), planned, None, (_NOT_NAMED,))
+    return PerformanceReport(stem, source, ReportForm.COREMLTOOLS, operations=planned, notes=(_NOT_NAMED,))
 
 
 def _planned(entry: Mapping[str, Any], number: int) -> PlannedOperation:
@@ -131,23 +133,45 @@ def _planned(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     )
 
 
-def _plan(
-    named: tuple[str, str, ReportForm],
-    operations: tuple[PlannedOperation, ...],
-    prediction: Timing | None,
-    notes: tuple[str, ...],
-) -> PerformanceReport:
-    stem, source, form = named
-    return PerformanceReport(
-        name=stem,
-        source=source,
-        form=form,
-        asked=None,
-        device=None,
-        system=None,
-        prediction=prediction,
-        load=None,
-        compile=None,
-        operations=operations,
-        notes=notes,
-    )
+def operations_of(plan: Any, median_ns: float | None) -> tuple[PlannedOperation, ...]:
+    """Operations and layers of a `MLComputePlan`; times are cost × median. O(operations)."""
+    operations: list[PlannedOperation] = []
+    for operation in _structure(plan, plan.model_structure, "main", 0):
+        check_count(len(operations))
+        time = None if median_ns is None or operation.cost is None else operation.cost * median_ns
+        operations.append(replace(operation, number=len(operations), estimated_ns=time))
+    return tuple(operations)
+
+
+def _structure(plan: Any, structure: Any, name: str, depth: int) -> Iterator[PlannedOperation]:
+    if structure.program is not None:
+        for function, held in structure.program.functions.items():
+            yield from _block(plan, held.block, function if name == "main" else name, depth)
+    elif structure.neuralnetwork is not None:
+        for layer in structure.neuralnetwork.layers:
+            usage = plan.get_compute_device_usage_for_neuralnetwork_layer(layer)
+            yield _operation(layer.name, layer.type, usage, None, name)
+    elif structure.pipeline is not None and depth < DEEPEST:
+        for stage, held in dict(structure.pipeline.sub_models).items():
+            yield from _structure(plan, held, stage, depth + 1)
+
+
+def _block(plan: Any, block: Any, function: str, depth: int) -> Iterator[PlannedOperation]:
+    for operation in block.operations:
+        if is_constant(operation.operator_name):
+            continue
+        usage = plan.get_compute_device_usage_for_mlprogram_operation(operation)
+        cost = plan.get_estimated_cost_for_mlprogram_operation(operation)
+        name = operation.outputs[0].name if operation.outputs else ""
+        yield _operation(name, bare(operation.operator_name), usage, cost, function)
+        if depth < DEEPEST:
+            for inner in operation.blocks:
+                yield from _block(plan, inner, function, depth + 1)
+
+
+def _operation(name: str, kind: str, usage: Any, cost: Any, function: str) -> PlannedOperation:
+    """All is None where the deployment target of the model is too old for a plan."""
+    unit = None if usage is None else unit_of(type(usage.preferred_compute_device).__name__)
+    supported = None if usage is None else units_of([type(each).__name__ for each in usage.supported_compute_devices])
+    weight = None if cost is None else float(cost.weight)
+    return PlannedOperation(0, name, kind, unit, with_unit(supported, unit), weight, function=function)

@@ -1,20 +1,31 @@
-"""Which report lies at a path, and what it says."""
+"""Which report lies at a path, and what it says. What `tracekit inspect --json` prints of any report is read here
+again."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, read_bytes, shown
+from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
 from tracekit.model_files.performance.dumps import dumped_plan, is_dump
-from tracekit.model_files.performance.own import is_own, own_report
+from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
 from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
-from tracekit.model_files.performance.values import mapping
+from tracekit.model_files.performance.values import (
+    amount,
+    check_count,
+    entries,
+    mapping,
+    samples,
+    share,
+    unit_of,
+    units_of,
+    words,
+)
 from tracekit.model_files.performance.xcode import is_xcode, xcode_report
 
 if TYPE_CHECKING:
-    from tracekit.model_files.performance.facts import PerformanceReport
+    from collections.abc import Mapping
 
 EXPECTED = (
     "JSON that Xcode exports of a performance report, a compute plan of CoreMLProfiler, coremltools or an app, or JSON "
@@ -27,17 +38,17 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
     file = Path(path)
     if not file.is_file():
         what = "is not a file" if file.exists() else "does not exist"
-        raise UnreadableModel(f"{shown(file)} {what}; expected {EXPECTED}")
+        raise UnreadableModel(f"{quote(file)} {what}; expected {EXPECTED}")
     data = read_bytes(file, MAX_TEXT_BYTES)
     if not data:
-        raise UnreadableModel(f"{shown(file)} is empty; expected {EXPECTED}")
+        raise UnreadableModel(f"{quote(file)} is empty; expected {EXPECTED}")
     document = _parsed(data)
     if document is None:
-        raise UnreadableModel(f"{shown(file)} is not complete JSON; expected {EXPECTED}")
+        raise UnreadableModel(f"{quote(file)} is not complete JSON; expected {EXPECTED}")
     report = report_of(document, file)
     if report is None:
         keys = ", ".join(sorted(map(str, mapping(document)))[:5])
-        raise UnreadableModel(f"{shown(file)} is no performance report (keys: {keys or 'none'}); expected {EXPECTED}")
+        raise UnreadableModel(f"{quote(file)} is no performance report (keys: {keys or 'none'}); expected {EXPECTED}")
     return report
 
 
@@ -59,18 +70,94 @@ def _parsed(data: bytes) -> object:
 def report_of(document: object, path: Path) -> PerformanceReport | None:
     """The report in the JSON of a file; None where it is something else. Raises `UnreadableModel` where it is damaged.
     O(size of the document)."""
-    keys = mapping(document)
     try:
-        if is_xcode(keys):
-            return xcode_report(keys, path.stem, path.name)
-        if is_own(keys):
-            return own_report(keys, path.stem, path.name)
-        if is_coremltools(document):
-            return coremltools_plan(document, path.stem, path.name)
-        if is_profiler(document):
-            return profiler_plan(document, path.stem, path.name)
-        if is_dump(document):
-            return dumped_plan(document, path.stem, path.name)
+        for is_of_form, read in _FORMS:
+            if is_of_form(document):
+                return read(document, path.stem, path.name)
     except UnreadableModel as error:
-        raise UnreadableModel(f"{shown(path)}: {error}") from None
+        raise UnreadableModel(f"{quote(path)}: {error}") from None
     return None
+
+
+SCHEMA_VERSION = 1
+"""Raised when a key of the JSON changes its name or its meaning."""
+
+KEY = "performance"
+
+
+def is_own(document: object) -> bool:
+    """Whether the JSON is tracekit's."""
+    keys = mapping(document)
+    return isinstance(keys.get(KEY), dict) and "schema_version" in keys
+
+
+def own_report(document: object, stem: str, source: str) -> PerformanceReport:
+    """The report. Raises `UnreadableModel`. O(operations)."""
+    keys = mapping(document)
+    version = keys["schema_version"]
+    if version != SCHEMA_VERSION:
+        raise UnreadableModel(
+            f"the report has schema version {str(version)[:20]}, and this tracekit reads {SCHEMA_VERSION}; update it"
+        )
+    report = mapping(keys[KEY])
+    form = words(report.get("form"))
+    if form not in tuple(ReportForm):
+        raise UnreadableModel("the report is damaged: 'form' names no kind of report")
+    listed = report.get("operations")
+    check_count(len(entries(listed)))
+    return PerformanceReport(
+        name=words(report.get("name")) or stem,
+        source=source,
+        form=ReportForm(form),
+        asked=units_of(report.get("asked")),
+        device=words(report.get("device")) or None,
+        system=words(report.get("system")) or None,
+        prediction=_timing(report.get("prediction")),
+        load=_timing(report.get("load")),
+        compile=_timing(report.get("compile")),
+        operations=tuple(_operation(mapping(entry), number) for number, entry in enumerate(listed))
+        if isinstance(listed, list)
+        else None,
+        notes=tuple(filter(None, map(words, entries(report.get("notes"))))),
+    )
+
+
+def _timing(value: object) -> Timing | None:
+    timing = mapping(value)
+    if not timing:
+        return None
+    median, mean, shortest, longest, stdev = (
+        amount(timing.get(f"{key}_ns"), "a time") for key in ("median", "mean", "min", "max", "stdev")
+    )
+    count = amount(timing.get("count"), "a count")
+    first = tuple(samples(timing.get("first_ns"), "'first_ns'", 1))
+    return Timing(None if count is None else int(count), median, mean, shortest, longest, stdev, first)
+
+
+def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
+    reasons = ((unit_of(pair[0]), words(pair[1])) for pair in entries(entry.get("reasons")) if _is_pair(pair))
+    return PlannedOperation(
+        number=number,
+        name=words(entry.get("name")),
+        type=words(entry.get("type")),
+        unit=unit_of(entry.get("unit")),
+        supported=units_of(entry.get("supported")),
+        cost=share(entry.get("cost")),
+        estimated_ns=amount(entry.get("estimated_ns"), "the time of an operation"),
+        function=words(entry.get("function")) or "main",
+        reasons=tuple((unit, text) for unit, text in reasons if unit is not None and text),
+    )
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2
+
+
+_FORMS = (
+    (is_xcode, xcode_report),
+    (is_own, own_report),
+    (is_coremltools, coremltools_plan),
+    (is_profiler, profiler_plan),
+    (is_dump, dumped_plan),
+)
+"""Whether JSON is of a form, and what reads it; the first one that is counts."""

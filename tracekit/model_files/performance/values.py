@@ -116,7 +116,7 @@ def is_constant(operator: str) -> bool:
     return name == CONSTANTS or name.startswith(COMPRESSED)
 
 
-def counted(count: int) -> None:
+def check_count(count: int) -> None:
     """Raises `UnreadableModel` if a report holds too many operations."""
     if count > MAX_OPERATIONS:
         raise UnreadableModel(f"the report lists more than {MAX_OPERATIONS:,} operations")

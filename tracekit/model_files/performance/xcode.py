@@ -17,7 +17,7 @@ from tracekit.model_files.performance.values import (
     CHOICES,
     DEEPEST,
     bare,
-    counted,
+    check_count,
     entries,
     is_constant,
     mapping,
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 
 _SECOND = 1e9
 
-
 _COLD_UNKNOWN = "The report does not say how many values make an experiment, so cold ones count like the others."
 
 
-def is_xcode(document: Mapping[str, Any]) -> bool:
+def is_xcode(document: object) -> bool:
     """Whether the JSON is such a report."""
-    return "deviceResults" in document
+    return "deviceResults" in mapping(document)
 
 
-def xcode_report(document: Mapping[str, Any], stem: str, source: str) -> PerformanceReport:
+def xcode_report(document: object, stem: str, source: str) -> PerformanceReport:
     """The report. Raises `UnreadableModel`. O(operations + samples)."""
-    results = mapping(document["deviceResults"])
+    keys = mapping(document)
+    results = mapping(keys["deviceResults"])
     if not any(key in results for key in ("predict", "load", "compile", "modelStructure")):
         raise UnreadableModel("the report holds no results: neither 'predict', 'load', 'compile' nor 'modelStructure'")
     run = mapping(results.get("perfRunConfig"))
-    device = mapping(document.get("deviceInfo"))
+    device = mapping(keys.get("deviceInfo"))
     prediction = _timing(results, "predict", run.get("predictionCount"))
     operations = tuple(_operations(results["modelStructure"])) if "modelStructure" in results else None
     median = prediction.median_ns if prediction else None
@@ -60,10 +60,10 @@ def xcode_report(document: Mapping[str, Any], stem: str, source: str) -> Perform
             replace(entry, estimated_ns=None if entry.cost is None else entry.cost * median) for entry in operations
         )
     return PerformanceReport(
-        name=words(mapping(document.get("modelMetadata")).get("fileName")) or stem,
+        name=words(mapping(keys.get("modelMetadata")).get("fileName")) or stem,
         source=source,
         form=ReportForm.XCODE,
-        asked=_asked(document.get("computeUnit")),
+        asked=_asked(keys.get("computeUnit")),
         device=words(device.get("modelName")) or None,
         system=words(device.get("osNameAndVersionWithoutBuildNumber")) or None,
         prediction=prediction,
@@ -100,7 +100,7 @@ def _operations(structure: object) -> Iterator[PlannedOperation]:
         operator = words(entry.get("operatorName")) or words(entry.get("type"))
         if is_constant(operator):
             continue
-        counted(number)
+        check_count(number)
         yield _operation(entry, operator, function, number)
         number += 1
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tracekit.arrays import AnyArray
-    from tracekit.model_files.profiling.runtime import Loaded
+    from tracekit.model_files.profiling.measure import Loaded
 
 COREMLTOOLS_UNITS = {
     "all": "ALL",

@@ -10,10 +10,12 @@ from tracekit.model_files.facts import FeatureKind
 from tracekit.model_files.failures import UnreadableModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from tracekit.arrays import AnyArray
     from tracekit.model_files.facts import Feature
-    from tracekit.model_files.profiling.runtime import Runtime
+
+    MakeImage = Callable[[AnyArray, str], object]
 
 MAX_ELEMENTS = 2**28
 """Of one input: 1 GB as Float32."""
@@ -27,20 +29,21 @@ _TYPES = {
 }
 
 
-def inputs_for(features: Sequence[Feature], runtime: Runtime) -> dict[str, Any]:
+def inputs_for(features: Sequence[Feature], image: MakeImage) -> dict[str, Any]:
     """A value for each input that is not optional, of its default shape. Floating-point numbers are random between 0
-    and 1, always the same; integers are 0, which is valid as an index. Raises `UnreadableModel`."""
+    and 1, always the same; integers are 0, which is valid as an index. `image` is `Runtime.image`. Raises
+    `UnreadableModel`."""
     source = np.random.default_rng(0)
-    return {feature.name: _value(feature, source, runtime) for feature in features if not feature.optional}
+    return {feature.name: _value(feature, source, image) for feature in features if not feature.optional}
 
 
-def _value(feature: Feature, source: np.random.Generator, runtime: Runtime) -> object:
+def _value(feature: Feature, source: np.random.Generator, image: MakeImage) -> object:
     number = 0 if feature.element == "Int64" else 0.5
     match feature.kind:
         case FeatureKind.ARRAY:
             return _array(feature, source)
         case FeatureKind.IMAGE:
-            return _image(feature, source, runtime)
+            return _image(feature, source, image)
         case FeatureKind.NUMBER:
             return number
         case FeatureKind.STRING:
@@ -63,13 +66,13 @@ def _array(feature: Feature, source: np.random.Generator) -> object:
     return np.zeros(shape, dtype=kind)
 
 
-def _image(feature: Feature, source: np.random.Generator, runtime: Runtime) -> object:
+def _image(feature: Feature, source: np.random.Generator, image: MakeImage) -> object:
     color = feature.color_space or "RGB"
     height, width = _shape(feature)[:2]
     if color == "Grayscale16Half":
-        return runtime.image(source.random((height, width), dtype=np.float32), color)
+        return image(source.random((height, width), dtype=np.float32), color)
     shape = (height, width) if color == "Grayscale" else (height, width, 3)
-    return runtime.image(source.integers(0, 256, shape, dtype=np.uint8), color)
+    return image(source.integers(0, 256, shape, dtype=np.uint8), color)
 
 
 def _shape(feature: Feature) -> tuple[int, ...]:

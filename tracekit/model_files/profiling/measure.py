@@ -6,23 +6,65 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Form
-from tracekit.model_files.failures import UnreadableModel, shown
+from tracekit.model_files.failures import UnreadableModel, quote
 from tracekit.model_files.performance.facts import PerformanceReport, ReportForm, Timing, timing_of
+from tracekit.model_files.performance.plans import operations_of
 from tracekit.model_files.performance.values import CHOICES
 from tracekit.model_files.profiling.inputs import inputs_for
-from tracekit.model_files.profiling.plan import operations_of
 from tracekit.model_files.read import read_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from tracekit.arrays import AnyArray
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PlannedOperation
-    from tracekit.model_files.profiling.runtime import Loaded, Runtime
+
+
+class Loaded(Protocol):
+    """A compiled model, loaded for one choice of compute units."""
+
+    def predict(self, inputs: Mapping[str, Any], state: object) -> object:
+        """One prediction; `state` is None for models without states."""
+        ...
+
+    def make_state(self) -> object:
+        """New states. Raises before macOS 15."""
+        ...
+
+
+class Runtime(Protocol):
+    """Core ML on this machine. Choices are the names of `MLComputeUnits`, such as `cpuOnly`. Any method may raise any
+    exception: coremltools raises bare ones."""
+
+    def device(self) -> str | None:
+        """Model of the machine, such as `Mac16,1`."""
+        ...
+
+    def system(self) -> str | None:
+        """Such as `macOS 26.2`."""
+        ...
+
+    def compile(self, model: Path, target: Path) -> Path:
+        """Compile a package or `.mlmodel` to a `.mlmodelc` folder, and give its path."""
+        ...
+
+    def load(self, compiled: Path, choice: str) -> Loaded:
+        """Load a compiled model."""
+        ...
+
+    def plan(self, compiled: Path, choice: str) -> Any:
+        """The `MLComputePlan` of a compiled model. Raises before macOS 14.4."""
+        ...
+
+    def image(self, pixels: AnyArray, color_space: str) -> object:
+        """An image input: pixels of shape (height, width) or (height, width, 3)."""
+        ...
+
 
 LOADS = 4
 """Loads for each choice: the first one specializes the model, the others find it cached."""
@@ -62,8 +104,8 @@ def profile(
     """
     model = read_model(path)
     if model.form == Form.COMPILER_JSON:
-        raise UnreadableModel(f"{shown(path)} only describes a model; give the model itself to run it")
-    inputs = inputs_for(model.main.inputs, runtime)
+        raise UnreadableModel(f"{quote(path)} only describes a model; give the model itself to run it")
+    inputs = inputs_for(model.main.inputs, runtime.image)
     reports: list[tuple[str, PerformanceReport]] = []
     failures = []
     for choice in choices:

@@ -7,14 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracekit.characters import visible
+from tracekit.characters import map_strings, visible
 from tracekit.report import formatting
-from tracekit.report.groups import findings
+from tracekit.report.groups import SEVERITIES, findings
 from tracekit.report.renderers import markdown
 from tracekit.report.renderers.markdown_findings import EVIDENCE, FIXES, MEASUREMENTS, Section, finding_sections
 from tracekit.report.renderers.markdown_text import code, escape, paragraphs
-from tracekit.report.strings import map_strings
-from tracekit.report.totals import SEVERITIES
 from tracekit.units import format_count
 
 if TYPE_CHECKING:

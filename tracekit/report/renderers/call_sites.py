@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from tracekit.analysis.code import Api
+from tracekit.analysis.code.patterns import Api
 from tracekit.detectors.pages import Pattern
 from tracekit.report.call_sites import (
     ELEMENTS,
@@ -18,7 +18,7 @@ from tracekit.report.call_sites import (
     calls_words,
     line_of,
     main_work,
-    merged,
+    merge_sites,
     no_calls_sentence,
     place,
     sampling_sentence,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from tracekit.analysis.code import CallSite, Place
+    from tracekit.analysis.code.sites import CallSite, Place
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.groups import Group
     from tracekit.report.renderers.concise_layout import Layout
@@ -124,7 +124,7 @@ def called_from_lines(group: Group, layout: Layout) -> list[Text]:
     """Who called, below a finding; one about the recording has a part of its own for that."""
     if group.first.pattern == Pattern.RECORDING:
         return []
-    sites = merged(site for check in group.results for site in check.call_sites)
+    sites = merge_sites(site for check in group.results for site in check.call_sites)
     lines = []
     for site in sites[:IN_FINDING]:
         text = Text(" " * layout.indent + glued(called_from(site)))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from tracekit.characters import map_strings
 from tracekit.report import formatting
 from tracekit.report.groups import explains, findings, with_outcome
 from tracekit.report.renderers.call_sites import nevertheless_lines
@@ -15,7 +16,6 @@ from tracekit.report.renderers.concise_models import model_file_lines, model_lin
 from tracekit.report.renderers.remedies import remedies
 from tracekit.report.renderers.summary import context_line, summary_line, summary_lines
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, printed
-from tracekit.report.strings import map_strings
 from tracekit.units import format_count
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL
+from tracekit.characters import map_strings
 from tracekit.report import formatting, over_time
 from tracekit.report.groups import findings, names, rank, skip_reasons, with_outcome
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
@@ -26,7 +27,6 @@ from tracekit.report.renderers.markdown_tables import (
 from tracekit.report.renderers.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
 from tracekit.report.renderers.remedies import remedies
 from tracekit.report.renderers.summary import context_line, summary_line
-from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import SHOWN, TITLE, each_first, parts_row
 from tracekit.units import format_time
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.code import Api
+from tracekit.analysis.code.patterns import Api
 from tracekit.report.call_sites import (
     LABELS,
     THREADS,
@@ -23,7 +23,7 @@ from tracekit.units import format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tracekit.analysis.code import CallSite
+    from tracekit.analysis.code.sites import CallSite
     from tracekit.report.call_sites import CodeInfo
 
 SITES_SHOWN, ALL_SHOWN = 8, 40

@@ -10,9 +10,9 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tracekit.report import formatting
+from tracekit.report.groups import count_checks
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, printed
-from tracekit.report.totals import count_checks
-from tracekit.trace.unreadable import unreadable
+from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _unread(entry: Analyzed) -> tuple[str, ...]:
     """Why nothing is known of a recording that was opened: tables that could not be read."""
     if entry.report is None or entry.report.summary.evaluated:
         return ()
-    return unreadable(entry.report.tables)
+    return unreadable_tables(entry.report.tables)
 
 
 def _line(verdict: str, style: str, rest: str) -> Text:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.report import formatting
+from tracekit.report.groups import Totals, count_checks
 from tracekit.report.renderers.text_layout import glued
-from tracekit.report.totals import Totals, count_checks
 from tracekit.report.verdict import STACKS_ALONE
-from tracekit.trace.unreadable import unreadable
+from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def context_line(recording: RecordingInfo, config: str | None) -> str:
 
 def summary_line(report: Report) -> Text:
     """Counts by check and the estimated savings of all fixes together, in one line."""
-    totals, summary, unread = count_checks(report.results), report.summary, unreadable(report.tables)
+    totals, summary, unread = count_checks(report.results), report.summary, unreadable_tables(report.tables)
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from tracekit.characters import map_strings
 from tracekit.report import formatting, over_time
 from tracekit.report.columns import (
     OVERLAP_NOTE,
@@ -29,7 +30,6 @@ from tracekit.report.renderers.concise_layout import Layout
 from tracekit.report.renderers.summary import summary_lines
 from tracekit.report.renderers.text_findings import SEVERITY_STYLES, finding_blocks, not_evaluated_blocks
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, labeled, paragraph, printed, table
-from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import TITLE, legend, parts_notes, parts_rows
 from tracekit.units import format_count, format_duration, format_estimate
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from tracekit.characters import map_strings
 from tracekit.report import formatting
 from tracekit.report.diagnosis import Answer
 from tracekit.report.formatting import lowered
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, paragraph, printed
-from tracekit.report.strings import map_strings
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

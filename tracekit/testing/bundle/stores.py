@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from tracekit.testing.bundle.archive import Coded, Mutable, archive, numbered
-from tracekit.testing.bundle.types import TYPES
+from tracekit.testing.bundle.values import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,14 +1,15 @@
-"""What a bundle needs to name the frames of its stacks: where images lie, and symbol archives."""
+"""What a bundle needs to name the frames of its stacks: where images lie, and symbol archives,
+version 7, from the published layout and not from what the reader makes of it."""
 
 from __future__ import annotations
 
 import struct
 import uuid
 from collections import defaultdict
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from tracekit.testing.bundle.symbol_archive import Line, Symbol, Written
 from tracekit.testing.cells import Column, TableContent
 from tracekit.testing.stacks import FUNCTION_BYTES, LINE_BYTES
 from tracekit.testing.tables import main_thread
@@ -99,3 +100,112 @@ def _archive(image: Placed, frames: list[Frame]) -> Written:
 def _display(frame: Frame) -> str:
     """Names of C and Objective-C are displayed; mangled ones have no such name."""
     return "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
+
+
+NOTHING = -1
+
+
+@dataclass
+class Call:
+    """An inlined call; `at` is where it was called: file, line, column."""
+
+    start: int
+    size: int
+    name: str
+    at: tuple[str, int, int] = ("", 0, 0)
+    display: str = ""
+    calls: list[Call] = field(default_factory=list)
+
+
+@dataclass
+class Symbol:
+    """A function."""
+
+    start: int
+    size: int
+    name: str
+    display: str = ""
+    calls: list[Call] = field(default_factory=list)
+
+
+@dataclass
+class Line:
+    """A line of source code."""
+
+    start: int
+    size: int
+    file: str
+    line: int
+    column: int = 0
+
+
+@dataclass
+class Written:
+    """What an archive holds."""
+
+    identity: str
+    symbols: list[Symbol] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    text_size: int = 0x10000
+    version: int = 7
+
+    def dump(self) -> bytes:
+        """The bytes of the file."""
+        strings = _Strings()
+        strings.add("MACH_HEADER")
+        segments = [(0, self.text_size, b"__TEXT"), (self.text_size, 0x4000, b"__DATA")]
+        sections = [(0, 0x100, "MACH_HEADER"), (0x100, self.text_size - 0x100, "__TEXT __text")]
+        records, inlined = _numbered(self.symbols)
+        body = b"".join(struct.pack("<QQ16s", *segment) for segment in segments)
+        body += b"".join(struct.pack("<QQII", start, size, strings.add(name), 0) for start, size, name in sections)
+        body += b"".join(self._call(each, child, strings) for each, child in records)
+        for each, child in inlined:
+            file, line, column = each.at
+            body += self._call(each, child, strings) + struct.pack("<III", strings.add(file), line, column)
+        for at in self.lines:
+            body += struct.pack("<5I", at.start, at.size, strings.add(at.file), at.line, at.column)
+        displayed = [0 for each in self.symbols if each.display]
+        body += struct.pack(f"<{len(displayed)}I", *displayed) + bytes(4 * len(self.symbols))
+        size = 0x60 + len(body) + len(strings.data)
+        counts = (len(segments), len(sections), len(records), len(inlined), len(self.lines))
+        header = struct.pack("<13I", self.version, size, *counts, 0, 0, 0, 0, 0, size * 2)
+        header += uuid.UUID(self.identity).bytes + struct.pack("<4I", 0x0100000C, 2, 0, 0)
+        return header + struct.pack("<3I", len(strings.data), 4 * len(displayed), 0) + body + bytes(strings.data)
+
+    @staticmethod
+    def _call(each: Symbol | Call, child: int, strings: _Strings) -> bytes:
+        return struct.pack("<5Ii", each.start, each.size, 0, strings.add(each.display), strings.add(each.name), child)
+
+
+class _Strings:
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self._known: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        """Place of a text; none is the first one."""
+        if not text:
+            return 0
+        if text not in self._known:
+            self._known[text] = len(self.data)
+            self.data += text.encode() + b"\0"
+        return self._known[text]
+
+
+def _numbered(symbols: list[Symbol]) -> tuple[list[tuple[Symbol, int]], list[tuple[Call, int]]]:
+    """Records with the first of their children, level by level: children ascend in the order of their parents."""
+    inlined: list[Call] = []
+    first: dict[int, int] = {}
+    level: list[Symbol | Call] = list(symbols)
+    while level:
+        after: list[Symbol | Call] = []
+        for parent in level:
+            if parent.calls:
+                first[id(parent)] = len(inlined)
+                inlined += parent.calls
+                after += parent.calls
+        level = after
+    return (
+        [(each, first.get(id(each), NOTHING)) for each in symbols],
+        [(each, first.get(id(each), NOTHING)) for each in inlined],
+    )

@@ -20,8 +20,7 @@ from tracekit.testing.bundle.archive import Coded, MutableText, archive
 from tracekit.testing.bundle.facts import configuration, instrument_files, run_information, run_issues
 from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_list
 from tracekit.testing.bundle.symbols import app_path, image_tables, symbol_files
-from tracekit.testing.bundle.types import STACK_TYPES, TYPE_LIST, TYPES
-from tracekit.testing.bundle.values import Values
+from tracekit.testing.bundle.values import STACK_TYPES, TYPE_LIST, TYPES, Values
 from tracekit.testing.cells import Column, TableContent
 from tracekit.testing.machines import Thread
 from tracekit.testing.scenario import Scenario

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tracekit.trace import samples
 from tracekit.trace.context import Field, Form
-from tracekit.trace.instruments import coreml, gpu, mps, neural_engine, signposts
+from tracekit.trace.instruments import coreml, gpu, neural_engine, signposts
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 
 _PROCESS = Field("process", Form.PROCESS)
@@ -17,7 +17,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     coreml.INSTRUMENT,
     neural_engine.INSTRUMENT,
     gpu.INSTRUMENT,
-    mps.INSTRUMENT,
+    gpu.MPS,
     Instrument(
         "GPU State",
         "activity and performance states of the GPU",
@@ -152,7 +152,8 @@ INSTRUMENTS: tuple[Instrument, ...] = (
 )
 """In the order in which a reader cares."""
 
-CORE_ML, NEURAL_ENGINE, GPU, MPS = (each.INSTRUMENT.name for each in (coreml, neural_engine, gpu, mps))
+CORE_ML, NEURAL_ENGINE, GPU = (each.INSTRUMENT.name for each in (coreml, neural_engine, gpu))
+MPS = gpu.MPS.name
 CALL_STACKS = "Call Stacks"
 
 HARDWARE = {entry.name: entry.hardware for entry in INSTRUMENTS if entry.hardware is not None}

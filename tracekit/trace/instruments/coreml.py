@@ -2,30 +2,147 @@
 
 The table names no process and no thread. Its columns of Xcode 16.4 are known from real exports; later versions bind
 by the same names. Time, duration, event string and model name are required: without one of them nothing can be judged.
+
+Event strings: literal ones come first; what is not among them is judged by its beginning, and what even that does not
+settle stays `other` with its raw text. Sources: WWDC22 talk 10027 for the lanes, public recordings of Xcode 14 to 27.2
+for the strings, and the view plan inside Core ML recordings for the `event-type` column.
+
+Model names: Instruments shows the compiled model's name followed by `-N`, one number per instance. A model may also be
+called `Encoder-2` of its own, so a name is split only where the names of the whole table show that they carry numbers.
+Source: public evidence of recordings on iOS 27.2 for the form; the rule when to split is our heuristic.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.trace.binding import flags, mapped, optional_values, recode, required_values, text
-from tracekit.trace.events import Kind, Lane, Level
-from tracekit.trace.frames import event_frame, fixed, reordered, sort_order
+from tracekit.trace.events import Device, Kind, Lane, Level
+from tracekit.trace.frames import event_frame, fixed, reorder, sort_order
 from tracekit.trace.instruments.instrument import Instrument, Work
-from tracekit.trace.names import ModelName, split_names
-from tracekit.trace.vocabulary import event_meaning, event_type_lane
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
 
     from tracekit.arrays import CodeArray
     from tracekit.recording.table import CodedCells
     from tracekit.trace.collect import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What an event string means."""
+
+    kind: Kind
+    lane: Lane
+    device: Device | None = None
+    guessed: bool = False
+    """The kind comes from the beginning of an unknown string."""
+
+
+EVENT_TYPE_LANES: dict[str, Lane] = {
+    "model-direct-event": Lane.ACTIVITY,
+    "model-data-event": Lane.DATA,
+    "model-dispatch-event": Lane.COMPUTE,
+}
+"""Values of the `event-type` column. Where a row has one, it decides the lane."""
+
+_LITERAL: dict[str, Meaning] = {
+    "load": Meaning(Kind.LOAD, Lane.ACTIVITY),
+    "load (cached)": Meaning(Kind.LOAD_CACHED, Lane.ACTIVITY),
+    "load (prepare and cache)": Meaning(Kind.LOAD_UNCACHED, Lane.ACTIVITY),
+    "compile": Meaning(Kind.COMPILE, Lane.ACTIVITY),
+    "prediction": Meaning(Kind.PREDICTION, Lane.ACTIVITY),
+    "input validation": Meaning(Kind.INPUT_VALIDATION, Lane.DATA),
+    "input copy": Meaning(Kind.INPUT_COPY, Lane.DATA),
+    "data cast": Meaning(Kind.DATA_CAST, Lane.DATA),
+    "output transformation": Meaning(Kind.OUTPUT_TRANSFORMATION, Lane.DATA),
+    "neural engine - data copy": Meaning(Kind.ANE_DATA_COPY, Lane.DATA, Device.ANE),
+    "cpu": Meaning(Kind.CPU_COMPUTE, Lane.COMPUTE, Device.CPU),
+    "prepare gpu request": Meaning(Kind.GPU_PREPARE, Lane.COMPUTE, Device.GPU),
+    "gpu request": Meaning(Kind.GPU_REQUEST, Lane.COMPUTE, Device.GPU),
+    "neural engine request": Meaning(Kind.ANE_REQUEST, Lane.COMPUTE, Device.ANE),
+}
+"""Folded literal strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """Holds where the folded string starts with one of `starts` and contains one of `contains` (any, if empty)."""
+
+    starts: tuple[str, ...]
+    contains: tuple[str, ...]
+    kind: Kind
+    lane: Lane
+    device: Device | None = None
+
+    def holds(self, folded: str) -> bool:
+        return folded.startswith(self.starts) and (not self.contains or any(word in folded for word in self.contains))
+
+
+_RULES: tuple[_Rule, ...] = (
+    _Rule(("load",), ("prepare", "uncached"), Kind.LOAD_UNCACHED, Lane.ACTIVITY),
+    _Rule(("load",), ("cached",), Kind.LOAD_CACHED, Lane.ACTIVITY),
+    _Rule(("load",), (), Kind.LOAD, Lane.ACTIVITY),
+    _Rule(("compil", "speciali"), (), Kind.COMPILE, Lane.ACTIVITY),
+    _Rule(("neural engine", "ane "), ("copy",), Kind.ANE_DATA_COPY, Lane.DATA, Device.ANE),
+    _Rule(("neural engine", "ane "), ("request",), Kind.ANE_REQUEST, Lane.COMPUTE, Device.ANE),
+    _Rule(("neural engine", "ane "), (), Kind.OTHER, Lane.COMPUTE, Device.ANE),
+    _Rule(("prepare gpu",), (), Kind.GPU_PREPARE, Lane.COMPUTE, Device.GPU),
+    _Rule(("gpu request",), (), Kind.GPU_REQUEST, Lane.COMPUTE, Device.GPU),
+    _Rule(("gpu",), (), Kind.OTHER, Lane.COMPUTE, Device.GPU),
+    _Rule(("cpu",), (), Kind.CPU_COMPUTE, Lane.COMPUTE, Device.CPU),
+    _Rule(("prediction",), (), Kind.PREDICTION, Lane.ACTIVITY),
+    _Rule(("async", "batch"), ("prediction",), Kind.PREDICTION, Lane.ACTIVITY),
+    _Rule(("input valid",), (), Kind.INPUT_VALIDATION, Lane.DATA),
+    _Rule(("input copy",), (), Kind.INPUT_COPY, Lane.DATA),
+    _Rule(("data cast",), (), Kind.DATA_CAST, Lane.DATA),
+    _Rule(("output transf",), (), Kind.OUTPUT_TRANSFORMATION, Lane.DATA),
+)
+"""First match wins."""
+
+_LANE_WORDS: tuple[tuple[tuple[str, ...], Lane], ...] = (
+    (("copy", "cast", "transformation", "validation"), Lane.DATA),
+    (("request",), Lane.COMPUTE),
+)
+"""Words that give the lane of a string whose kind stays `other`."""
+
+_ARROW = re.compile(r"\s→\s.*", re.DOTALL)
+_HYPHEN = re.compile(" ?- ?")
+
+
+def fold(label: str) -> str:
+    """The form in which strings are compared: one case, single blanks, ` - ` for `-`, no trailing ` → <model>`."""
+    # Blanks are collapsed first: an open number of them before each hyphen takes quadratic time to match.
+    text = " ".join(_ARROW.sub("", label.strip()).split())
+    return " ".join(_HYPHEN.sub(" - ", text).split()).casefold()
+
+
+def event_meaning(label: str) -> Meaning:
+    """Meaning of an event string of the Core ML instrument. Total: unknown strings give kind `other`."""
+    folded = fold(label)
+    literal = _LITERAL.get(folded)
+    if literal is not None:
+        return literal
+    for rule in _RULES:
+        if rule.holds(folded):
+            return Meaning(rule.kind, rule.lane, rule.device, guessed=True)
+    for words, lane in _LANE_WORDS:
+        if any(word in folded for word in words):
+            return Meaning(Kind.OTHER, lane)
+    return Meaning(Kind.OTHER, Lane.UNKNOWN)
+
+
+def event_type_lane(value: str) -> Lane | None:
+    """Lane that a value of the `event-type` column names; None for values that name none."""
+    return EVENT_TYPE_LANES.get(value.strip().casefold())
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +181,7 @@ def bind(rows: Rows) -> Named:
         },
     )
     order = sort_order(events)
-    return Named(reordered(events, order), model[order], parent[order], names)
+    return Named(reorder(events, order), model[order], parent[order], names)
 
 
 def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:
@@ -95,6 +212,40 @@ def _names(model: CodedCells, parent: CodedCells) -> tuple[CodeArray, CodeArray,
         return target[cells.codes]
 
     return codes(model), codes(parent), tuple(split[name] for name in raw)
+
+
+_NUMBERED = re.compile(r"(.+)-(0|[1-9][0-9]{0,17})", re.DOTALL)
+"""Numbers with leading zeros, or too long for 64 bits, could not be put back and are part of the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """A model name in two parts."""
+
+    base: str
+    instance: int | None = None
+    """None where the name carries no instance number."""
+
+
+def split_names(names: Iterable[str]) -> dict[str, ModelName]:
+    """Base and instance of each distinct, non-empty name of one table (models and parents together).
+
+    Names are split where every one of them ends in a number, or where at least two share a base with different
+    numbers; otherwise all stay whole. Reversible: base, hyphen and number give each key back. O(n).
+    """
+    distinct = dict.fromkeys(name for name in names if name)
+    parts: dict[str, ModelName] = {}
+    instances: defaultdict[str, set[int]] = defaultdict(set)
+    for name in distinct:
+        match = _NUMBERED.fullmatch(name)
+        if match is not None:
+            base, number = match[1], int(match[2])
+            parts[name] = ModelName(base, number)
+            instances[base].add(number)
+    numbered = len(parts) == len(distinct) or any(len(numbers) > 1 for numbers in instances.values())
+    if not numbered:
+        return {name: ModelName(name) for name in distinct}
+    return {name: parts.get(name, ModelName(name)) for name in distinct}
 
 
 INSTRUMENT = Instrument(

@@ -1,4 +1,4 @@
-"""GPU instrument: what the GPU's channels executed, for the whole machine.
+"""GPU instrument: what the GPU's channels executed, for the whole machine, and the MPS graphs that were sent to it.
 
 `metal-gpu-intervals` holds every process even where its target is one. Rows of Core ML work name model and operation
 in their label. Rows of depth 1 lie inside rows of depth 0, so add durations of one depth only, or use unions.
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.trace.binding import flags, mapped, optional_integers, optional_values, processes, recode, text
+from tracekit.trace.binding import constant, flags, mapped, optional_integers, optional_values, processes, recode, text
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
 from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
-from tracekit.trace.labels import gpu_labels
+from tracekit.trace.labels import gpu_labels, mps_command_buffers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tracekit.trace.collect import Rows
     from tracekit.trace.instruments.hardware import CommandBuffers
     from tracekit.trace.labels import KnownModels
+
+_IDS_END = 1 << 63
+"""Ids of command buffers are counted up; the greatest seen have 33 bits. No other table could hold a larger one."""
 
 
 def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
@@ -56,11 +59,49 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)
 
 
+def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
+    """Graph dispatches, and their command buffers. Raises `MissingColumn` where the table has no time.
+
+    A row covers the first command buffer of its graph only, about a twelfth of the GPU's work in real recordings: count
+    these rows, do not time with them. The process is a sentinel in every row seen; the label gives a command buffer
+    that other Metal tables name too.
+    """
+    rows = active(rows)
+    label = optional_values(rows.table, "event-label")
+    process, pid = processes(rows.table)
+    model = constant(None, rows.table.rows)
+    frame = event_frame(
+        rows,
+        {
+            "lane": Lane.MPS,
+            "kind": Kind.MPS_DISPATCH,
+            "label": text(label),
+            "device": Device.GPU,
+            "process": process,
+            "pid": pid,
+            "depth": depths(rows.table),
+            "attribution": attribution(rows.table, model, target),
+        },
+    )
+    named = mps_command_buffers(map(str, label.values))
+    ids = mapped(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
+    return frame, buffers_by_row(rows.row, ids.fillna(0).to_numpy(np.int64), np.ones(rows.table.rows, np.bool_))
+
+
 INSTRUMENT = Instrument(
     "GPU",
     "GPU work of the whole device",
     hardware=Hardware(Lane.GPU, ("metal-gpu-intervals",), bind, by_owner=True),
     kinds={Kind.GPU_EXEC: Work("GPU", "GPU execution")},
     added_as="GPU",
+    in_template=True,
+)
+
+MPS = Instrument(
+    "MPS",
+    "MPS graphs sent to the GPU; the rows count graphs but do not time them, because a row ends with the first command "
+    "buffer of its graph",
+    hardware=Hardware(Lane.MPS, ("mps-hw-intervals",), bind_graphs),
+    kinds={Kind.MPS_DISPATCH: Work("MPS", "MPS graph dispatch")},
     in_template=True,
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, optional_integers, optional_values
-from tracekit.trace.collect import chosen
+from tracekit.trace.collect import select_rows
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import fixed, is_any
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.recording.table import CellValue, Table
     from tracekit.trace.collect import Rows
-
 
 _ACTIVE = "active"
 
@@ -62,7 +61,7 @@ def active(rows: Rows) -> Rows:
     """The rows in which the hardware worked: those whose state is `Active`, or is not recorded."""
     state = optional_values(rows.table, "state")
     idle = flags(state.codes, [str(value).strip().casefold() not in (_ACTIVE, "") for value in state.values])
-    return chosen(rows, ~idle)
+    return select_rows(rows, ~idle)
 
 
 def depths(table: Table) -> pd.arrays.IntegerArray:

@@ -14,14 +14,13 @@ import pandas as pd
 
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Table
 from tracekit.trace.binding import flags, optional_values, required_values
-from tracekit.trace.collect import Rows, chosen, group_ids, take_cells
+from tracekit.trace.collect import Rows, group_ids, select_rows, take_cells
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
 from tracekit.trace.instruments.instrument import Context, Instrument
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray
     from tracekit.recording.table import Cells
-
 
 EVENT_SCHEMAS = ("os-signpost",)
 
@@ -66,7 +65,7 @@ def bind_signposts(rows: Rows) -> Signposts:
     order = np.argsort(begin, kind="stable")
     begin, end = begin[order], end[order]
     intervals = _intervals(rows, begin, end)
-    events = context_frame(chosen(rows, ~(begins | ends)), EVENT_FIELDS)
+    events = context_frame(select_rows(rows, ~(begins | ends)), EVENT_FIELDS)
     open_begins, open_ends = int(begins.sum()) - len(begin), int(ends.sum()) - len(end)
     counts = f"{open_begins} without an end, {open_ends} without a begin"
     notes = (f"Ignored incomplete signpost intervals: {counts}.",) if open_begins or open_ends else ()

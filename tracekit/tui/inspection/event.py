@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from tracekit.analysis.code import site_of
+from tracekit.analysis.code.sites import site_of
 from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Attribution

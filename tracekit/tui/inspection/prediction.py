@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from rich.text import Text
 
-from tracekit.analysis.breakdown import UNITS, breakdown, summarize_breakdown
+from tracekit.analysis.breakdown.device_runs import UNITS
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.summary import summarize_breakdown
 from tracekit.report.formatting import duration
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from tracekit.analysis.breakdown import BreakdownSummary, Handoffs
+    from tracekit.analysis.breakdown.device_runs import Handoffs
+    from tracekit.analysis.breakdown.summary import BreakdownSummary
     from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import Session
     from tracekit.tui.theme import Palette

@@ -21,6 +21,7 @@ import pytest
 from support.analyses import kept_analysis
 from tracekit.analysis.code.tree import CallTree
 from tracekit.api import Analysis, analysis_of
+from tracekit.characters import map_strings
 from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
 from tracekit.documents.both_sides import Drawing, lanes_of_both
@@ -29,7 +30,6 @@ from tracekit.render.html import page_of
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
 from tracekit.report.renderers.html import render_html
-from tracekit.report.strings import map_strings
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.units import format_time

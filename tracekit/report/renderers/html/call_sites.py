@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.code import Api
+from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.detectors.pages import Pattern
 from tracekit.report.call_sites import (
@@ -16,7 +16,7 @@ from tracekit.report.call_sites import (
     called_from,
     calls_words,
     line_of,
-    merged,
+    merge_sites,
     no_calls_sentence,
     place,
     sampling_sentence,
@@ -30,7 +30,7 @@ from tracekit.report.renderers.html.tables import Cell, table
 from tracekit.units import format_count, format_percent
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code import CallSite
+    from tracekit.analysis.code.sites import CallSite
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.flame import Flame
     from tracekit.report.groups import Group
@@ -49,7 +49,7 @@ def callers(group: Group) -> Html | None:
     """Which code of the app a finding is about; None where no call stack says it."""
     if group.first.pattern == Pattern.RECORDING:
         return None
-    sites = merged(site for check in group.results for site in check.call_sites)
+    sites = merge_sites(site for check in group.results for site in check.call_sites)
     sentences = [f"{words[:1].upper()}{words[1:]}." for words in map(called_from, sites[:IN_FINDING])]
     return tag("p", sentences[0]) if len(sentences) == 1 else listed(sentences)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.characters import map_strings
 from tracekit.report import formatting
+from tracekit.report.groups import count_checks
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.renderers.html.call_sites import code_section
 from tracekit.report.renderers.html.columns import fitted, payload
@@ -20,9 +22,7 @@ from tracekit.report.renderers.html.sections import (
     recording_section,
 )
 from tracekit.report.renderers.summary import context_line, summary_line
-from tracekit.report.strings import map_strings
 from tracekit.report.timeline import CALL
-from tracekit.report.totals import count_checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

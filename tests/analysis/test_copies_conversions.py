@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.conversions import summarize_conversions
+from tracekit.analysis.copies import summarize_conversions
 
 KINDS = ("data_cast", "ane_data_copy", "output_transformation", "input_copy")
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 19), st.integers(0, 12), st.sampled_from(KINDS)))

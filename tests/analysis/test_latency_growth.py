@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.latency.growth import GrowthRule, _medians, growth
-from tracekit.analysis.latency.ranks import rank_correlations
+from tracekit.analysis.latency import rank_correlations
+from tracekit.analysis.latency_growth import GrowthRule, _medians, growth
 
 
 def of(*sequences):

@@ -12,12 +12,11 @@ from support.handover import trace_of
 from support.performance_reports import coremltools_json, xcode_json
 from tracekit.detectors.foreign import copy_of
 from tracekit.errors import UsageError
-from tracekit.model_files import UnreadableModel
+from tracekit.model_files.failures import UnreadableModel
 from tracekit.testing import Model, Process, Scenario
-from tracekit.trace.joined import check_given, joined
-from tracekit.trace.model_file import Match
-from tracekit.trace.open import open_trace
-from tracekit.trace.trace import Trace
+from tracekit.trace.build import open_trace
+from tracekit.trace.file_matching import check_given, join_files
+from tracekit.trace.trace import Match, Trace
 
 ENCODER = "CaptionEncoder"
 
@@ -44,19 +43,19 @@ def put(built_models: Path, tmp_path: Path):
 def told(trace: Trace, line=(), settings=(), recording: str = "-"):
     return [
         (entry.source, entry.model, entry.match, entry.problem)
-        for entry in joined(trace, recording, (line, settings)).model_files
+        for entry in join_files(trace, recording, (line, settings)).model_files
     ]
 
 
 def test_without_files_the_trace_is_the_same(trace, tmp_path) -> None:
-    assert joined(trace, tmp_path / "run.trace") is trace
+    assert join_files(trace, tmp_path / "run.trace") is trace
 
 
 def test_the_same_name_is_enough(trace, put) -> None:
     path = put(f"{ENCODER}.mlpackage")
     assert told(trace, [path, path]) == [(f"{ENCODER}.mlpackage", ENCODER, Match.NAME, "")]
-    assert joined(trace, "-", ([path], ())).model_file(ENCODER).main.inputs[0].name == "x"
-    assert joined(trace, "-", ([path], ())).model_file("Other") is None
+    assert join_files(trace, "-", ([path], ())).model_file(ENCODER).main.inputs[0].name == "x"
+    assert join_files(trace, "-", ([path], ())).model_file("Other") is None
 
 
 def test_a_similar_name_is_used_and_told(trace, put) -> None:
@@ -137,7 +136,7 @@ def test_a_path_that_leads_nowhere_is_told_at_once(tmp_path) -> None:
 
 
 def test_what_checks_of_others_see_has_the_same_facts(trace, put) -> None:
-    with_file = joined(trace, "-", ([put(f"{ENCODER}.mlpackage")], ()))
+    with_file = join_files(trace, "-", ([put(f"{ENCODER}.mlpackage")], ()))
     assert copy_of(with_file).model_file(ENCODER) is with_file.model_file(ENCODER)
 
 
@@ -148,7 +147,7 @@ def test_the_name_of_a_model_cannot_lead_out_of_the_folder(put, tmp_path) -> Non
     trace = trace_of(scenario)
     assert "../Evil" in set(trace.models["name"])
     put("Evil.mlmodel")
-    assert joined(trace, tmp_path / "folder" / "run.trace") is trace
+    assert join_files(trace, tmp_path / "folder" / "run.trace") is trace
 
 
 @pytest.fixture
@@ -168,14 +167,14 @@ def report(tmp_path: Path):
 def reported(trace: Trace, line=(), settings=(), recording: str = "-"):
     return [
         (entry.source, entry.model, entry.match, entry.problem)
-        for entry in joined(trace, recording, reports=(line, settings)).performance_reports
+        for entry in join_files(trace, recording, reports=(line, settings)).performance_reports
     ]
 
 
 def test_a_report_belongs_to_the_model_that_it_names_and_not_to_that_of_its_file(trace, report) -> None:
     path = report(ENCODER, "Other.json")
     assert reported(trace, [path]) == [("Other.json", ENCODER, Match.NAME, "")]
-    assert joined(trace, "-", reports=([path], ())).performance_report(ENCODER).prediction.median_ns == 10_000_000
+    assert join_files(trace, "-", reports=([path], ())).performance_report(ENCODER).prediction.median_ns == 10_000_000
     ((_, model, _, problem),) = reported(trace, [report("Other", f"{ENCODER}.json")])
     assert (model, problem[:36]) == (None, "Not used: no model has its name; the")
 
@@ -233,7 +232,7 @@ def test_a_bad_report_is_an_error_where_it_is_given_and_else_a_sentence(
 
 def test_json_beside_the_recording_that_is_no_report_is_nobodys(trace, report, tmp_path) -> None:
     report(ENCODER, f"{ENCODER}.json", b'{"a": 1}')
-    assert joined(trace, str(tmp_path / "run.trace")) is trace
+    assert join_files(trace, str(tmp_path / "run.trace")) is trace
     report(ENCODER, f"{ENCODER}.json", b'{"deviceResults": {}}')
     ((_, model, _, problem),) = reported(trace, recording=str(tmp_path / "run.trace"))
     assert model is None
@@ -241,5 +240,5 @@ def test_json_beside_the_recording_that_is_no_report_is_nobodys(trace, report, t
 
 
 def test_what_checks_of_others_see_has_the_same_report(trace, report) -> None:
-    with_report = joined(trace, "-", reports=([report(ENCODER, "a.json")], ()))
+    with_report = join_files(trace, "-", reports=([report(ENCODER, "a.json")], ()))
     assert copy_of(with_report).performance_report(ENCODER) is with_report.performance_report(ENCODER)

@@ -19,9 +19,8 @@ from tracekit.detectors.pages import Pattern
 from tracekit.detectors.rules import reload_before_predict, run_issues, unused_load
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
-from tracekit.report.choice import Part, shown_of, unknown_model, unknown_process
+from tracekit.report.choice import Part, shown_judgments, shown_of, unknown_model, unknown_process
 from tracekit.report.report import Report
-from tracekit.report.shown import shown_judgments
 from tracekit.testing import Draws, write_export
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model

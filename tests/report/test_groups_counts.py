@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from tracekit.report.totals import count_checks
+from tracekit.report.groups import count_checks
 
 
 def check(name: str, outcome: str, model: str | None = "Net", severity: str | None = None) -> SimpleNamespace:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracekit.lanes.frame_intervals import FrameIntervals
+from tracekit.lanes.events import frame_events
 
 
 @pytest.mark.parametrize("every", [1, 3])
 def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, every: int) -> None:
     frame = reload_trace.data
     positions = np.arange(0, len(frame), every)
-    events = FrameIntervals.of("data", frame).events(positions)
+    events = frame_events("data", frame).at(positions)
     chosen = frame.iloc[positions]
     assert events.index.tolist() == positions.tolist()
     assert events.starts.tolist() == chosen["start_ns"].tolist()
@@ -22,7 +22,7 @@ def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, eve
 
 
 def test_every_lane_of_a_frame_shares_its_texts_and_not_its_rows(reload_trace) -> None:
-    drawn = FrameIntervals.of("data", reload_trace.data)
-    all_rows, first = drawn.events(np.arange(len(reload_trace.data))), drawn.events(np.arange(1))
+    drawn = frame_events("data", reload_trace.data)
+    all_rows, first = drawn.at(np.arange(len(reload_trace.data))), drawn.at(np.arange(1))
     assert all_rows.label_texts is first.label_texts
     assert len(first) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracekit.analysis.latency.trend_summary import MIN_PREDICTIONS, summarize_latency_trend
+from tracekit.analysis.latency import MIN_PREDICTIONS, summarize_latency_trend
 
 MS = 1_000_000
 

@@ -13,15 +13,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tracekit.errors import TracekitError, UsageError, words_of
-from tracekit.trace.model_file import JoinedFile, JoinedReport, Match
+from tracekit.trace.trace import Joined, Match
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tracekit.model_files.performance import PerformanceReport
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.open import Paths
     from tracekit.trace.trace import Trace
 
@@ -59,7 +60,7 @@ class _Matched(NamedTuple):
     problem: str
 
 
-def joined(
+def join_files(
     trace: Trace, recording: Paths, files: tuple[Text, Text] = ((), ()), reports: tuple[Text, Text] = ((), ())
 ) -> Trace:
     """The trace with the model files and performance reports that are of its models; the same trace where there are
@@ -71,7 +72,7 @@ def joined(
     others is their `problem`.
     """
     names = sorted(map(str, trace.models["name"]))
-    model_files: list[JoinedFile] = []
+    model_files: list[Joined[ModelFile]] = []
     for strict, texts in zip((True, False), files, strict=True):
         entries = [_given(text) for text in dict.fromkeys(texts)]
         matched = _matched(entries, names, _without(names, model_files))
@@ -104,7 +105,7 @@ def _given(text: str) -> _Given:
     return _Given(Path(text), None, Path(_name(Path(text))).stem)
 
 
-def _without(names: Sequence[str], files: Iterable[JoinedFile | JoinedReport]) -> list[str]:
+def _without(names: Sequence[str], files: Iterable[Joined[Any]]) -> list[str]:
     taken = {entry.model for entry in files}
     return [name for name in names if name not in taken]
 
@@ -170,55 +171,57 @@ def _name(path: Path) -> str:
     return path.name if path.name not in ("", "..") else path.resolve().name
 
 
-def _joined_file(matched: _Matched, *, strict: bool) -> JoinedFile:
+def _joined_file(matched: _Matched, *, strict: bool) -> Joined[ModelFile]:
     """A model file with its facts, if it is used."""
     source, model = _name(matched.path), matched.model
     if model is None:
-        return JoinedFile(source, None, None, None, matched.problem)
+        return Joined(source, None, None, None, matched.problem)
     # It takes a second, and most recordings come alone.
-    from tracekit.model_files import read_model
+    from tracekit.model_files.read import read_model
 
     facts, reason = _read(matched.path, read_model, strict=strict)
     if facts is None:
-        return JoinedFile(source, None, None, None, f"Not used for {model}: {reason}.")
-    return JoinedFile(source, model, matched.match, facts, matched.problem)
+        return Joined(source, None, None, None, f"Not used for {model}: {reason}.")
+    return Joined(source, model, matched.match, facts, matched.problem)
 
 
-def _joined_reports(recording: Paths, names: Sequence[str], texts: tuple[Text, Text]) -> list[JoinedReport]:
+def _joined_reports(
+    recording: Paths, names: Sequence[str], texts: tuple[Text, Text]
+) -> list[Joined[PerformanceReport]]:
     """Performance reports with their models, if they are used. Those that are given and cannot be read raise."""
-    reports: list[JoinedReport] = []
+    reports: list[Joined[PerformanceReport]] = []
     for strict, group in zip((True, False), texts, strict=True):
         read: dict[Path, PerformanceReport] = {}
         entries = []
         for given in map(_given, dict.fromkeys(group)):
             report, reason = _read(given.path, _load_report, strict=strict)
             if report is None:
-                reports.append(JoinedReport(_name(given.path), None, None, None, f"Not used: {reason}."))
+                reports.append(Joined(_name(given.path), None, None, None, f"Not used: {reason}."))
                 continue
             read[given.path] = report
             entries.append(replace(given, name=report.name))
         for path, model, match, problem in _matched(entries, names, _without(names, reports)):
             report = read[path] if model else None
             doubt = _other_model(report, path, model) if match is Match.GIVEN else ""
-            reports.append(JoinedReport(_name(path), model, match, report, problem or doubt))
+            reports.append(Joined(_name(path), model, match, report, problem or doubt))
     for name, path in _beside(recording, _without(names, reports), REPORT_ENDINGS):
         reports += _found_report(name, path)
     return reports
 
 
-def _found_report(name: str, path: Path) -> list[JoinedReport]:
+def _found_report(name: str, path: Path) -> list[Joined[PerformanceReport]]:
     """A report beside the recording. Other JSON of that name, which nobody called a report, is none."""
     from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
-    from tracekit.model_files.performance import report_in
+    from tracekit.model_files.performance.read import report_in
 
     try:
         report = report_in(read_bytes(path, MAX_TEXT_BYTES), path) if path.is_file() else None
     except TracekitError as error:
-        return [JoinedReport(path.name, None, None, None, f"Not used for {name}: {error}.")]
+        return [Joined(path.name, None, None, None, f"Not used for {name}: {error}.")]
     if report is None:
         return []
     problem = _other_model(report, path, name)
-    return [JoinedReport(path.name, name, Match.SIMILAR if problem else Match.NAME, report, problem)]
+    return [Joined(path.name, name, Match.SIMILAR if problem else Match.NAME, report, problem)]
 
 
 def _other_model(report: PerformanceReport | None, path: Path, model: str | None) -> str:
@@ -230,7 +233,7 @@ def _other_model(report: PerformanceReport | None, path: Path, model: str | None
 
 
 def _load_report(path: Path) -> PerformanceReport:
-    from tracekit.model_files.performance import load_performance_report
+    from tracekit.model_files.performance.read import load_performance_report
 
     return load_performance_report(path)
 

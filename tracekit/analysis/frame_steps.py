@@ -14,7 +14,6 @@ from tracekit.analysis.throughput import FRAME_RATES, burst_numbers
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
 
-
 OFF_BEAT = 0.1
 """A start is on the beat where it is off by no more than this share of a frame. Cameras were seen to be off by 1 %;
 starts that come by chance are on it in a fifth of all cases."""

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.trace.names import ModelName, split_names
+from tracekit.trace.instruments.coreml import ModelName, split_names
 
 
 @pytest.mark.parametrize(

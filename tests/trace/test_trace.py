@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tracekit.trace.build import build_trace
-from tracekit.trace.cache import TraceCache, cached_by_trace
+from tracekit.trace.trace import TraceCache, cached_by_trace
 
 
 def test_an_answer_is_worked_out_once_for_each_trace(make) -> None:

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.vocabulary import event_meaning, event_type_lane, fold
+from tracekit.trace.instruments.coreml import event_meaning, event_type_lane, fold
 
 ACTIVITY, DATA, COMPUTE, UNKNOWN = Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE, Lane.UNKNOWN
 

@@ -1,0 +1,316 @@
+"""The latency of a model's predictions: cold and warm apart, whether it changes, and what values it gathers around."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.quantities import latencies
+from tracekit.analysis.statistics import duration_statistics
+
+if TYPE_CHECKING:
+    from tracekit.analysis.statistics import Statistics
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
+
+
+def warm_mask(activity: pd.DataFrame, predictions: pd.DataFrame) -> BoolArray:
+    """Shape (predictions,): the prediction is not the first after a load of its model.
+
+    `activity` holds the predictions and the loads of their models, by label: rows of `Trace.activity`, all or those of
+    some models. What `first_after_load` does not mark counts as warm. O(n log n).
+    """
+    cold = first_after_load(activity)[activity.index.get_indexer(predictions.index)]
+    return np.logical_not(cold)
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Latencies of one model, cold and warm apart. None: there is none of that kind."""
+
+    warm: Statistics | None
+    cold: Statistics | None
+    """The first prediction after each load."""
+
+
+def summarize_latency(predictions: pd.DataFrame, warm: BoolArray) -> Latency:
+    """Statistics of the predictions that ended, `warm` as `warm_mask` returns it. O(n log n)."""
+    starts, durations = predictions["start_ns"].to_numpy(), latencies(predictions)
+    chosen = ((durations > 0) & kind for kind in (warm, ~warm))
+    return Latency(*(duration_statistics(starts[rows], durations[rows]) for rows in chosen))
+
+
+def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatArray:
+    """Spearman's rank correlation of values with their order in each group: shape (groups,).
+
+    0 for a group of fewer than 3 values, or of equal ones. `group` ascends, from 0 to `groups` - 1. O(n log n).
+    """
+    if not len(values):
+        return np.zeros(groups)
+    size = np.bincount(group, minlength=groups)
+    middle = (size[group] + 1) / 2
+    rank = pd.Series(values).groupby(group).rank().to_numpy(dtype=np.float64) - middle
+    order = np.arange(len(values)) - (np.cumsum(size) - size)[group] + 1 - middle
+    shared, of_ranks, of_order = (
+        np.bincount(group, weights=product, minlength=groups) for product in (rank * order, rank**2, order**2)
+    )
+    scale = np.sqrt(of_ranks * of_order)
+    known = (size >= 3) & (scale > 0)
+    return np.where(known, shared / np.where(known, scale, 1), 0.0)
+
+
+def ranks(values: IntArray | FloatArray) -> FloatArray:
+    """Ranks from 1, equal values sharing the mean of theirs: shape (n,). O(n log n)."""
+    return np.asarray(pd.Series(values).rank(), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """How durations change with their number in the sequence. None: too few values, or nothing to compare."""
+
+    count: int
+    correlation: float | None
+    """Spearman's rank correlation of duration with order, -1 to 1; None below 3 values and where all are equal."""
+    last_to_first_third: float | None
+    """Median of the last third over that of the first; None below 3 values, or where the first is 0."""
+
+
+def trend(durations_ns: IntArray) -> Trend:
+    """Trend of durations in the order of their predictions, shape (n,). O(n log n)."""
+    return Trend(len(durations_ns), _correlation(durations_ns), _last_to_first_third(durations_ns))
+
+
+def _correlation(durations: IntArray) -> float | None:
+    if len(durations) < 3 or not np.ptp(durations):
+        return None
+    return float(rank_correlations(durations, np.zeros(len(durations), np.int64), 1)[0])
+
+
+def _last_to_first_third(durations: IntArray) -> float | None:
+    """Median of the last third over that of the first."""
+    size = len(durations) // 3
+    if not size:
+        return None
+    first = float(np.median(durations[:size]))
+    return float(np.median(durations[-size:])) / first if first else None
+
+
+def medians_of_thirds(durations_ns: IntArray, use: IntArray, min_count: int) -> tuple[float, float]:
+    """Medians of the first and the last third: of all durations, or of those of each `use`, numbers from 0 on in the
+    order of the predictions, whichever differ more. Uses of fewer than `min_count` predictions do not count; all of
+    them together are as many. Shape (n,) each. O(n)."""
+    median_pairs = []
+    for part in (np.zeros_like(use), use):
+        count = np.bincount(part)
+        size, position = count[part], np.arange(len(part)) - (np.cumsum(count) - count)[part]
+        enough, third = size >= min_count, size // 3
+        if enough.any():
+            thirds = enough & (position < third), enough & (position >= size - third)
+            median_pairs.append(tuple(float(np.median(durations_ns[chosen])) for chosen in thirds))
+    first, last = max(median_pairs, key=lambda medians: medians[1] / medians[0])
+    return first, last
+
+
+SIGNIFICANCE = 0.001
+"""A shift is taken for chance above this probability. Low, because many places and many models are tried."""
+
+MIN_LENGTH = 10
+"""Fewest predictions between two shifts."""
+
+LEVELS = 6
+"""How often a piece may be split in turn, which bounds the shifts to 63 and the work to a few passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Predictions between two shifts of their latency."""
+
+    first: int
+    """Index of the first prediction."""
+    count: int
+    median_ns: float
+
+
+def change_point_segments(durations_ns: IntArray, *, min_ratio: float = 1.2) -> tuple[Segment, ...]:
+    """Durations in order, cut where their level shifts; one segment where it does not, none without values.
+
+    Binary segmentation with ranks, which know no distribution and bear outliers: a piece is cut where the ranks before
+    and after differ most by the Wilcoxon rank-sum statistic, the statistic of Pettitt's test ("A non-parametric
+    approach to the change-point problem", Applied Statistics 28, 1979) divided by its standard deviation at each place,
+    so that a cut near an edge is placed as well as one in the middle. Chance is bounded by the normal tail times the
+    number of places tried (Bonferroni). Neighbors whose medians differ by less than `min_ratio` are joined again,
+    the closest first. Slow changes appear as several steps, and durations that depend on their neighbors (each like
+    the one before) can look like shifts; independent ones hardly ever do. O(n log n).
+    """
+    cuts = [0, len(durations_ns)]
+    pieces = [(0, len(durations_ns))]
+    for _ in range(LEVELS):
+        halves: list[tuple[int, int]] = []
+        for low, high in pieces:
+            offset = _shift(durations_ns[low:high])
+            if offset is not None:
+                cuts.append(low + offset)
+                halves += [(low, low + offset), (low + offset, high)]
+        pieces = halves
+    cuts = sorted(set(cuts))
+    while len(cuts) > 2:
+        medians = [float(np.median(durations_ns[low:high])) for low, high in pairwise(cuts)]
+        ratios = [max(pair) / max(min(pair), 1.0) for pair in pairwise(medians)]
+        if min(ratios) >= min_ratio:
+            break
+        del cuts[ratios.index(min(ratios)) + 1]
+    return tuple(Segment(low, high - low, float(np.median(durations_ns[low:high]))) for low, high in pairwise(cuts))
+
+
+def _shift(durations: IntArray) -> int | None:
+    """Index at which the level of the durations shifts; None where chance explains the difference."""
+    count = len(durations)
+    if count < 2 * MIN_LENGTH:
+        return None
+    before = np.arange(MIN_LENGTH, count - MIN_LENGTH + 1, dtype=np.float64)
+    sums = np.cumsum(ranks(durations))[MIN_LENGTH - 1 : count - MIN_LENGTH]
+    distance = np.abs(2 * sums - before * (count + 1)) / np.sqrt(before * (count - before) * (count + 1) / 3)
+    best = int(distance.argmax())
+    likely = len(distance) * math.erfc(float(distance[best]) / math.sqrt(2))
+    return best + MIN_LENGTH if likely <= SIGNIFICANCE else None
+
+
+MIN_SHARE = 0.1
+"""Smallest share of the values that makes a mode (heuristic)."""
+
+MIN_RATIO = 1.5
+"""Smallest ratio between the medians of neighboring modes. Detectors ask for 2; with less, what is found can be
+judged by any threshold above it."""
+
+WINDOW = 3
+"""Values count as one crowd within the logarithm of the smallest ratio over this, to either side: two modes of that
+ratio then keep a strip between their crowds."""
+
+VALLEY = 0.5
+"""Between two modes lies a point that is at most this crowded, against the lesser of the two peaks."""
+
+DEPTH = 2.7
+"""By how many standard deviations of counts the lesser peak rises over that point, which takes 8 values. Set by trial:
+of 1,000 random draws from a normal, log-normal, uniform, exponential or Pareto distribution at most 51 then seem to
+have two modes, at the worst of the sizes 10 to 2,000, and of most none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Modes:
+    """Modes of durations, shortest first. One mode means that the durations do not fall apart."""
+
+    centers_ns: FloatArray
+    """Shape (modes,): median of each."""
+    counts: IntArray
+    """Shape (modes,)."""
+    shares: FloatArray
+    """Shape (modes,): share of the values; they add up to 1."""
+    membership: IntArray
+    """Shape (values,): the mode of each value."""
+
+
+def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: float = MIN_RATIO) -> Modes:
+    """Modes of durations in ns; without values none. O(n log n) for a bounded number of modes.
+
+    In sorted order, on a log scale, the values are split at the point between two neighbors where the crowd (`WINDOW`)
+    falls most below the peaks on both sides. The split stands where it falls far enough (`VALLEY`, `DEPTH`), where both
+    sides hold at least `min_share` of all values, and where their medians are `min_ratio` apart. The sides are
+    split on, until nothing stands.
+    """
+    count = len(durations_ns)
+    order = np.argsort(durations_ns, kind="stable")
+    values = durations_ns[order]
+    logs = np.log(np.maximum(values, 1).astype(np.float64))
+    min_count = max(1, math.ceil(min_share * count))
+    edges, pending = [0, count], [(0, count)]
+    while pending:
+        low, high = pending.pop()
+        offset = _split(logs[low:high], min_count, math.log(min_ratio))
+        if offset is not None:
+            edges.append(low + offset)
+            pending += [(low, low + offset), (low + offset, high)]
+    edges = sorted(set(edges))
+    counts = np.array([high - low for low, high in pairwise(edges)], np.int64)
+    membership = np.zeros(count, np.int64)
+    membership[order] = np.repeat(np.arange(len(counts)), counts)
+    centers = [float(np.median(values[low:high])) for low, high in pairwise(edges)]
+    return Modes(np.array(centers, np.float64), counts, counts / max(count, 1), membership)
+
+
+def _split(logs: FloatArray, min_count: int, distance: float) -> int | None:
+    """Index in sorted logarithms at which they fall in two modes; None where they do not."""
+    count = len(logs)
+    if count < 2 * min_count:
+        return None
+    crowd = _within(logs, logs, distance / WINDOW)
+    crest = np.minimum(np.maximum.accumulate(crowd)[:-1], np.maximum.accumulate(crowd[::-1])[::-1][1:])
+    valley = _within(logs, (logs[1:] + logs[:-1]) / 2, distance / WINDOW)
+    depth = (crest - valley) / np.sqrt(np.maximum(crest + valley, 1))
+    depth[valley > VALLEY * crest] = -np.inf
+    depth[: min_count - 1] = -np.inf
+    depth[count - min_count :] = -np.inf
+    split = int(depth.argmax()) + 1
+    apart = float(np.median(logs[split:]) - np.median(logs[:split])) >= distance
+    return split if apart and depth[split - 1] >= DEPTH else None
+
+
+def _within(logs: FloatArray, at: FloatArray, reach: float) -> FloatArray:
+    """How many of the sorted values lie within `reach` of each point."""
+    ends = np.searchsorted(logs, at + reach, side="right") - np.searchsorted(logs, at - reach, side="left")
+    return ends.astype(np.float64)
+
+
+MIN_PREDICTIONS = 20
+"""Predictions below which neither a shift nor a second level can be distinguished from chance (`trends`, `modes`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Predictions between two shifts of their latency."""
+
+    start_ns: int
+    """Start of the first of them."""
+    count: int
+    median_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A value that latencies gather around."""
+
+    median_ns: float
+    count: int
+    share: float
+    """Of the predictions."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyTrend:
+    """How the latency of one model's warm predictions develops."""
+
+    trend: Trend
+    levels: tuple[Level, ...]
+    """In order of time; one where the latency does not shift."""
+    modes: tuple[Mode, ...]
+    """Shortest first; one where the latencies do not fall apart."""
+
+
+def summarize_latency_trend(predictions: pd.DataFrame) -> LatencyTrend | None:
+    """Latency trend of calls (shared event columns, sorted by start); None below `MIN_PREDICTIONS`. O(n log n)."""
+    if len(predictions) < MIN_PREDICTIONS:
+        return None
+    durations, starts = predictions["duration_ns"].to_numpy(), predictions["start_ns"].to_numpy()
+    groups = modes(durations)
+    parts = zip(groups.centers_ns.tolist(), groups.counts.tolist(), groups.shares.tolist(), strict=True)
+    return LatencyTrend(
+        trend=trend(durations),
+        levels=tuple(
+            Level(int(starts[part.first]), part.count, part.median_ns) for part in change_point_segments(durations)
+        ),
+        modes=tuple(Mode(*part) for part in parts),
+    )

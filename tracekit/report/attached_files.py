@@ -1,0 +1,149 @@
+"""What a report says of model files and performance reports that came with the recording: planned and timed beside
+recorded."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.breakdown.partition import Part
+from tracekit.detectors.model_rules import deployment_target, interface_conversion
+from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
+from tracekit.detectors.selection import ModelChecks
+from tracekit.detectors.shared import planned
+from tracekit.errors import UsageError
+from tracekit.model_files.versions import parse_target
+from tracekit.report.columns import is_inferred
+from tracekit.report.model_report import model_info
+from tracekit.report.model_words import card, context, systems
+from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo
+from tracekit.report.results import result_of
+from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.units import format_duration, format_share
+
+if TYPE_CHECKING:
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.performance.facts import PerformanceReport
+    from tracekit.model_files.versions import Target
+    from tracekit.recording import contents
+    from tracekit.report.report import Result
+    from tracekit.trace.trace import Joined
+
+
+def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks | None) -> ModelFileInfo:
+    """The file with what its checks say; `system` is what the recording was made on, such as `iOS 18.5`, and `checks`
+    what the project sets for them."""
+    model = entry.facts
+    if model is None or entry.model is None:
+        return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, (), ())
+    # Findings are about the model as the recording calls it.
+    target, version = _target(system), model.specification_version
+    # Which system the app supports is not known: only where it ran.
+    answers = _answers(replace(model, name=entry.model), checks or ModelChecks())
+    return ModelFileInfo(
+        model=entry.model,
+        source=entry.source,
+        match=str(entry.match),
+        problem=entry.problem,
+        summary=context(model).removeprefix(f"{model.source} · "),
+        systems=systems(model),
+        loads=None if target is None or version is None else version <= target.version,
+        interface=next((check.summary for check in answers if check.id == interface_conversion.DETECTOR.id), ""),
+        compression=_compression(model),
+        facts=tuple(ModelFact(*fact) for fact in card(model_info(model))),
+        results=answers,
+    )
+
+
+def _answers(model: ModelFile, checks: ModelChecks) -> tuple[ModelFileResult, ...]:
+    """Every check that the project did not switch off, without the one that asks for the systems of the app."""
+    skip = (*checks.skipped(model.name), deployment_target.DETECTOR.id)
+    if all(detector.id in skip or (checks.only and detector.id not in checks.only) for detector in MODEL_DETECTORS):
+        return ()
+    judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
+    return tuple(_check(result_of(judgment)) for judgment in judgments)
+
+
+def _check(check: Result) -> ModelFileResult:
+    return ModelFileResult(*(getattr(check, field.name) for field in fields(ModelFileResult)))
+
+
+def _target(system: str) -> Target | None:
+    """The system of a recording; None where it says none, or one that is not known."""
+    # A build may follow: `18.5 (22F76)`.
+    try:
+        return parse_target(system.partition(" (")[0])
+    except UsageError:
+        return None
+
+
+def _compression(model: ModelFile) -> tuple[str, ...] | None:
+    """Techniques of any of its weights; None where one part does not list them."""
+    techniques: dict[str, None] = {}
+    for part in model.parts:
+        if part.weights.tensors is None:
+            return None
+        techniques |= dict.fromkeys(technique for weight in part.weights.tensors for technique in weight.technique)
+    return tuple(techniques)
+
+
+_PARTS = {
+    Device.ANE: (Part.ANE, Part.ANE_REQUESTED),
+    Device.GPU: (Part.GPU, Part.GPU_REQUESTED),
+    Device.CPU: (Part.CPU,),
+}
+"""Parts of a prediction in which a unit works. Requests stand for work that no row shows."""
+
+
+def performance_report_info(
+    entry: Joined[PerformanceReport], model: ModelSummary | None, device: contents.Device
+) -> PerformanceReportInfo:
+    """The report beside what was recorded of its model, on this device. O(operations)."""
+    report = entry.facts
+    if report is None or entry.model is None:
+        return PerformanceReportInfo(None, entry.source, None, entry.problem)
+    return PerformanceReportInfo(
+        model=entry.model,
+        source=entry.source,
+        match=str(entry.match),
+        problem=entry.problem,
+        form=str(report.form),
+        made_on=planned.made_on(report, device),
+        same_device=planned.same_device(report, device),
+        median_ns=report.prediction.median_ns if report.prediction else None,
+        load_ns=report.load.median_ns if report.load else None,
+        operations=None if report.operations is None else len(report.operations),
+        units=planned.units(report),
+        timed=_times_sentence(report, model),
+        planned=_plan_sentence(report, model),
+    )
+
+
+def _times_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
+    """The time of a prediction alone, and in the app."""
+    alone = report.prediction.median_ns if report.prediction else None
+    if alone is None:
+        return ""
+    recorded = model.prediction.p50_ns if model is not None and model.prediction is not None else None
+    if recorded is None:
+        return f"Prediction of the model alone: {format_duration(alone)} (median)."
+    lower_bound = "at least " if model is not None and is_inferred(model) else ""
+    in_app = f"{lower_bound}{format_duration(recorded)}"
+    return f"Prediction of the model alone: {format_duration(alone)}; recorded: {in_app} (medians)."
+
+
+def _plan_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
+    """Where operations are planned, and where work was recorded."""
+    plan = planned.placed(report)
+    if not plan:
+        return ""
+    parts = model.breakdown.parts if model is not None and model.breakdown is not None else ()
+    total = {part.part: part.total_ns or 0 for part in parts}
+    work = {device: sum(total.get(part, 0) for part in working) for device, working in _PARTS.items()}
+    shares = ", ".join(
+        f"{DEVICE_NAMES[device]} {format_share(work[device] / sum(work.values()))}"
+        for device in sorted(work, key=lambda device: -work[device])
+        if work[device]
+    )
+    return f"Planned: {plan}; recorded work: {shares or 'none of a compute unit'}."
