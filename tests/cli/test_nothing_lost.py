@@ -168,12 +168,12 @@ def test_an_export_replaces_one_of_the_same_tables(tracekit, reload_xml: Path, t
 def test_an_export_that_fails_leaves_all_of_the_former_one(
     tracekit, reload_xml: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    from tracekit.recording.writing import forms
+    from tracekit.recording.writing import folder as tables
 
     folder = tmp_path / "out"
     assert tracekit("export", reload_xml, "-o", folder).status == 0
     before = contents(folder)
-    write, calls = forms.write_csv, []
+    write, calls = tables.write_csv, []
 
     def fails(table, stream) -> None:
         calls.append(table)
@@ -181,7 +181,7 @@ def test_an_export_that_fails_leaves_all_of_the_former_one(
             full_disk(stream)
         write(table, stream)
 
-    monkeypatch.setattr(forms, "write_csv", fails)
+    monkeypatch.setattr(tables, "write_csv", fails)
     (folder / "coreml-os-signpost.csv").write_text("old")
     before = contents(folder)
     result = tracekit("export", reload_xml, "-o", folder, "--force")

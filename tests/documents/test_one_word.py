@@ -17,6 +17,7 @@ from tracekit.compare.measurements import measure
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
+from tracekit.render.blocks import spans
 from tracekit.render.forms import rendered
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.renderers.concise import render_concise, render_summary
@@ -27,7 +28,6 @@ from tracekit.report.renderers.serialize import to_json
 from tracekit.report.renderers.text import render_text
 from tracekit.report.verdict import summarize
 from tracekit.tui.detail.checks import check_rows
-from tracekit.tui.theme import PALETTES
 
 WORDS = {
     "finding": r"findings?",
@@ -73,7 +73,8 @@ def with_an_error(report):
 
 def in_view(report):
     rows = check_rows(report, None)
-    return [rows.cells(row, PALETTES[True])[0].text for row in range(len(rows))]
+    first = rows.columns[0]
+    return ["".join(span.text for span in spans(first.text(rows.record(row)))) for row in range(len(rows))]
 
 
 def forms(report):

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import DEVICE_NAMES, Device, ModelView, format_count, format_time
+from tracekit.detectors import DEVICE_NAMES, Device, format_count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tracekit.detectors import ModelView
     from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport, PlannedOperation
     from tracekit.recording import contents
 
