@@ -48,7 +48,7 @@ fuzz: environment-dev ## feed broken and hostile recordings and models to the re
 	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py \
 		tests/recording/export/test_same_reports.py --every-case
 	@$(PYTEST) tests/suite/test_random_apps.py tests/suite/test_option_bounds.py tests/test_end_to_end.py \
-		tests/report/renderers/html/test_browser.py --every-case
+		tests/render/test_browser.py --every-case
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
 bench: environment-dev ## measure readers and every step up to the report side by side and write benchmarks/results.md

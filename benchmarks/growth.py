@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COMMAND = """
 from tracekit.cli.main import main
-import contextlib, io, tracekit.api, tracekit.report.renderers.text, tracekit.trace.build
+import contextlib, io, tracekit.api, tracekit.render.text, tracekit.trace.build
 """
 OPENED = "from tracekit.trace.build import open_trace\ntrace = open_trace(path)\n"
 READ = """

@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from tracekit.api import analysis_of
+from tracekit.documents.report import written
 from tracekit.lanes.categories import Category
-from tracekit.report.renderers.html import render_html
 from tracekit.report.timeline import CALL, DrawnLane, Marked, Timeline
 
 ROOT = Path(__file__).parents[1]
@@ -84,7 +84,7 @@ def main() -> None:
     marks = Marked(data.starts, data.ends, np.ones(len(data.starts), np.int64), np.arange(len(data.starts)))
     lanes = replace(lanes, evidence=(marks, *(Marked(none, none, none, none),) * (len(report.results) - 1)))
     begin = time.perf_counter()
-    page = render_html(report, lanes)
+    page = written(report, "html", lanes)
     spent = time.perf_counter() - begin
     with tempfile.TemporaryDirectory() as folder:
         file = (arguments.keep or Path(folder) / "report.html").resolve()

@@ -31,8 +31,8 @@ from tracekit.model_files.performance.facts import ReportForm
 from tracekit.recording.table import TableState
 from tracekit.report.model_report import ModelReport
 from tracekit.report.performance import InspectedPerformance
-from tracekit.report.renderers.serialize import SCHEMAS, schema_id
 from tracekit.report.report import DRAWN, IF_ANY, Report
+from tracekit.report.serialize import SCHEMAS, schema_id
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 
 if TYPE_CHECKING:

@@ -64,8 +64,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 WAITING = (
-    "tests/report/renderers/html/test_browser.py",
-    "tests/report/renderers/html/test_assets.py",
+    "tests/render/test_browser.py",
+    "tests/render/test_assets.py",
     "tests/cli/test_export_xctrace.py",
     "tests/cli/test_reader.py",
     "tests/cli/test_record.py",

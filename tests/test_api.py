@@ -12,7 +12,7 @@ import pytest
 
 import tracekit
 from tracekit.cli.main import main
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 from tracekit.testing import Model, Process, Scenario, write_export
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from support.ground_truth import ground_truth
 from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.api import judge
-from tracekit.report.renderers.serialize import to_dict
+from tracekit.report.serialize import to_dict
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, Process, Scenario, write_export, write_single_export
 from tracekit.units import format_duration

@@ -114,3 +114,35 @@ def _with_strings(value: Any, change: Callable[[str, str], str], field: str) -> 
         if new is not old:
             changes[name] = new
     return replace(value, **changes) if changes else value
+
+
+def shorten(text: str, cells: int) -> str:
+    """Text in at most `cells` terminal cells, with `…` in the middle: beginnings and ends distinguish long names."""
+    from rich.cells import cell_len
+
+    if cell_len(text) <= cells:
+        return text
+    if cells <= 1:
+        return "…"[:cells]
+    tail_cells = (cells - 1) // 2
+    head = _fitting(text, cells - 1 - tail_cells)
+    tail = _fitting(text[::-1], tail_cells)[::-1]
+    return f"{head}…{tail}"
+
+
+def _fitting(text: str, cells: int) -> str:
+    """The longest beginning of `text` that fits."""
+    from rich.cells import cell_len
+
+    used = 0
+    for index, character in enumerate(text):
+        used += cell_len(character)
+        if used > cells:
+            return text[:index]
+    return text
+
+
+def lowered(sentence: str) -> str:
+    """A sentence as a clause; a first word with capitals inside is a name."""
+    word = sentence.split(" ")[0]
+    return sentence if word[1:] != word[1:].lower() else sentence[:1].lower() + sentence[1:]

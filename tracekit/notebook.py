@@ -43,21 +43,21 @@ class NotebookReport(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, as `docs/report.md` describes it."""
-        from tracekit.report.renderers.serialize import to_dict
+        from tracekit.report.serialize import to_dict
 
         return to_dict(self)
 
     def to_json(self) -> str:
         """The report as JSON."""
-        from tracekit.report.renderers.serialize import to_json
+        from tracekit.report.serialize import to_json
 
         return to_json(self)
 
     def to_markdown(self) -> str:
         """The report as GitHub flavored Markdown."""
-        from tracekit.report.renderers.markdown import render_markdown
+        from tracekit.documents.report import written
 
-        return render_markdown(self)
+        return written(self, "markdown")
 
     def to_frame(self) -> pd.DataFrame:
         """One row per check and model: `check`, `outcome`, `severity`, `model`, `savings_ns` and `savings_share` (null
@@ -80,9 +80,11 @@ class NotebookReport(Report):
 
     def _repr_html_(self) -> str:
         """What Jupyter shows."""
-        from tracekit.report.renderers.concise import render_concise
+        from tracekit.documents.report import report_document
+        from tracekit.render.forms import FILE_WIDTH, rendered
 
-        return f"<pre>{escape(render_concise(self, width=100, color=False))}</pre>"
+        text = rendered(report_document(self), "text", width=FILE_WIDTH, verbose=False)
+        return f"<pre>{escape(text)}</pre>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

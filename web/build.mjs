@@ -24,7 +24,7 @@ if (argument === "--tests") {
       { in: join(here, "src/main.ts"), out: "report" },
       { in: join(here, "src/report.css"), out: "report" },
     ],
-    outdir: argument ?? join(here, "../tracekit/report/renderers/html/assets"),
+    outdir: argument ?? join(here, "../tracekit/render/assets"),
     bundle: true,
     minify: true,
     format: "iife",

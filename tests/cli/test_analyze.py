@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from tracekit import analyze
-from tracekit.cli.arguments import TEXT_FORMS
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import size_words
 from tracekit.cli.recording_commands import PARTS, SEVERITIES
 from tracekit.cli.reports import status_of
 from tracekit.detectors.outcomes import Severity
-from tracekit.report.renderers import text
-from tracekit.report.renderers.formats import RENDERERS
+from tracekit.documents import report as document
+from tracekit.render.forms import REPORT_FORMS
 from tracekit.testing import Model, Process, Scenario, write_export
 
 MS = 1_000_000
@@ -147,16 +146,15 @@ def test_a_failed_detector_outweighs_the_gate(reload: Path, capsys: pytest.Captu
 
 def test_levels_and_formats_are_those_of_the_product() -> None:
     assert list(SEVERITIES) == [str(severity) for severity in Severity]
-    assert list(TEXT_FORMS) == list(RENDERERS)
-    assert PARTS == text.PARTS
+    assert PARTS == document.PARTS
 
 
-@pytest.mark.parametrize("name", TEXT_FORMS)
+@pytest.mark.parametrize("name", REPORT_FORMS)
 def test_format_chooses_what_is_printed(tracekit, reload: Path, name: str) -> None:
     result = tracekit("analyze", reload, "--format", name)
     beginning = {
         "text": "style_transfer_reload.trace · StyleCam (pid 2147) · ",
-        "markdown": "## 1 finding (critical) in 5 models",
+        "markdown": "**1 finding (critical) in 5 models",
         "html": '<!doctype html>\n<html lang="en">',
         "json": '{\n  "$schema": "urn:tracekit:report:3",',
     }[name]
@@ -178,7 +176,7 @@ def test_output_writes_several_files_by_ending_and_prints_the_summary(tracekit, 
     assert len(result.out.splitlines()) == 2
     assert result.err.splitlines() == [f"tracekit: wrote {file}" for file in files]
     assert files[0].read_text(encoding="utf-8").startswith("1 finding (critical) in 5 models")
-    assert files[1].read_text(encoding="utf-8").startswith("## 1 finding (critical) in 5 models")
+    assert files[1].read_text(encoding="utf-8").startswith("**1 finding (critical) in 5 models")
     assert json.loads(files[2].read_text(encoding="utf-8"))["summary"]["models"] == 5
     assert files[2].read_bytes() == files[3].read_bytes()
     page = files[4].read_text(encoding="utf-8")
@@ -194,7 +192,7 @@ def test_a_large_file_says_how_large_it_is() -> None:
 def test_output_and_an_explicit_format_do_both(tracekit, reload: Path, tmp_path: Path) -> None:
     result = tracekit("analyze", reload, "-o", tmp_path / "a.json", "--format", "markdown", "-q")
     assert result.err == ""
-    assert result.out.startswith("## 1 finding (critical) in 5 models")
+    assert result.out.startswith("**1 finding (critical) in 5 models")
     assert (tmp_path / "a.json").exists()
 
 

@@ -312,7 +312,7 @@ def page_of(predictions):
 def test_24_what_is_written_does_not_grow_with_the_predictions():
     """bloomberg/memray#484, #987, async-profiler/async-profiler#1396: a report of 1.6 GB stops the browser.
 
-    The page draws on canvases, which `report/renderers/html/test_browser.py` holds to the size of the window.
+    The page draws on canvases, which `tests/render/test_browser.py` holds to the size of the window.
     """
     short, long = page_of(100), page_of(1500)
     # No element for an event (the longer one has a line on its 95th percentile), and a few bytes for each interval.

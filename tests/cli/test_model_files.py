@@ -10,7 +10,7 @@ from jsonschema import validate
 
 from support.performance_reports import PRIVATE, experiments, many, xcode_json
 from tracekit.model_files.specification import message_types
-from tracekit.report.renderers.serialize import schema_text
+from tracekit.report.serialize import schema_text
 
 
 @pytest.fixture(autouse=True)
@@ -85,9 +85,7 @@ def test_a_bad_model_file_is_an_error_where_it_is_given_and_a_note_where_it_lies
     beside = tracekit("analyze", recording)
     assert beside.status == 0
     assert "excess-data-copies" in beside.out
-    assert (
-        "note: Model file SharpenFilter.mlmodel: not used for SharpenFilter: 'SharpenFilter.mlmodel' is" in beside.out
-    )
+    assert "Model file SharpenFilter.mlmodel: not used for SharpenFilter: 'SharpenFilter.mlmodel' is" in beside.out
     missing = tracekit("analyze", samples / "sharpen_8bit.trace", "--model-file", tmp_path / "none")
     assert (missing.status, missing.out) == (2, "")
     assert missing.err == f"tracekit: --model-file {tmp_path / 'none'}: no such file or folder\n"

@@ -31,11 +31,11 @@ def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_report_of_analyze(tracekit, reload_xml: Path, tmp_path: Path, monkeypatch) -> None:
-    from tracekit.report.renderers import serialize
-
     report = tmp_path / "report.json"
     report.write_text("before")
-    monkeypatch.setattr(serialize, "to_json", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        "tracekit.cli.analyze.to_json", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
     assert tracekit("analyze", reload_xml, "-o", report).status == 2
     assert contents(tmp_path) == {"report.json": b"before"}
 

@@ -64,7 +64,7 @@ def test_what_ends_a_command_leaves_nothing_half_done(tmp_path: Path, clean: Pat
     report.parent.mkdir()
     report.write_text("before")
     command = [sys.executable, "-m", "tracekit", "analyze", str(clean), "-o", str(report)]
-    result = interrupted_at("tracekit.report.renderers.markdown", tmp_path, command, number.name)
+    result = interrupted_at("tracekit.render.markdown", tmp_path, command, number.name)
     assert (result.returncode, result.stderr) == (128 + number, f"tracekit: terminated by {number.name}\n")
     assert [(path.name, path.read_text()) for path in report.parent.iterdir()] == [("report.md", "before")]
 

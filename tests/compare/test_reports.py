@@ -13,7 +13,7 @@ from tracekit.compare.matrix import matrix, sources_of
 from tracekit.compare.reports import load_report
 from tracekit.compare.storage import to_plain
 from tracekit.errors import UnreadableRecording
-from tracekit.report.renderers.serialize import schema_text, to_json
+from tracekit.report.serialize import schema_text, to_json
 
 NAMES = ["sharpen_8bit", "sharpen_float16", "style_transfer_reload", "captions_concurrent", "not_instrumented"]
 

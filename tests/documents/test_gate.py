@@ -31,7 +31,7 @@ def test_markdown_begins_with_the_verdict():
 @pytest.mark.parametrize("limit", [COMMENT_BYTES, 900_000])
 def test_markdown_is_cut_by_whole_items_and_says_how_many_are_missing(limit):
     many = replace(GATE, items=GATE.items[:1] * 20_000 + GATE.items[-1:])
-    text = markdown_of(gate_document(many), limit)
+    text = markdown_of(gate_document(many), max_bytes=limit)
     assert limit - 4_000 < len(text.encode()) <= limit
     rows = text.count("| failed |")
     assert f"{20_001 - rows:,} more in the JSON report" in text

@@ -14,7 +14,7 @@ from tracekit.model_files.versions import parse_target
 from tracekit.render.forms import rendered
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import card
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 
 
 def text_of(report, width, verbose=False):

@@ -15,6 +15,7 @@ import tracekit
 from suite.frame import detector_ids, draws_of, load, module_of, read_back
 from suite.reported import reported
 from support.analyses import kept_analysis
+from support.forms import html_page, markdown, short_text
 from tracekit.analysis.quantities import MODEL
 from tracekit.compare.comparison import compare
 from tracekit.compare.gate import check
@@ -25,10 +26,7 @@ from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document
 from tracekit.render.forms import rendered
 from tracekit.report.formatting import duration, frames
-from tracekit.report.renderers.concise import render_concise
-from tracekit.report.renderers.html.page import render_html
-from tracekit.report.renderers.markdown import render_markdown
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.tui.detail.models import COLUMNS as VIEW_COLUMNS
 
@@ -103,7 +101,7 @@ def collected(trace, report):
     numbers = Collected()
     models = json.loads(to_json(report))["models"]
     numbers.add("JSON", ((name, one["name"], value) for one in models for name, value in one["quantities"].items()))
-    page = html.fromstring(render_html(report))
+    page = html.fromstring(html_page(report))
     numbers.add("HTML", shown_in(page, lambda cell: cell.getparent().xpath("td[1]")[0].text_content()))
     numbers.add("findings", of_findings(report))
     of_view = [column for column in VIEW_COLUMNS if column.quantity]
@@ -150,7 +148,7 @@ def check_markdown(report):
     """The words in the table of models are those of the numbers; how many are."""
     texts = {"median": ("p50_ns", duration), "p95": ("p95_ns", duration), "fps": ("fps", frames)}
     by_name = {model.name.strip(): model.quantities for model in report.models}
-    rows = [row for row in tables_in(render_markdown(report)) if {"model", "predictions", *texts} <= set(row)]
+    rows = [row for row in tables_in(markdown(report)) if {"model", "predictions", *texts} <= set(row)]
     for row in rows:
         for title, (name, form) in texts.items():
             assert row[title] == form(by_name[row["model"].strip("`")].get(name))
@@ -204,7 +202,7 @@ def test_a_budget_is_compared_with_the_p95_of_the_models(tenth):
     (missed,) = (check for check in report.results if check.id == "missed-deadline" and check.model == "Net")
     assert {metric.name: metric.value for metric in missed.metrics}["p95"] == model.quantities["p95_ns"]
     assert "p95 is 27.2 ms, fast enough for 36 fps." in missed.summary
-    text = " ".join(render_concise(report, width=100, color=False).split())
+    text = " ".join(short_text(report, width=100, color=False).split())
     assert "Net 8.00 ms 27.20 ms" in text
     assert "fast enough for 125 fps (36 at p95)" in text
 

@@ -10,6 +10,7 @@ import pytest
 from lxml import html
 
 from support.analyses import kept_analysis
+from support.forms import html_page, long_text, markdown, short_text
 from support.gates import GATE
 from tracekit.compare.comparison import compare
 from tracekit.compare.gate import gate_of
@@ -17,17 +18,14 @@ from tracekit.compare.measurements import measure
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
-from tracekit.render.blocks import spans
+from tracekit.documents.report import summary_document
+from tracekit.documents.several import Analyzed, several_document
 from tracekit.render.forms import rendered
 from tracekit.report.formatting import OUTCOMES
-from tracekit.report.renderers.concise import render_concise, render_summary
-from tracekit.report.renderers.html.page import render_html
-from tracekit.report.renderers.markdown import render_markdown
-from tracekit.report.renderers.overview import Analyzed, render_overview
-from tracekit.report.renderers.serialize import to_json
-from tracekit.report.renderers.text import render_text
+from tracekit.report.serialize import to_json
 from tracekit.report.verdict import summarize
 from tracekit.tui.detail.checks import check_rows
+from tracekit.tui.theme import PALETTES
 
 WORDS = {
     "finding": r"findings?",
@@ -73,19 +71,18 @@ def with_an_error(report):
 
 def in_view(report):
     rows = check_rows(report, None)
-    first = rows.columns[0]
-    return ["".join(span.text for span in spans(first.text(rows.record(row)))) for row in range(len(rows))]
+    return [rows.cells(row, PALETTES[True])[0].text for row in range(len(rows))]
 
 
 def forms(report):
     """Every form of a report as text."""
     return {
-        "summary": render_summary(report, width=200, color=False),
-        "overview": render_overview([Analyzed("a.trace", report, "")], width=200, color=False),
-        "short": render_concise(report, width=100, color=False),
-        "text": render_text(report, width=100, color=False, verbose=True),
-        "Markdown": render_markdown(report),
-        "HTML": " ".join(html.fromstring(render_html(report)).find("body").itertext()),
+        "summary": rendered(summary_document(report), "text", width=120),
+        "overview": rendered(several_document([Analyzed("a.trace", report, "")]), "text", width=120),
+        "short": short_text(report),
+        "text": long_text(report),
+        "Markdown": markdown(report),
+        "HTML": " ".join(html.fromstring(html_page(report)).find("body").itertext()),
         "JSON": "\n".join(result["outcome"] for result in json.loads(to_json(report))["results"]).replace("_", " "),
         "view": "\n".join(in_view(report)),
     }

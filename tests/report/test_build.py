@@ -12,14 +12,14 @@ from lxml import etree
 
 import tracekit
 from support.analyses import kept_analysis
+from support.forms import long_text, short_text
 from tracekit.detectors.registry import DETECTORS
+from tracekit.documents.report import written
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import Device, Target
 from tracekit.recording.table import Process, TableState
+from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.renderers.concise import render_concise
-from tracekit.report.renderers.formats import RENDERERS
-from tracekit.report.renderers.text import render_text
 from tracekit.report.results import results_from
 from tracekit.trace.trace import Trace
 
@@ -33,9 +33,9 @@ def test_the_figures_of_wwdc22_are_in_every_format(trace: Trace) -> None:
     report = build_report(trace, [])
     # Issue: mean load 17.17 ms, total 6.41 s; mean prediction 7.2 ms, total 2.69 s.
     for figure in ("17.17 ms", "6.41 s", "7.20 ms", "2.69 s"):
-        assert figure in RENDERERS["text"].render(report)
-        assert figure in RENDERERS["markdown"].render(report)
-    models = json.loads(RENDERERS["json"].render(report))["models"]
+        assert figure in written(report, "text")
+        assert figure in written(report, "markdown")
+    models = json.loads(written(report, "json"))["models"]
     loads = sum(model["load"]["total_ns"] for model in models)
     assert loads / 1e9 == pytest.approx(6.41, abs=0.005)
     assert loads / sum(model["loads"] for model in models) / 1e6 == pytest.approx(17.17, abs=0.005)
@@ -78,8 +78,8 @@ def test_only_tables_that_checks_read_are_noted_in_the_short_report(trace: Trace
         "the table time-profile is incomplete: time-profile lacks a column",
     ]
     unneeded = "the table fs-usage is incomplete"
-    assert unneeded not in render_concise(report, width=200, color=False)
-    assert unneeded in render_text(report, width=200, color=False, verbose=True)
+    assert unneeded not in short_text(report, width=120)
+    assert unneeded in long_text(report, width=120)
 
 
 def test_issues_about_the_live_display_are_no_note(trace: Trace) -> None:
@@ -115,13 +115,12 @@ def private(trace: Trace) -> Trace:
 SECRETS = ("Berta", "berta", "s3cretkey", "00AA00BB00CC00", "backboardd")
 
 
-@pytest.mark.parametrize("name", RENDERERS)
+@pytest.mark.parametrize("name", REPORT_FORMS)
 def test_what_is_private_leaves_only_on_request(trace: Trace, name: str) -> None:
-    render = RENDERERS[name].render
-    text = render(build_report(private(trace), []))
+    text = written(build_report(private(trace), []), name)
     assert not [secret for secret in SECRETS if secret in text]
     assert "StyleCam" in text
-    kept = render(build_report(private(trace), [], redact=False))
+    kept = written(build_report(private(trace), [], redact=False), name)
     assert not [secret for secret in SECRETS if secret not in kept]
 
 
@@ -145,10 +144,10 @@ def test_nothing_private_of_a_real_recording_is_in_its_report(corpus: Path) -> N
             report = tracekit.analyze(path)
         except TracekitError:
             continue
-        for renderer in RENDERERS.values():
-            text = renderer.render(report)
+        for name in REPORT_FORMS:
+            text = written(report, name)
             # The secrets themselves stay out of the message.
-            assert not any(secret in text for secret in secrets), (path.name, renderer.name)
+            assert not any(secret in text for secret in secrets), (path.name, name)
         looked += bool(secrets)
     assert looked
 

@@ -16,10 +16,11 @@ import pytest
 
 import tracekit
 from support.analyses import kept_analysis
-from tracekit.report.renderers.concise import render_concise
-from tracekit.report.renderers.formats import RENDERERS, Renderer
-from tracekit.report.renderers.serialize import schema_text
+from support.forms import short_text
+from tracekit.documents.report import written
+from tracekit.render.forms import ENDINGS, FORMS
 from tracekit.report.report import Report, ToolInfo
+from tracekit.report.serialize import schema_text
 
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -40,7 +41,7 @@ WRITTEN = {
 }
 """Samples by each format that a reviewer can read, where their report shows something that the others do not: the JSON
 of these two has nearly all keys. The HTML page says the same in markup."""
-GOLDEN_REPORTS = [(sample, RENDERERS[name]) for name, samples in WRITTEN.items() for sample in samples]
+GOLDEN_REPORTS = [(sample, name) for name, samples in WRITTEN.items() for sample in samples]
 
 LINE = 160
 """Characters of a line of JSON in a golden."""
@@ -54,8 +55,8 @@ def sample_report(samples: Path, name: str) -> Report:
     return replace(kept_analysis(samples / f"{name}.trace").report, tool=ToolInfo("tracekit", "0.0.0", None))
 
 
-def golden_of(name: str, renderer: Renderer) -> Path:
-    return GOLDENS / f"{name}{renderer.extensions[0]}"
+def golden_of(name: str, form: str) -> Path:
+    return GOLDENS / f"{name}{ENDINGS[form][0]}"
 
 
 def dense(value: Any, indent: str = "") -> str:
@@ -73,19 +74,19 @@ def dense(value: Any, indent: str = "") -> str:
     return f"{opening}\n{inside}\n{indent}{closing}"
 
 
-@pytest.mark.parametrize(("name", "renderer"), GOLDEN_REPORTS, ids=[golden_of(*pair).name for pair in GOLDEN_REPORTS])
-def test_the_report_of_a_sample_is_the_golden_one(name, renderer, samples: Path, update_goldens: bool) -> None:
-    text = renderer.render(sample_report(samples, name))
-    if renderer is RENDERERS["json"]:
+@pytest.mark.parametrize(("name", "form"), GOLDEN_REPORTS, ids=[golden_of(*pair).name for pair in GOLDEN_REPORTS])
+def test_the_report_of_a_sample_is_the_golden_one(name, form, samples: Path, update_goldens: bool) -> None:
+    text = written(sample_report(samples, name), form)
+    if form == "json":
         document = json.loads(text)
         assert text == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
         text = dense(document) + "\n"
-    same_as_golden(golden_of(name, renderer), text, update_goldens)
+    same_as_golden(golden_of(name, form), text, update_goldens)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_short_report_of_a_sample_is_the_golden_one(name, samples: Path, update_goldens: bool) -> None:
-    text = render_concise(sample_report(samples, name), width=100, color=False)
+    text = short_text(sample_report(samples, name))
     same_as_golden(GOLDENS / f"{name}.short.txt", text, update_goldens)
 
 
@@ -95,7 +96,7 @@ def test_the_short_report_of_a_real_recording_is_the_golden_one(
     corpus: Path, name: str, run: int, update_goldens: bool
 ) -> None:
     report = tracekit.analyze(corpus / f"bundles/{name}.trace", run=run)
-    text = render_concise(report, width=100, color=False)
+    text = short_text(report)
     same_as_golden(GOLDENS / f"corpus-{name}.short.txt", text, update_goldens)
     assert text.count("\n") <= 40
 
@@ -109,7 +110,7 @@ def same_as_golden(golden: Path, text: str, update: bool) -> None:
 
 def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) -> None:
     assert {path.stem for path in samples.glob("*.trace")} == set(SAMPLES)
-    assert set(WRITTEN) == {name for name, renderer in RENDERERS.items() if renderer.draw is None}
+    assert set(WRITTEN) == {*FORMS, "json"} - {"html"}
     expected = {f"{name}.short.txt" for name in SAMPLES} | {golden_of(*pair).name for pair in GOLDEN_REPORTS}
     expected |= {f"corpus-{name}.short.txt" for name, _ in BUNDLES}
     assert {path.name for path in GOLDENS.iterdir()} == expected
@@ -118,10 +119,9 @@ def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_json_obeys_the_schema_and_text_and_markdown_give_its_verdict(name, samples: Path) -> None:
     report = sample_report(samples, name)
-    document = json.loads(RENDERERS["json"].render(report))
+    document = json.loads(written(report, "json"))
     jsonschema.Draft202012Validator(json.loads(schema_text("report"))).validate(document)
     verdict = document["summary"]["verdict"]
-    assert " ".join(RENDERERS["text"].render(report).split()).startswith(verdict)
-    # Markdown starts with the summary line of the screen.
     counts = verdict.partition(";")[0].partition(". ")[0].rstrip(".")
-    assert RENDERERS["markdown"].render(report).startswith(f"## {counts}")
+    assert " ".join(written(report, "text").split()).startswith(counts)
+    assert written(report, "markdown").startswith(f"**{counts}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tracekit.report.groups import Group, names, skip_reasons, would_help
+from tracekit.report.groups import Group, names, skip_reasons
 
 if TYPE_CHECKING:
     from tracekit.report.report import Report, Result
@@ -55,19 +55,6 @@ def test_a_detector_says_of_how_many_models_only_where_it_is_not_all(blind) -> N
     every.append(blind("whole", None, "", ""))
     assert names(every, every) == ("jitter", "shape", "whole")
     assert names(every[1:], every) == ("jitter (2 of 3 models)", "shape", "whole")
-
-
-def test_the_advice_that_helps_most_detectors_comes_first(blind) -> None:
-    checks = [
-        blind("hangs", None, "", "Add Hangs."),
-        *(blind("jitter", f"m{n}", "", "Record one at a time.") for n in range(5)),
-        *(blind(name, "m1", "", "Record for longer.") for name in ("warm", "shape")),
-    ]
-    assert would_help(checks) == ("Record for longer.", "Add Hangs.")
-
-
-def test_no_advice_and_long_advice_are_left_to_the_reasons(blind) -> None:
-    assert would_help([blind("a", None, "", ""), blind("b", None, "", "x" * 200)]) == ()
 
 
 def test_fixes_that_differ_are_told_for_each_model(full: Report) -> None:

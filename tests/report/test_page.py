@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tracekit.report.renderers.serialize import schema_text
+from tracekit.report.serialize import schema_text
 
 PAGE = (Path(__file__).parents[2] / "docs/report.md").read_text("utf-8")
 KEYS = PAGE.partition("\n### The report")[1] + PAGE.partition("\n### The report")[2].partition("\n## Privacy")[0]

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tracekit
+from tracekit.documents.report import written
+from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.redact import (
     PrivateFacts,
     public_attributes,
@@ -20,9 +22,8 @@ from tracekit.report.redact import (
     redact_text,
     replacement_counts,
 )
-from tracekit.report.renderers.formats import RENDERERS
-from tracekit.report.renderers.serialize import to_json
 from tracekit.report.report import Report
+from tracekit.report.serialize import to_json
 from tracekit.testing import Model, Process, Scenario, write_export
 
 NOBODY = PrivateFacts(quotes=(), processes=(), target="StyleTransfer")
@@ -170,15 +171,15 @@ def test_no_planted_secret_survives_in_any_format(full: Report, secret: str, pla
     text = f"{around} {plant.format(secret)} {around}"
     report = planted(full, text, secret)
     redacted = redact(report, PrivateFacts((secret,), (secret,), "StyleTransfer"))
-    for renderer in RENDERERS.values():
+    for name in REPORT_FORMS:
         # Lines may have been wrapped, and long names shortened, inside the secret.
-        assert secret not in re.sub(r"\s", "", renderer.render(redacted)), renderer.name
+        assert secret not in re.sub(r"\s", "", written(redacted, name)), name
 
 
 def test_the_plants_show_where_redaction_is_off(full: Report) -> None:
     report = planted(full, PLANTS[0].format("Secret123"), "Secret123")
-    for renderer in RENDERERS.values():
-        assert "Secret123" in renderer.render(report)
+    for name in REPORT_FORMS:
+        assert "Secret123" in written(report, name)
 
 
 def planted(report: Report, text: str, secret: str) -> Report:

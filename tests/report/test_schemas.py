@@ -19,8 +19,8 @@ from tracekit.model_files import facts
 from tracekit.model_files.performance.read import SCHEMA_VERSION, report_of
 from tracekit.model_files.versions import parse_target
 from tracekit.report import model_report, performance, report
-from tracekit.report.renderers.serialize import SCHEMAS, schema_text, to_json
 from tracekit.report.report import Result, Rule
+from tracekit.report.serialize import SCHEMAS, schema_text, to_json
 
 SCHEMA: dict[str, dict[str, Any]] = {kind: json.loads(schema_text(kind)) for kind in SCHEMAS}
 MADE = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "json_schemas.py"))

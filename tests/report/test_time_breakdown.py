@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from support.forms import long_text, markdown
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
-from tracekit.report.renderers.markdown import render_markdown
-from tracekit.report.renderers.text import render_text
 from tracekit.report.time_breakdown import GROUPS, legend, parts_notes, parts_rows
 
 US = 1_000
@@ -108,19 +107,20 @@ def test_what_is_not_known_is_said(watercolor, unknown, words):
 
 def test_models_without_breakdown_have_no_line(full):
     assert parts_rows(full.models) == ()
-    assert "WHERE THE TIME" not in render_text(full, width=100, color=False)
-    assert "Where the time" not in render_markdown(full)
+    assert "WHERE THE TIME" not in long_text(full, width=100, color=False)
+    assert "Where the time" not in markdown(full)
 
 
-@pytest.mark.parametrize("width", [40, 100])
-def test_the_text_shows_bar_and_sentence(full, watercolor, width):
-    text = render_text(replace(full, models=(watercolor,)), width=width, color=False)
-    assert "N" * 8 + "G" * 6 in text
+@pytest.mark.parametrize("width", [100, 120])
+def test_the_text_shows_bar_and_frames(full, watercolor, width):
+    text = long_text(replace(full, models=(watercolor,)), width=width, color=False)
+    # 43% and 32% of 20 cells, then 1.5% data.
+    assert "█" * 9 + "▓" * 6 + "░" * 5 in text
     assert "fast enough for 138 fps (92 at p95)" in flat(text)
     assert all(len(line) <= width for line in text.splitlines())
 
 
 def test_markdown_has_a_column_for_each_part(full, watercolor):
-    text = render_markdown(replace(full, models=(watercolor,)))
+    text = markdown(replace(full, models=(watercolor,)))
     assert "| model | mean of all | Neural Engine | GPU | data | queued | unaccounted | fps | fps at p95 |" in text
     assert "| 7.20 ms | 3.10 ms (43%) | 2.30 ms (32%) | 110 µs (1.5%) |" in text

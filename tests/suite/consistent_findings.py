@@ -9,10 +9,10 @@ from itertools import combinations, pairwise
 
 from suite.consistent_numbers import TOLERANCE
 from suite.reported import Reported, about
+from support.forms import short_text
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
 from tracekit.report.groups import SEVERITIES
-from tracekit.report.renderers.concise import render_concise
 from tracekit.report.report import FindingInfo, Result
 
 ROUNDED_NS = 10
@@ -159,7 +159,7 @@ def relations(reported: Reported) -> Iterator[str]:
             yield f"{about(check)} is related to itself"
     if not reported.report.findings:
         return
-    text = " ".join(render_concise(reported.report, width=1_000, color=False).split())
+    text = " ".join(short_text(reported.report, width=1_000, color=False).split())
     for block in re.split(r"details: tracekit explain", text):
         twice = [f"{kind}: {name}" for (kind, name), count in Counter(_RELATION.findall(block)).items() if count > 1]
         if twice:

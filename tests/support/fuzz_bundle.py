@@ -29,7 +29,7 @@ import tracekit
 from support.bundle_snapshot import Snapshot, snapshot, unsaid
 from support.fuzz_export import MAX_MEMORY_MB, memory_mb, time_limit
 from tracekit.errors import UnreadableRecording
-from tracekit.report.renderers.serialize import to_dict
+from tracekit.report.serialize import to_dict
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, write_bundle
 from tracekit.trace.build import NEEDED_SCHEMAS
 

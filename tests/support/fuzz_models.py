@@ -31,7 +31,7 @@ from tracekit.model_files.read import read_model
 from tracekit.model_files.versions import parse_target
 from tracekit.render.forms import FORMS, rendered
 from tracekit.report.model_report import model_report
-from tracekit.report.renderers.serialize import schema_text, to_json
+from tracekit.report.serialize import schema_text, to_json
 
 MAX_MEMORY_MB = 700
 """The most that any of these inputs takes, the interpreter included; the largest has 2 MB."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import check_output, size_words, write_report
+from tracekit.cli.forms import deliver, files_of, size_words
 from tracekit.cli.output import narrate
 from tracekit.cli.reading import showing_log
 from tracekit.cli.reports import status_of
 from tracekit.cli.requests import analyzed, request_from
 from tracekit.cli.several import inputs_of, print_report, run_several
-from tracekit.report.renderers.formats import renderer_for
+from tracekit.documents.report import report_document
+from tracekit.render.forms import REPORT_FORMS
+from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from pathlib import Path
 
     from tracekit.api import Analysis
     from tracekit.cli.several import Input
@@ -33,21 +35,25 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
-    # What can be seen to be wrong at once is not first found out after a long read.
-    outputs = [(path, renderer_for(path)) for path in map(Path, arguments.output)]
-    for path, _ in outputs:
-        check_output(path, entry.paths)
-    request = request_from(arguments)
-    analysis = _analysis(arguments, entry, request)
-    writes_json = arguments.format == "json" or any(renderer.name == "json" for _, renderer in outputs)
-    report = analysis.measured_report() if writes_json else analysis.report
-    draws_lanes = any(renderer.draw for _, renderer in outputs) or arguments.format == "html"
-    timeline = analysis.timeline() if draws_lanes else None
-    for path, renderer in outputs:
-        size = write_report(path, renderer.document(report, timeline))
+    def tell(path: Path, size: int) -> None:
         if not arguments.quiet:
             narrate(f"tracekit: wrote {path}{size_words(size)}")
-    summary_only = bool(outputs) and arguments.format is None and not arguments.verbose
+
+    # What can be seen to be wrong at once is not first found out after a long read.
+    files = files_of(arguments, REPORT_FORMS, entry.paths)
+    request = request_from(arguments)
+    analysis = _analysis(arguments, entry, request)
+    forms = {arguments.format, *files.values()}
+    report = analysis.measured_report() if "json" in forms else analysis.report
+    timeline = analysis.timeline() if "html" in forms else None
+    deliver(
+        None,
+        files,
+        lambda form: report_document(report, timeline if form == "html" else None),
+        {"json": lambda: to_json(report)},
+        written=tell,
+    )
+    summary_only = bool(files) and arguments.format is None and not arguments.verbose
     print_report(report, arguments, timeline, summary_only=summary_only)
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.

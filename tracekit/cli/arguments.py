@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.errors import UsageError
+from tracekit.render.forms import ENDINGS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, _ActionsContainer
@@ -16,18 +17,6 @@ Type = TypeVar("Type", bound=Callable[[str], Any])
 
 READERS = ("auto", "native", "xctrace")
 """As `tracekit.recording.xctrace.reader_selection.READERS` has them."""
-TEXT_FORMS = ("text", "markdown", "html", "json")
-"""Forms that whatever is said for people has."""
-ENDINGS: dict[str, tuple[str, ...]] = {
-    "text": (".txt",),
-    "markdown": (".md", ".markdown"),
-    "html": (".html", ".htm"),
-    "json": (".json",),
-    "csv": (".csv",),
-    "sarif": (".sarif", ".sarif.json"),
-    "junit": (".xml",),
-}
-"""How files of each form end, the usual ending first."""
 
 
 @dataclass(frozen=True, slots=True)

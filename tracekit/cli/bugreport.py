@@ -13,12 +13,11 @@ from tracekit.cli.forms import check_output
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reports import status_of, tell_unreadable
 from tracekit.cli.requests import analyzed, request_from
+from tracekit.documents.bug_report import Reproduction, bug_files, zip_of
 from tracekit.errors import UsageError
 from tracekit.recording.digest import digest_of
 from tracekit.recording.writing.files import complete_file
-from tracekit.report.bug_report import bug_files, zip_of
 from tracekit.report.redact import private_facts, redact_text
-from tracekit.report.renderers.bug_report import Reproduction
 from tracekit.trace.filter import model_names
 from tracekit.units import format_count
 
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.api import Analysis
+    from tracekit.documents.bug_report import BugFile
     from tracekit.recording.digest import Digest
-    from tracekit.report.bug_report import BugFile
     from tracekit.report.timeline import Timeline
 
 SUFFIX = ".zip"

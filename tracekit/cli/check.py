@@ -26,7 +26,7 @@ from tracekit.documents.gate import gate_document
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
 from tracekit.report.choice import plain
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -175,7 +175,7 @@ class Outputs:
 def _write_for_runner(gate: Gate) -> list[TracekitError]:
     """Step summary and outputs, in the files that the runner names."""
     texts = {
-        "GITHUB_STEP_SUMMARY": markdown_of(gate_document(gate), SUMMARY_BYTES),
+        "GITHUB_STEP_SUMMARY": markdown_of(gate_document(gate), max_bytes=SUMMARY_BYTES),
         "GITHUB_OUTPUT": f"verdict={gate.verdict}\nexit-code={int(STATUS[gate.verdict])}\n",
     }
     return [error for variable, text in texts.items() if (error := _append(variable, text)) is not None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.cli.arguments import TEXT_FORMS
 from tracekit.cli.comparing_commands import MATRIX_FORMS
 from tracekit.cli.forms import deliver, files_of, form_of
 from tracekit.cli.measuring import measure_all, notes_on, readable, recordings_in, status_of_all
@@ -18,8 +17,9 @@ from tracekit.documents.both_sides import lanes_of_both
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
+from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.choice import Part
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def run(arguments: Namespace) -> ExitStatus:
     """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
     before, after = (recordings_in(*side) for side in sides_of(arguments))
-    form, files = form_of(arguments), files_of(arguments, TEXT_FORMS, [*before, *after])
+    form, files = form_of(arguments), files_of(arguments, REPORT_FORMS, [*before, *after])
     part = _part_of(arguments)
     request = request_from(arguments, part=part)
     draws = "html" in (form, *files.values())

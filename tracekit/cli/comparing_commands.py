@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.cli import arguments as shared
-from tracekit.cli.arguments import TEXT_FORMS, Command
+from tracekit.cli.arguments import Command
+from tracekit.render.forms import REPORT_FORMS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-MATRIX_FORMS = (*TEXT_FORMS, "csv")
-CHECK_FORMS = (*TEXT_FORMS, "junit", "sarif")
+MATRIX_FORMS = (*REPORT_FORMS, "csv")
+CHECK_FORMS = (*REPORT_FORMS, "junit", "sarif")
 GITHUB = "github"
 """Text with workflow commands, for the log of an action."""
 
@@ -28,7 +29,7 @@ def _compare(parser: ArgumentParser) -> None:
     shared.add_reader(parser)
     shared.add_workers(parser)
     shared.add_config(parser)
-    shared.add_form(parser, TEXT_FORMS)
+    shared.add_form(parser, REPORT_FORMS)
 
 
 COMPARE = Command(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.output import emit, has_color, width
+from tracekit.cli.forms import deliver, files_of, form_of
 from tracekit.cli.reports import tell_unreadable
 from tracekit.cli.requests import analyzed, request_from
+from tracekit.documents.diagnosis import diagnosis_document
+from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.diagnosis import diagnose
-from tracekit.report.renderers.serialize import to_json
-from tracekit.report.renderers.text_diagnosis import render_diagnosis
-from tracekit.report.renderers.text_layout import FILE_WIDTH
+from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze, and walk the tree."""
+    files = files_of(arguments, REPORT_FORMS, arguments.path)
     analysis = analyzed(arguments.path, request_from(arguments))
     diagnosis = diagnose(analysis.report)
-    if arguments.format == "json":
-        emit(to_json(diagnosis), utf8=True)
-    else:
-        emit(render_diagnosis(diagnosis, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
+    deliver(form_of(arguments), files, lambda _: diagnosis_document(diagnosis), {"json": lambda: to_json(diagnosis)})
     unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
     return ExitStatus.UNUSABLE if unread else ExitStatus.DONE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit
 from tracekit.recording.xctrace.doctor import examine
-from tracekit.report.renderers.serialize import schema_text
+from tracekit.report.serialize import schema_text
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.arguments import ENDINGS
 from tracekit.cli.output import emit, has_color, width
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording
-from tracekit.render.forms import rendered
+from tracekit.render.forms import FILE_WIDTH, form_for, rendered
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 LARGE_BYTES = 20_000_000
 """From this size on a file is said to be large: mail and chat refuse such files (heuristic)."""
-FILE_WIDTH = 100
-"""Cells of a line of text where there is no terminal."""
 
 
 def form_of(arguments: Namespace) -> str:
@@ -31,15 +28,10 @@ def form_of(arguments: Namespace) -> str:
 
 def files_of(arguments: Namespace, forms: Sequence[str], inputs: Sequence[str]) -> dict[Path, str]:
     """The files of `-o` with the form of each. Raises `UsageError` for one that cannot be written."""
-    endings = {ending: name for name in forms for ending in ENDINGS[name]}
     files = {}
     for path in map(Path, arguments.output):
-        fitting = [ending for ending in endings if path.name.lower().endswith(ending)]
-        if not fitting:
-            problem = "unknown extension" if path.suffix else "no extension"
-            raise UsageError(f"{path}: {problem} (supported: {' '.join(ENDINGS[name][0] for name in forms)})")
+        files[path] = form_for(path, forms)
         check_output(path, inputs)
-        files[path] = endings[max(fitting, key=len)]
     return files
 
 
@@ -50,12 +42,13 @@ def deliver(
     data: Mapping[str, Callable[[], str]],
     *,
     verbose: bool = False,
+    written: Callable[[Path, int], None] | None = None,
 ) -> None:
     """Write each file, then print in one form, or not where it is None. `document` gives what is said in a readable
     form, `data` the others.
 
-    `verbose` prints the long text; files hold it always. A file that cannot be written keeps no other from being
-    written. Raises the first failure at the end.
+    `verbose` prints the long text; files hold it always. `written` hears of each file and its size in bytes. A file
+    that cannot be written keeps no other from being written. Raises the first failure at the end.
     """
 
     def text(name: str, cells: int, **looks: bool) -> str:
@@ -64,7 +57,9 @@ def deliver(
     failures = []
     for path, name in files.items():
         try:
-            write_report(path, text(name, FILE_WIDTH))
+            size = write_report(path, text(name, FILE_WIDTH))
+            if written is not None:
+                written(path, size)
         except (OSError, TracekitError) as error:
             failures.append(error)
     if form is not None:

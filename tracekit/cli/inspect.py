@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.cli.arguments import TEXT_FORMS
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of, form_of
 from tracekit.cli.other_commands import UNITS
@@ -20,10 +19,11 @@ from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.performance.facts import ComputeUnit
 from tracekit.model_files.read import read_piped, read_subject
 from tracekit.model_files.versions import parse_target
+from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import summary
 from tracekit.report.performance import inspected_performance
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -47,7 +47,7 @@ class _Inspected:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Read, check and show."""
-    files = files_of(arguments, TEXT_FORMS, [arguments.path])
+    files = files_of(arguments, REPORT_FORMS, [arguments.path])
     subject = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_subject(arguments.path)
     inspected = _model(subject, arguments) if isinstance(subject, ModelFile) else _performance(subject, arguments)
     brief = arguments.format is None and (arguments.quiet or (files and not arguments.verbose))

@@ -6,7 +6,8 @@ from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
 from tracekit.cli import arguments as shared
-from tracekit.cli.arguments import TEXT_FORMS, Command
+from tracekit.cli.arguments import Command
+from tracekit.render.forms import REPORT_FORMS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -38,7 +39,7 @@ def _inspect(parser: ArgumentParser) -> None:
     shared.add_checks(group)
     shared.add_config(group)
     output = parser.add_argument_group("output")
-    shared.add_form(output, TEXT_FORMS)
+    shared.add_form(output, REPORT_FORMS)
     shared.add_no_redact(output, "keep paths, mail addresses and ids in the model's metadata")
     loudness = output.add_mutually_exclusive_group()
     shared.add_quiet(loudness, "print only the summary line")

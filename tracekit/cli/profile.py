@@ -16,7 +16,7 @@ from tracekit.model_files.profiling import core_ml
 from tracekit.model_files.profiling.measure import profile
 from tracekit.report.choice import plain
 from tracekit.report.performance import inspected_performance
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace

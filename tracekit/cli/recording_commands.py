@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.cli import arguments as shared
-from tracekit.cli.arguments import TEXT_FORMS, Command
+from tracekit.cli.arguments import Command
 from tracekit.errors import unknown
+from tracekit.render.forms import REPORT_FORMS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, _ArgumentGroup
@@ -16,7 +17,7 @@ SEVERITIES = ("critical", "high", "medium", "low")
 COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99", "max", "stdev")
 """Columns that the report shows, as `tracekit.analysis.aggregation.SORT_COLUMNS` has them."""
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
-"""Parts of the report, as `tracekit.report.renderers.text.PARTS` has them."""
+"""Parts of the report, as `tracekit.documents.report.PARTS` has them."""
 TABLE_FORMATS = ("csv", "jsonl", "parquet", "xml")
 """As `tracekit.recording.writing.FORMATS` has them."""
 VIEWERS = ("perfetto", "chrome")
@@ -63,7 +64,7 @@ def _analyze_checks(group: _ArgumentGroup) -> None:
 
 
 def _analyze_output(group: _ArgumentGroup) -> None:
-    shared.add_format(group, TEXT_FORMS)
+    shared.add_format(group, REPORT_FORMS)
     shared.add_outputs(
         group,
         "write the report to FILE (.html, .md, .txt or .json) and print the summary; for several recordings, a folder "
@@ -154,7 +155,7 @@ def _diagnose(parser: ArgumentParser) -> None:
     shared.add_model_files(parser)
     shared.add_reader(parser)
     shared.add_config(parser)
-    shared.add_text_or_json(parser)
+    shared.add_form(parser, REPORT_FORMS)
     shared.add_no_redact(parser, "include private data")
 
 

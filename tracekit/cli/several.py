@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING
 from tracekit.api import analysis_of
 from tracekit.characters import visible
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import holds, write_report
+from tracekit.cli.forms import deliver, form_of, holds, write_report
 from tracekit.cli.output import emit, has_color, narrate, width
 from tracekit.cli.reading import RUNNING, showing_progress, tell_done
 from tracekit.cli.reports import status_of
 from tracekit.cli.startup import let_go_of_recording
 from tracekit.cli.workers import PROCESS_DIED, in_processes
+from tracekit.documents.report import PARTS, report_document, summary_document, written
+from tracekit.documents.several import Analyzed, several_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording import XctraceOptions
 from tracekit.recording.places import check_usable, is_part_of_recording
-from tracekit.report.renderers.concise import render_concise, render_summary
-from tracekit.report.renderers.formats import RENDERERS
-from tracekit.report.renderers.overview import Analyzed, render_overview
-from tracekit.report.renderers.serialize import to_json
-from tracekit.report.renderers.text import PARTS, render_text
-from tracekit.report.renderers.text_layout import FILE_WIDTH
+from tracekit.render.forms import ENDINGS, FILE_WIDTH, rendered
+from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -128,7 +126,7 @@ def _analyze_one(entry: Input, request: Request, form: str) -> Analyzed:
     try:
         analysis = analysis_of(entry.paths, request)
         report = analysis.measured_report() if form == "json" else analysis.report
-        return Analyzed(entry.name, report, timeline=analysis.timeline() if RENDERERS[form].draw is not None else None)
+        return Analyzed(entry.name, report, timeline=analysis.timeline() if form == "html" else None)
     except TracekitError as error:
         return Analyzed(entry.name, None, str(error))
 
@@ -155,7 +153,8 @@ def run_several(arguments: Namespace, inputs: Sequence[Input], request: Request)
     elif arguments.format == "markdown" and not folders:
         _print_markdown(entries)
     else:
-        emit(render_overview(entries, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
+        document, color = several_document(entries), has_color()
+        emit(rendered(document, "text", width=width(FILE_WIDTH), color=color, verbose=False), styled=color)
     fail_on = arguments.fail_on or request.settings.fail_on
     statuses = [_status(entry, fail_on) for entry in entries]
     # What hides most comes first: a recording that could not be read may hold anything.
@@ -187,12 +186,10 @@ def _write_into(folder: Path, entry: Analyzed, form: str, number: int, count: in
     """Write one report; the number in its name keeps recordings of one name apart."""
     if entry.report is None:
         return
-    renderer = RENDERERS[form]
     stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
     digits = len(str(count))
-    write_report(
-        folder / f"{number:0{digits}d}-{stem}{renderer.extensions[0]}", renderer.document(entry.report, entry.timeline)
-    )
+    name = f"{number:0{digits}d}-{stem}{ENDINGS[form][0]}"
+    write_report(folder / name, written(entry.report, form, entry.timeline))
 
 
 def _print_json(entries: Sequence[Analyzed]) -> None:
@@ -210,26 +207,18 @@ def _print_markdown(entries: Sequence[Analyzed]) -> None:
         if entry.report is None:
             narrate(f"tracekit: {entry.name}: {entry.error}")
         else:
-            emit(RENDERERS["markdown"].render(entry.report) + "\n")
+            emit(written(entry.report, "markdown") + "\n")
 
 
 def print_report(
     report: Report, arguments: Namespace, timeline: Timeline | None = None, *, summary_only: bool = False
 ) -> None:
-    """The report on standard output, in the format and as much of it as the arguments of `analyze` ask for; `timeline`
-    is for a format that draws it."""
-    if arguments.format in (None, "text"):
-        emit(_text(report, arguments, summary_only), styled=has_color())
+    """The report on standard output, in the form and as much of it as the arguments of `analyze` ask for; `timeline` is
+    for a form that draws it."""
+    form, show = form_of(arguments), arguments.show
+    full = arguments.verbose or show
+    if form == "text" and not full and (arguments.quiet or summary_only):
+        document = summary_document(report, more=not arguments.quiet)
     else:
-        emit(RENDERERS[arguments.format].document(report, timeline), utf8=arguments.format in ("json", "html"))
-
-
-def _text(report: Report, arguments: Namespace, summary_only: bool) -> str:
-    """Text for standard output, as wide and as colorful as it allows."""
-    columns, color = width(FILE_WIDTH), has_color()
-    if arguments.verbose or arguments.show:
-        show = arguments.show or PARTS
-        return render_text(report, width=columns, color=color, verbose=arguments.verbose, show=show)
-    if arguments.quiet or summary_only:
-        return render_summary(report, width=columns, color=color, more=not arguments.quiet)
-    return render_concise(report, width=columns, color=color)
+        document = report_document(report, timeline, show or PARTS)
+    deliver(form, {}, lambda _: document, {"json": lambda: to_json(report)}, verbose=bool(full))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
+from tracekit.documents.report_lanes import empty_lanes, lanes_data, place_of_lanes
 from tracekit.render.blocks import Figure, Paragraph, Role, Section
+from tracekit.render.markup import Html, joined, tag
 from tracekit.report.formatting import moment
-from tracekit.report.renderers.html.markup import Html, joined, tag
-from tracekit.report.renderers.html.page import empty_lanes, lanes_data, place_of_lanes
 from tracekit.report.timeline import CALL
 from tracekit.units import format_count
 
@@ -56,7 +56,7 @@ def _figure(comparison: Comparison, sides: tuple[Drawing, Drawing]) -> Figure:
             title += f", the most typical of {format_count(len(recordings), 'recording')}"
         markup += [tag("h3", title, class_="side"), tag("div", id=name), empty_lanes(side.timeline)]
         shared = replace(side.timeline, start_ns=start, end_ns=end, flame=None)
-        data += lanes_data(side.report, shared, name=name, origin_ns=origin)
+        data.append(lanes_data(side.report, shared, name=name, origin_ns=origin))
         style += place_of_lanes(side.timeline, name)
     return Figure(joined(markup), style, joined(data))
 

@@ -5,7 +5,7 @@ Text in a block may hold anything that a recording holds; back ends make it visi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -26,6 +26,10 @@ class Role(StrEnum):
     GOOD = "good"
     OPEN = "open"
     BEST = "best"
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,14 @@ class Span:
     role: Role = Role.PLAIN
     quantity: str = ""
     """Id of the quantity that it shows; empty for words."""
+    link: str = ""
+    """Address, or `#` and the name of a part of the page; empty where it leads nowhere."""
+    span_ns: tuple[int, int] | None = None
+    """The time that it names, which a page leads to in its lanes."""
+    evidence: str = ""
+    """Id of the check whose intervals a page leads to from here."""
+    picture: Callable[[], str] | None = None
+    """Finished markup that a page shows in its place; only text shows such a span, other forms leave it out."""
 
 
 Line = str | Span | tuple["str | Span", ...]
@@ -47,6 +59,7 @@ class Column(Generic[Row]):
     """A column: what its cells show, what they are sorted by, and when it goes where there is no room."""
 
     title: str
+    """A line break splits it where there is little room."""
     text: Callable[[Row], Line]
     value: Callable[[Row], float | None] | None = None
     """What a cell is sorted by, where that is not its text."""
@@ -56,6 +69,10 @@ class Column(Generic[Row]):
     """0 always stays; otherwise the highest goes first where a table is too wide."""
     quantity: str = ""
     """Id of the quantity in its cells; empty for words, and where cells say it themselves."""
+    long: bool = False
+    """Whether the short text leaves it out."""
+    heading: bool = False
+    """Whether text shows it above the rows that have it in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +89,8 @@ class Table(Generic[Row]):
     """Whether the last row is that of all others."""
     parts: bool = False
     """Whether, in text, columns that do not fit stand in further tables below, each with the first column."""
+    cards: bool = False
+    """Whether text shows each row as an entry, since its cells are long."""
     brief: int | None = None
     """Rows of the short text; None for all of them."""
 
@@ -108,6 +127,8 @@ class Paragraph:
     line: Line
     role: Role = Role.PLAIN
     lead: str = ""
+    brief: int | None = None
+    """Most lines that it takes in the short text, which leaves out one with 0; None for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +137,15 @@ class Items:
 
     lines: tuple[Line, ...]
     brief: int | None = None
-    """Lines of the short text; None for all of them."""
+    """Items of the short text, of at most two lines each; None for all of them, and 0 where it leaves out the list.
+    Where there is no room, a third of them have a line each."""
+    role: Role = Role.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks below a title. A folded one is closed at first where a form can fold, and left out of the short text."""
+    """Blocks below a title. A folded one is closed at first where a form can fold, and left out of the short text; a
+    page opens those of the first level that have a name, since links on top lead to them."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -130,11 +154,16 @@ class Section:
     folded: bool = False
     name: str = ""
     """Id of the section in a page; empty where nothing leads to it."""
+    opened: bool = False
+    """Whether a page opens it at first although it is folded."""
+    stays: bool = False
+    """Whether a form with a greatest length never leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A finding: how bad it is, what it is, and the blocks about it."""
+    """A finding: how bad it is, what it is, and the blocks about it. Where the short text has no room, it stands in a
+    line: label, check and `cost`."""
 
     label: str
     """Its severity, or what it is about."""
@@ -143,6 +172,10 @@ class Card:
     """Id of the check."""
     title: str
     blocks: tuple[Block, ...]
+    cost: str = ""
+    """What it costs, and where, in few words."""
+    more: Line = ""
+    """How to read what the short text leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +187,8 @@ class Figure:
     """Rules that it adds to the style of the page."""
     data: str = ""
     """Elements at the end of the page that its script draws from; empty for a picture that needs no script."""
+    text: str = ""
+    """What text shows in its place."""
 
 
 Block = Table[Any] | Entries | Paragraph | Prose | Items | Section | Card | Figure
@@ -170,13 +205,24 @@ class Document:
     """Look of the verdict: `BAD`, `GOOD` or `OPEN`."""
     context: tuple[Paragraph, ...] = ()
     """What was read: shown with the verdict."""
-    blocks: tuple[Block, ...] = field(default=())
+    blocks: tuple[Block, ...] = ()
+    closing: Line = ""
+    """Last line of a text, which a terminal still shows when it is done."""
+    more: str = ""
+    """Command that shows more than the text."""
+    room: tuple[int, int] | None = None
+    """Lines of the short text from which on it says less of each block, and most lines: beyond them, cards have a line
+    each."""
+    foot: str = ""
+    """What made it; empty for the program alone."""
 
 
-def section(title: str, *blocks: Block | None, note: str = "", folded: bool = False, name: str = "") -> Section | None:
+def section(
+    title: str, *blocks: Block | None, note: str = "", folded: bool = False, name: str = "", stays: bool = False
+) -> Section | None:
     """A section of the blocks that are there; None where none is."""
     kept = present(blocks)
-    return Section(title, kept, note, folded, name) if kept else None
+    return Section(title, kept, note, folded, name, stays=stays) if kept else None
 
 
 def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **looks: Any) -> Table[Row] | None:
@@ -185,10 +231,10 @@ def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **look
     return Table(name, tuple(columns), listed, **looks) if listed else None
 
 
-def items(lines: Iterable[Line], brief: int | None = None) -> Items | None:
+def items(lines: Iterable[Line], brief: int | None = None, role: Role = Role.PLAIN) -> Items | None:
     """A list; None without items."""
     listed = tuple(line for line in lines if line)
-    return Items(listed, brief) if listed else None
+    return Items(listed, brief, role) if listed else None
 
 
 def present(blocks: Iterable[Block | None]) -> tuple[Block, ...]:
@@ -207,13 +253,30 @@ def plain(line: Line) -> str:
     return "".join(span.text for span in spans(line))
 
 
+def joined(parts: Iterable[Line | None], between: str) -> Line:
+    """The lines that are there as one, with words between them."""
+    found: list[Span] = []
+    for part in parts:
+        if part:
+            found += [Span(between)] if found else []
+            found += spans(part)
+    return tuple(found)
+
+
+def is_picture(column: Column[Any], rows: Iterable[Any]) -> bool:
+    """Whether all that its cells show are pictures, or nothing."""
+    cells = [span for row in rows for span in spans(column.text(row))]
+    return not any(span.text and span.picture is None for span in cells)
+
+
 def groups(block: Table[Row]) -> list[tuple[str, Sequence[Row]]]:
     """The rows below each heading, in order; one without heading where rows stand alone."""
-    if block.group is None:
+    heading_of = block.group
+    if heading_of is None:
         return [("", block.rows)]
     found: list[tuple[str, list[Row]]] = []
     for row in block.rows:
-        heading = block.group(row)
+        heading = heading_of(row)
         if not found or found[-1][0] != heading:
             found.append((heading, []))
         found[-1][1].append(row)

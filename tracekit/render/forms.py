@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import PurePath
+
     from tracekit.render.blocks import Document
 
-FORMS: dict[str, tuple[str, ...]] = {
-    "text": (".txt",),
-    "markdown": (".md", ".markdown"),
-    "html": (".html", ".htm"),
+
+class Form(NamedTuple):
+    """A form of documents."""
+
+    endings: tuple[str, ...]
+    """Of files in it, the usual one first."""
+    module: str
+    """The back end."""
+    function: str
+    """What writes a document there; it takes `width`, `color` and `verbose`, and leaves alone what means nothing to
+    it."""
+
+
+FORMS: dict[str, Form] = {
+    "text": Form((".txt",), "tracekit.render.text", "text_of"),
+    "markdown": Form((".md", ".markdown"), "tracekit.render.markdown", "markdown_of"),
+    "html": Form((".html", ".htm"), "tracekit.render.html", "page_of"),
 }
-"""Endings of files in each form, the usual one first."""
+"""By name, in the order in which help lists them."""
+ENDINGS: dict[str, tuple[str, ...]] = {
+    **{name: form.endings for name, form in FORMS.items()},
+    "json": (".json",),
+    "csv": (".csv",),
+    "sarif": (".sarif", ".sarif.json"),
+    "junit": (".xml",),
+}
+"""How files of each form end, also of those of data; the usual ending first."""
+REPORT_FORMS = (*FORMS, "json")
+"""Forms of a report."""
+FILE_WIDTH = 100
+"""Cells of a line of text where there is no terminal."""
+
+
+def form_for(path: PurePath, forms: Iterable[str] = REPORT_FORMS) -> str:
+    """The form of a file by its ending. Raises `UsageError` for an ending that none of the forms has."""
+    endings = {ending: name for name in forms for ending in ENDINGS[name]}
+    fitting = [ending for ending in endings if path.name.lower().endswith(ending) and path.name.lower() != ending]
+    if fitting:
+        return endings[max(fitting, key=len)]
+    problem = "unknown extension" if path.suffix else "no extension"
+    raise UsageError(f"{path}: {problem} (supported: {' '.join(ENDINGS[name][0] for name in forms)})")
 
 
 def rendered(document: Document, form: str, *, width: int, color: bool = False, verbose: bool = True) -> str:
     """The document in a form of `FORMS`, with a line break at the end. `width`, `color` and `verbose` are for text."""
-    match form:
-        case "markdown":
-            from tracekit.render.markdown import markdown_of
-
-            return markdown_of(document)
-        case "html":
-            from tracekit.render.html import page_of
-
-            return page_of(document)
-        case _:
-            from tracekit.render.text import text_of
-
-            return text_of(document, width=width, color=color, verbose=verbose)
+    write = getattr(import_module(FORMS[form].module), FORMS[form].function)
+    return str(write(document, width=width, color=color, verbose=verbose))

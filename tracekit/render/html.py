@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tracekit._version import __version__
 from tracekit.characters import visible
+from tracekit.render import prose
 from tracekit.render.blocks import (
     Card,
     Entries,
@@ -20,13 +22,13 @@ from tracekit.render.blocks import (
     plain,
     spans,
 )
-from tracekit.report.renderers.html.document import asset
-from tracekit.report.renderers.html.document import document as page
-from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
-from tracekit.report.renderers.html.prose import blocks, sentence
+from tracekit.render.markup import Html, code, details, joined, listed, tag
+from tracekit.render.page import asset
+from tracekit.render.page import document as page
+from tracekit.render.prose import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tracekit.render.blocks import Block, Column, Document, Entry, Line, Span
 
@@ -35,29 +37,40 @@ NO_REQUESTS = "this file makes no network request"
 ROWS = 2_000
 """Most rows of a table: a browser lays out as many at once. The JSON report holds all."""
 WIDE = 8
-"""From more columns on a table is set smaller on paper."""
-KINDS = {Role.BAD: "critical", Role.GOOD: "clean", Role.OPEN: "inconclusive"}
+"""From more columns on a table is set smaller on paper, and stays a table on a phone."""
+LINKED = 3
+"""From so many sections on a page has links to them on top."""
+KINDS = {
+    Role.BAD: "critical",
+    Role.GOOD: "clean",
+    Role.OPEN: "inconclusive",
+    Role.CRITICAL: "critical",
+    Role.HIGH: "high",
+    Role.MEDIUM: "medium",
+    Role.LOW: "low",
+}
 """Looks of tones, as the style has them (`web/src/report.css`)."""
 
 
-def page_of(document: Document) -> str:
+def page_of(document: Document, **_: Any) -> str:
     """The page, with a line break at the end."""
     figures = list(_figures(document.blocks))
-    data = [Html(figure.data) for figure in figures]
-    top = tag(
-        "header",
-        tag("h1", visible(document.title)),
-        tag("p", marked(document.verdict), class_=f"verdict {KINDS[document.tone]}") if document.verdict else None,
-        *map(_html, document.context),
-        class_="top",
-    )
-    foot = tag("footer", f"{GENERATOR} · {NO_REQUESTS}")
+    data = [Html(figure.data) for figure in figures if figure.data]
+    verdict = tag("p", marked(document.verdict), class_=f"verdict {KINDS[document.tone]}") if document.verdict else None
+    top = tag("header", tag("h1", visible(document.title)), *map(_html, document.context), verdict, class_="top")
+    named = [block for block in document.blocks if isinstance(block, Section) and block.name]
+    links = [tag("a", visible(block.title), href=f"#{block.name}") for block in named]
+    body = [top]
+    if len(links) >= LINKED:
+        skip = tag("a", f"Skip to: {visible(named[0].title)}", href=f"#{named[0].name}", class_="skip")
+        body = [skip, top, tag("nav", *links, aria_label="Sections")]
+    foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
     title = ": ".join(filter(None, (visible(document.title), visible(plain(document.verdict)))))
     return page(
         title,
         GENERATOR,
-        [top, tag("main", *map(_html, document.blocks)), *data, foot],
-        script=asset("report.js") if any(data) else "",
+        [*body, tag("main", *map(_outer, document.blocks)), *data, foot],
+        script=asset("report.js") if data else "",
         style="".join(figure.style for figure in figures),
     )
 
@@ -77,8 +90,16 @@ def marked(line: Line) -> Html:
 
 def _span(span: Span) -> Html:
     text, quantity = visible(span.text), span.quantity or None
+    if span.picture is not None:
+        return Html(span.picture())
+    if span.span_ns is not None:
+        return tag("span", text, class_="at", data_from=span.span_ns[0], data_to=span.span_ns[1])
+    if span.evidence:
+        return tag("span", text, class_="place")
+    if span.link:
+        return _link(span.link, text)
     if span.role is Role.CODE:
-        return tag("code", text, data_quantity=quantity)
+        return tag("code", _breakable(text), data_quantity=quantity)
     if span.role is Role.STRONG:
         return tag("strong", sentence(text), data_quantity=quantity)
     if span.role in KINDS:
@@ -90,13 +111,34 @@ def _span(span: Span) -> Html:
     return sentence(text)
 
 
+def _link(address: str, text: str) -> Html:
+    """A link to a part of the page or to the web. A plug-in may name anything; other addresses stay text."""
+    if address.startswith("#"):
+        return tag("a", text, href=address)
+    if address.startswith(("https://", "http://")):
+        return tag("a", text, href=address, rel="noreferrer")
+    return joined([f"{text}: {visible(address)}"])
+
+
+def _breakable(name: str) -> Html:
+    """A name that is broken at its dots where there is no room."""
+    return joined(name.split("."), Html(".<wbr>"))
+
+
+def _outer(block: Block) -> Html | None:
+    """A block of the first level, where sections with a name are open: links lead to them."""
+    return _section(block, folded=block.folded and not block.name) if isinstance(block, Section) else _html(block)
+
+
 def _html(block: Block) -> Html | None:
     match block:
         case Paragraph():
-            lead = f"{visible(block.lead)}: " if block.lead else None
-            return tag("p", lead, marked(block.line), class_=str(block.role) or None)
+            lead = tag("strong", f"{visible(block.lead).capitalize()}: ") if block.lead else None
+            checks = [span.evidence for span in spans(block.line) if span.evidence]
+            looks = {"class_": "jump", "data_check": checks[0]} if checks else {"class_": str(block.role) or None}
+            return tag("p", lead, marked(block.line), **looks)
         case Prose():
-            return blocks(visible(block.source, multiline=True))
+            return prose.html_of(visible(block.source, multiline=True))
         case Items():
             return listed(map(marked, block.lines), class_="notes")
         case Entries():
@@ -104,7 +146,7 @@ def _html(block: Block) -> Html | None:
         case Card():
             return _card(block)
         case Section():
-            return _section(block)
+            return _section(block, folded=block.folded)
         case Table():
             return grid(block)
         case Figure():
@@ -112,51 +154,72 @@ def _html(block: Block) -> Html | None:
 
 
 def _entry(entry: Entry) -> Html:
-    facts = [joined([tag("dt", label), tag("dd", marked(words))]) for label, words in entry.facts]
-    return tag("article", tag("h3", marked(entry.head)), tag("dl", *facts) if facts else None, class_="entry")
+    facts = [joined([tag("dt", visible(label)), tag("dd", marked(words))]) for label, words in entry.facts]
+    head = tag("h3", marked(entry.head)) if entry.head else None
+    return tag("article", head, tag("dl", *facts) if facts else None, class_="entry")
 
 
 def _card(block: Card) -> Html:
     kind = KINDS.get(block.tone, str(block.tone))
     badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
-    head = tag("header", tag("h3", badge, " ", visible(block.title)), tag("p", code(block.check), class_="savings"))
-    return tag("article", head, *map(_html, block.blocks), id=f"finding-{block.check}", class_=f"finding {kind}")
+    head = tag(
+        "header",
+        tag("h3", badge, " ", visible(block.title)),
+        tag("p", code(block.check), class_="savings") if block.check else None,
+    )
+    name = f"finding-{block.check}" if block.check else None
+    return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
 
 
-def _section(block: Section) -> Html | None:
+def _section(block: Section, *, folded: bool) -> Html | None:
     body = [_html(inner) for inner in block.blocks]
-    if block.folded:
-        return details(visible(block.title), *body)
     note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
+    if folded:
+        return details(visible(block.title), note, *body, open_=block.opened)
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 
 def grid(block: Table[Any]) -> Html:
-    """A table that can be read without scripts, and sorted with them. On a phone its rows become paragraphs."""
-    head = tag("tr", *(tag("th", visible(column.title), scope="col", class_=_kind(column)) for column in block.columns))
-    bodies = []
+    """A table that can be read without scripts, and sorted and searched with them. On a phone its rows become
+    paragraphs, unless it has many columns: then those that can go are left out, and the first name stays in place."""
+    wide = len(block.columns) > WIDE
+    kinds = _kinds(block.columns, wide=wide)
+    titles = [visible(column.title.replace("\n", " ")) for column in block.columns]
+    head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)))
+    bodies, left = [], ROWS
     for heading, rows in groups(block):
-        lines = [tag("tr", *(_cell(column, row) for column in block.columns)) for row in rows]
-        if heading:
-            name = tag("th", code(visible(heading)), scope="rowgroup", colspan=len(block.columns), class_="group")
-            lines.insert(0, tag("tr", name))
+        shown = islice(rows, max(left, 0))
+        lines = [tag("tr", *map(_cell, block.columns, [row] * len(kinds), kinds, titles)) for row in shown]
+        left -= len(rows)
+        if heading and lines:
+            title = tag("th", code(visible(heading)), scope="rowgroup", colspan=len(block.columns), class_="group")
+            lines.insert(0, tag("tr", title))
         bodies.append(tag("tbody", *lines))
-    looks = " ".join(["stacked", *(["wide"] if len(block.columns) > WIDE else [])])
-    table = tag("table", tag("thead", head), *bodies, aria_label=visible(block.name), class_=looks)
-    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=visible(block.name))
+    name = visible(block.name)
+    looks = "wide" if wide else "stacked"
+    table = tag("table", tag("thead", head), *bodies, aria_label=name, data_filter=block.group is None, class_=looks)
+    more = tag("p", f"{-left:,} more in the JSON report", class_="dim") if left < 0 else None
+    return joined([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 
 
-def _cell(column: Column[Any], row: Any) -> Html:
-    value = None if column.value is None else column.value(row)
+def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
+    """The look of each column."""
+    if not wide:
+        return [None if column.words else "n" for column in columns]
+    fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
+    named = [None if column is not fixed else "named" for column in columns]
+    return [
+        ("minor" if column.words and column.drop else look) if column.words else "n"
+        for column, look in zip(columns, named, strict=True)
+    ]
+
+
+def _cell(column: Column[Any], row: Any, kind: str | None, title: str) -> Html:
     return tag(
         "td",
         marked(column.text(row)),
-        class_=_kind(column),
-        data_v=value,
-        data_title=visible(column.title) or None,
+        class_=kind,
+        data_v=None if column.value is None else column.value(row),
+        data_title=title or None,
         data_quantity=column.quantity or None,
     )
-
-
-def _kind(column: Column[Any]) -> str | None:
-    return None if column.words else "n"

@@ -2,34 +2,88 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
-from tracekit.render.blocks import Card, Entries, Figure, Items, Paragraph, Prose, Role, Section, Table, groups, spans
-from tracekit.report.renderers.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
+from tracekit.render.blocks import (
+    Card,
+    Entries,
+    Figure,
+    Items,
+    Paragraph,
+    Prose,
+    Role,
+    Section,
+    Table,
+    groups,
+    is_picture,
+    spans,
+)
+from tracekit.render.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tracekit.render.blocks import Block, Document, Line
+    from tracekit.render.blocks import Block, Document, Entry, Line, Span
 
 COMMENT_BYTES = 60_000
 """A comment on GitHub may have 65,536 characters (github/docs, limits of the API)."""
+ROW_BYTES = 20
+"""Of a row at least: no table is written with more rows than there can be room for."""
+LEAST_ROWS = 3
+"""Rows of a long table where there is hardly room; then whole parts are left out."""
 
 
-def markdown_of(document: Document, max_bytes: int = COMMENT_BYTES) -> str:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A piece that can be left out as a whole."""
+
+    text: str
+    title: str = ""
+    rank: int = 0
+    """What has the highest is left out first; parts with 0 never are."""
+
+
+def markdown_of(document: Document, *, max_bytes: int = COMMENT_BYTES, **_: Any) -> str:
     """The document, with a line break at the end: the verdict first. Where it has more bytes of UTF-8 than `max_bytes`,
-    long tables and lists lose their last rows, and say how many."""
-    longest = max((len(rows) for rows in _listed(document.blocks)), default=0)
-    text = _written(document, longest)
-    if len(text.encode()) <= max_bytes:
-        return text
-    fitting, over = 0, longest
+    long tables and lists lose their last rows, and say how many; then folded parts are left out, and at last others."""
+    longest = min(max((len(rows) for rows in _listed(document.blocks)), default=0), max_bytes // ROW_BYTES)
+    parts = _written(document, longest)
+    if _bytes(parts) <= max_bytes:
+        return _joined(parts)
+    fitting, over = LEAST_ROWS, longest
     while over - fitting > 1:
         middle = (fitting + over) // 2
-        fits = len(_written(document, middle).encode()) <= max_bytes
+        fits = _bytes(_written(document, middle)) <= max_bytes
         fitting, over = (middle, over) if fits else (fitting, middle)
-    return _written(document, fitting)
+    return _joined(_fitted(_written(document, fitting), max_bytes))
+
+
+def _fitted(parts: list[_Part], max_bytes: int) -> list[_Part]:
+    """As many parts as there is room for, and which are left out."""
+    kept, gone = list(parts), list[_Part]()
+    for last in sorted(parts, key=lambda part: -part.rank):
+        if not last.rank or _bytes(kept) <= max_bytes:
+            break
+        kept = [part for part in kept if part is not last and part.title != _LEFT_OUT]
+        gone.append(last)
+        counted = {part.title: sum(other.title == part.title for other in gone) for part in reversed(gone)}
+        titles = "; ".join(f"{count} × {title}" if count > 1 else title for title, count in counted.items())
+        note = f"{_LEFT_OUT}, because there is no room for it: {titles}. The files have all of it."
+        kept.insert(1, _Part(note, _LEFT_OUT))
+    return kept
+
+
+_LEFT_OUT = "Left out"
+
+
+def _bytes(parts: Iterable[_Part]) -> int:
+    return sum(len(part.text.encode("utf-8", "backslashreplace")) + 2 for part in parts)
+
+
+def _joined(parts: Iterable[_Part]) -> str:
+    return paragraphs(*(part.text for part in parts)) + "\n"
 
 
 def _listed(blocks: Iterable[Block]) -> Iterator[Sequence[Any]]:
@@ -46,67 +100,115 @@ def _listed(blocks: Iterable[Block]) -> Iterator[Sequence[Any]]:
                 yield from _listed(block.blocks)
 
 
-def _written(document: Document, rows: int) -> str:
+def _written(document: Document, rows: int) -> list[_Part]:
     """The document with at most so many rows of each table and list."""
     verdict = inline(document.verdict)
-    context = "  \n".join(part for block in document.context for part in _parts(block, 3, rows))
-    parts = [part for block in document.blocks for part in _parts(block, 3, rows)]
-    return paragraphs(f"**{verdict}**" if verdict else "", context, *parts) + "\n"
+    context = "  \n".join(text for block in document.context for text in markdown_parts(block, 3, rows))
+    parts = [_Part(paragraphs(f"**{verdict}**" if verdict else "", context))]
+    for number, block in enumerate(document.blocks):
+        stays = isinstance(block, Section) and block.stays
+        for title, text, rank in _pieces(block, rows):
+            parts.append(_Part(text, title, 0 if stays else 1 + rank + number))
+    parts.append(_Part(escape(visible(document.foot))))
+    return [part for part in parts if part.text]
+
+
+def _pieces(block: Block, rows: int, rank: int = 0) -> Iterator[tuple[str, str, int]]:
+    """Title and text of what can be left out by itself, and how early it is: folded sections before what cards fold,
+    the last part first, then open sections, and the first card at last."""
+    if isinstance(block, Section) and block.blocks and isinstance(block.blocks[0], Card):
+        # Cards need no heading: each has its own.
+        for number, inner in enumerate(block.blocks):
+            yield from _pieces(inner, rows, number)
+    elif isinstance(block, Card):
+        opened = [inner for inner in block.blocks if not (isinstance(inner, Section) and inner.folded)]
+        heading = f"### {block.label.capitalize()}: {escape(visible(block.title))}"
+        body = [text for inner in opened for text in markdown_parts(inner, 4, rows)]
+        yield block.check, paragraphs(heading, code(block.check) if block.check else "", *body), rank
+        folded = [inner for inner in block.blocks if isinstance(inner, Section) and inner.folded]
+        for number, inner in enumerate(folded, 1):
+            title = inner.title.partition(" (")[0].lower()
+            yield title, paragraphs(*markdown_parts(inner, 4, rows)), 10_000 * number + rank
+    else:
+        title = visible(block.title) if isinstance(block, Section) else ""
+        is_folded = isinstance(block, Section) and block.folded
+        yield escape(title), paragraphs(*markdown_parts(block, 3, rows)), 100_000 if is_folded else 1_000
 
 
 def inline(line: Line) -> str:
     """A line of which nothing but its looks acts as Markdown; what stands between backticks is code."""
-    return "".join(_span(visible(span.text), span.role) for span in spans(line))
+    return "".join(map(_span, spans(line)))
 
 
-def _span(text: str, role: Role) -> str:
-    if role is Role.CODE:
+def _span(span: Span) -> str:
+    text = visible(span.text)
+    if span.picture is not None:
+        return ""
+    if span.link.startswith(("https://", "http://")):
+        return f"[{escape(text)}]({span.link})"
+    if span.link and not span.link.startswith("#"):
+        return escape(f"{text}: {visible(span.link)}")
+    if span.role is Role.CODE:
         return code(text)
-    return f"**{escape(text)}**" if role in (Role.STRONG, Role.BEST) else sentence(text)
+    return f"**{escape(text)}**" if span.role in (Role.STRONG, Role.BEST) else sentence(text)
 
 
-def _parts(block: Block, level: int, rows: int) -> Iterator[str]:
+def markdown_parts(block: Block, level: int, rows: int = COMMENT_BYTES // ROW_BYTES) -> Iterator[str]:
+    """The paragraphs of a block; headings begin at `level`."""
     match block:
         case Paragraph():
-            yield f"{escape(block.lead)}: {inline(block.line)}" if block.lead else inline(block.line)
+            lead = f"**{escape(block.lead.capitalize())}:** " if block.lead else ""
+            yield f"{lead}{inline(block.line)}"
         case Prose():
             yield visible(block.source, multiline=True).strip()
         case Items():
             yield "\n".join(f"- {inline(line)}" for line in block.lines[:rows])
             yield left_out(len(block.lines) - rows)
         case Entries():
-            yield "\n".join(
-                f"- {inline(entry.head)}" + "".join(f"\n  - {label}: {inline(words)}" for label, words in entry.facts)
-                for entry in block.entries[:rows]
-            )
+            yield "\n".join(line for entry in block.entries[:rows] for line in _entry(entry))
             yield left_out(len(block.entries) - rows)
         case Section():
-            body = [part for inner in block.blocks for part in _parts(inner, level + 1, rows)]
-            if block.folded:
-                yield details(escape(visible(block.title)), paragraphs(*body))
-            else:
-                note = f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""
-                yield paragraphs(f"{'#' * level} {escape(visible(block.title))}", note, *body)
+            yield _section(block, level, rows)
         case Card():
-            heading = f"{'#' * level} {block.label.capitalize()}: {escape(visible(block.title))}"
-            body = [part for inner in block.blocks for part in _parts(inner, level + 1, rows)]
-            yield paragraphs(heading, code(block.check), *body)
+            yield from (text for _, text, _ in _pieces(block, rows))
         case Table():
             yield _table(block, rows)
         case Figure():
             pass
 
 
+def _entry(entry: Entry) -> Iterator[str]:
+    indent = "  " if entry.head else ""
+    if entry.head:
+        yield f"- {inline(entry.head)}"
+    for label, words in entry.facts:
+        yield f"{indent}- {escape(visible(label))}: {inline(words)}" if label else f"{indent}- {inline(words)}"
+
+
+def _section(block: Section, level: int, rows: int) -> str:
+    body = [part for inner in block.blocks for part in markdown_parts(inner, level + 1, rows)]
+    if not any(body):
+        return ""
+    note = f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""
+    if block.folded:
+        return details(escape(visible(block.title)), paragraphs(escape(note), *body))
+    return paragraphs(f"{'#' * level} {escape(visible(block.title))}", escape(note), *body)
+
+
 def _table(block: Table[Any], limit: int) -> str:
-    words = next((at for at, column in enumerate(block.columns) if not column.words), len(block.columns))
+    columns = [column for column in block.columns if not is_picture(column, block.rows[:limit])]
     rows: list[list[str]] = []
     for heading, listed in groups(block):
         for number, row in enumerate(listed[: limit - len(rows)] if limit > len(rows) else ()):
-            cells = [inline(column.text(row)) for column in block.columns]
+            cells = [inline(column.text(row)) for column in columns]
             rows.append(
                 cells if block.group is None else [code(visible(heading)) if heading and not number else "", *cells]
             )
-    header = [escape(visible(column.title)) for column in block.columns]
-    if block.group is not None:
-        header, words = ["", *header], words + 1
+    grouped = block.group is not None
+    header = [*([""] if grouped else []), *(escape(_title(column.title)) for column in columns)]
+    words = [*([True] if grouped else []), *(column.words for column in columns)]
     return paragraphs(table(header, rows, words), left_out(len(block.rows) - limit))
+
+
+def _title(title: str) -> str:
+    return visible(title.replace("\n", " "))

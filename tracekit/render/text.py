@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 
-from tracekit.characters import visible
-from tracekit.render.blocks import Card, Entries, Figure, Items, Paragraph, Prose, Role, Section, Table, spans
-from tracekit.render.text_table import GAP, table_lines
-from tracekit.report.formatting import lowered
-from tracekit.report.renderers.concise_layout import LABEL_CELLS, Layout
-from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, markdown, printed
+from tracekit.characters import lowered, visible
+from tracekit.render.blocks import (
+    Card,
+    Entries,
+    Entry,
+    Figure,
+    Items,
+    Paragraph,
+    Prose,
+    Role,
+    Section,
+    Table,
+    plain,
+    spans,
+)
+from tracekit.render.blocks import joined as joined_line
+from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, glued, printed
+from tracekit.render.text_table import GAP, NOTHING, table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import RenderableType
 
     from tracekit.render.blocks import Block, Document, Line
 
@@ -32,23 +42,24 @@ STYLES = {
     Role.GOOD: "green",
     Role.OPEN: "yellow",
     Role.BEST: "bold green",
+    Role.CRITICAL: "bold reverse red",
+    Role.HIGH: "bold red",
+    Role.MEDIUM: "yellow",
+    Role.LOW: "blue",
 }
 """Colors of the terminal's own palette, so that they suit its background."""
+ITEM_LINES = 2
+"""Lines of an item where the short text has a greatest length."""
 
 
 def text_of(document: Document, *, width: int, color: bool, verbose: bool = True) -> str:
-    """The document in lines of at most `width` cells, with a line break at the end: the verdict first. Without
-    `verbose`, folded sections are left out and lists are as long as they say. `color` writes ANSI styles."""
-    writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose)
-    verdict = styled(document.verdict)
-    verdict.stylize(f"bold {STYLES[document.tone].removeprefix('bold ')}")
-    lines: list[RenderableType] = [*writer.layout.hanging(verdict, 2)] if verdict.plain else []
-    room = max((len(line.lead) for line in document.context), default=0)
-    for line in document.context:
-        lines += writer.paragraph(line, 0, room)
-    for block in document.blocks:
-        inner = writer.lines(block, 0)
-        lines += [*([Text()] if lines and inner and not isinstance(block, Paragraph) else []), *inner]
+    """The document in lines of at most `width` cells, with a line break at the end. Without `verbose`, folded sections
+    and what is `long` are left out, and lists are as long as they say. `color` writes ANSI styles."""
+    limited = document.room is not None and not verbose
+    writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose, ITEM_LINES if limited else None)
+    lines, fits = writer.document(document)
+    if not fits:
+        lines, _ = replace(writer, item_lines=1).document(document)
     return printed(lines, writer.layout.width, color)
 
 
@@ -57,6 +68,8 @@ def styled(line: Line, indent: int = 0) -> Text:
     text = Text(" " * indent)
     for span in spans(line):
         text.append(glued(visible(span.text)), STYLES[span.role])
+        if span.link and not span.link.startswith("#"):
+            text.append(f": {visible(span.link)}", "dim")
     return text
 
 
@@ -64,19 +77,54 @@ def styled(line: Line, indent: int = 0) -> Text:
 class _Writer:
     layout: Layout
     verbose: bool
+    item_lines: int | None
+    """Most lines of an item; None for no limit, and 1 where there is no room."""
 
-    def lines(self, block: Block, indent: int) -> list[RenderableType]:
+    def document(self, document: Document) -> tuple[list[Text], bool]:
+        """Its lines, and whether they have the room that there is."""
+        head, tail = self._head(document), self._tail(document)
+        pieces = [(block, None if _is_cards(block) else self.lines(block, 0)) for block in document.blocks]
+        room: int | None = None
+        if document.room is not None and not self.verbose:
+            used = sum(len(inner) + 1 for _, inner in pieces if inner)
+            room = document.room[1] - used - len(head) - len(tail) - 1
+        lines, complete = head, True
+        for block, known in pieces:
+            inner = known
+            if inner is None:
+                inner, complete = self._cards(block, room)
+            lines += [*([Text()] if lines and inner and not isinstance(block, Paragraph) else []), *inner]
+        lines += [*([Text()] if lines and tail else []), *tail]
+        return lines, room is None or document.room is None or (complete and len(lines) <= document.room[0])
+
+    def _head(self, document: Document) -> list[Text]:
+        # A short text does not say at its beginning what its end or a card says.
+        said = document.verdict == document.closing or any(map(_is_cards, document.blocks))
+        verdict = styled("" if said and document.closing and not self.verbose else document.verdict)
+        verdict.stylize(_bold(document.tone))
+        lines = self.layout.hanging(verdict, 2) if verdict.plain else []
+        room = max((len(line.lead) for line in document.context), default=0)
+        return [*lines, *(line for context in document.context for line in self.paragraph(context, 0, room))]
+
+    def _tail(self, document: Document) -> list[Text]:
+        closing = styled(document.closing)
+        closing.stylize(_bold(document.tone))
+        lines = self.layout.hanging(closing, 0) if closing.plain else []
+        if document.more:
+            more = Text("more: ") if self.verbose else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
+            lines += self.layout.hanging(more.append(visible(document.more), "cyan"), 0)
+        return lines
+
+    def lines(self, block: Block, indent: int) -> list[Text]:
         match block:
             case Paragraph():
-                return [*self.paragraph(block, indent, len(block.lead))]
+                return self.paragraph(block, indent, len(block.lead))
             case Prose():
-                return [*markdown(visible(block.source, multiline=True), indent)]
+                from tracekit.render import prose
+
+                return prose.text_of(visible(block.source, multiline=True), self.layout, indent)
             case Items():
-                shown, more = self._shown(block.lines, block.brief)
-                return [
-                    *(line for item in shown for line in self.layout.hanging(styled(item, indent), indent + 2)),
-                    *self._more(more, indent),
-                ]
+                return self._items(block, indent)
             case Entries():
                 return self._entries(block, indent)
             case Section():
@@ -84,43 +132,114 @@ class _Writer:
             case Card():
                 return self._card(block, indent)
             case Table():
-                shown, more = self._shown(block.rows, block.brief)
-                lines = table_lines(replace(block, rows=tuple(shown)), self.layout, indent, styled)
-                return [*lines, *self._more(more, indent)]
+                return self._table(block, indent)
             case Figure():
-                return []
+                return self.layout.hanging(Text(f"{' ' * indent}{block.text}", "dim"), indent) if block.text else []
 
     def paragraph(self, block: Paragraph, indent: int, room: int) -> list[Text]:
         """Lines of a paragraph, below one another behind a lead of `room` cells."""
+        limit = None if self.verbose else block.brief
+        if limit == 0:
+            return []
         lead = f"{block.lead + ':':<{room + 2}}" if block.lead else ""
         line = Text(" " * indent + lead).append_text(styled(block.line))
         line.stylize(STYLES[block.role])
-        return self.layout.hanging(line, indent + (len(lead) or 2 * (not indent)))
+        # A long lead would leave no room beside it.
+        hang = len(lead) if 0 < len(lead) <= self.layout.width // 4 else 2 * (not indent or bool(lead))
+        return self.layout.hanging(line, indent + hang, max_lines=limit)
 
-    def _section(self, block: Section, indent: int) -> list[RenderableType]:
-        lines: list[RenderableType] = [*self.layout.heading(visible(block.title).upper(), block.note)]
-        for inner in block.blocks:
-            lines += self.lines(inner, indent + 2)
-        return lines
+    def _items(self, block: Items, indent: int) -> list[Text]:
+        brief = block.brief
+        if brief == 0 and not self.verbose:
+            return []
+        if brief is not None and self.item_lines == 1:
+            brief = (brief + 2) // 3
+        shown, more = self._shown(block.lines, brief)
+        limit = self.item_lines if brief is not None else None
+        lines = []
+        for item in shown:
+            line = styled(item, indent)
+            line.stylize(STYLES[block.role])
+            lines += self.layout.hanging(line, indent + 2, max_lines=limit)
+        return [*lines, *self._more(more, indent)]
 
-    def _card(self, block: Card, indent: int) -> list[RenderableType]:
+    def _table(self, block: Table[Any], indent: int) -> list[Text]:
+        shown, more = self._shown(block.rows, block.brief)
+        columns = tuple(column for column in block.columns if self.verbose or not column.long)
+        if block.cards:
+            lines = self._entries(Entries(tuple(_as_entry(columns, row) for row in shown)), indent)
+        else:
+            lines = table_lines(replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled)
+        return [*lines, *self._more(more, indent)]
+
+    def _section(self, block: Section, indent: int) -> list[Text]:
+        if _is_cards(block):
+            return self._cards(block, None)[0]
+        lines = self.layout.heading(visible(block.title).upper(), block.note, indent)
+        for number, inner in enumerate(block.blocks):
+            written = self.lines(inner, indent + 2)
+            above = block.blocks[number - 1] if number else None
+            apart = above is not None and (isinstance(inner, Section | Prose) or isinstance(above, Prose))
+            lines += [*([Text()] if apart and written else []), *written]
+        return lines if len(lines) > 1 else []
+
+    def _cards(self, block: Block, room: int | None) -> tuple[list[Text], bool]:
+        """Cards in full as far as there is room, the others in a line each; and whether none was left out. They need no
+        heading: each has its own."""
+        blocks = block.blocks if isinstance(block, Section) else (block,)
+        cards = [inner for inner in blocks if isinstance(inner, Card)]
+        rest = [line for inner in blocks if not isinstance(inner, Card) for line in self.lines(inner, 0)]
+        full = [self._card(card, 0) for card in cards]
+        shown, left_out = len(cards), 0
+        rows = [self._card_line(card) for card in cards]
+        if room is not None:
+            while shown > 1 and _height(full[:shown], rows[shown:]) > room:
+                shown -= 1
+            spare = max(room - _height(full[:shown], ()) - 2, 1)
+            below = rows[shown:]
+            if sum(map(len, below)) > spare + 1:
+                left_out = max(len(below) - spare, 0)
+        lines: list[Text] = []
+        for card in full[:shown]:
+            lines += [*([Text()] if lines else []), *card]
+        short = [line for row in rows[shown : len(rows) - left_out] for line in row]
+        short += [Text(f"{left_out:,} more (-v)", style="dim")] if left_out else []
+        for part in (short, rest):
+            lines += [*([Text()] if lines and part else []), *part]
+        return lines, not left_out
+
+    def _card_line(self, block: Card) -> list[Text]:
+        """A card for which there is no room."""
+        text = Text(f"{block.label.upper():<{LABEL_CELLS}}", style=STYLES[block.tone])
+        text.append(block.check, "bold not reverse default").append(visible(block.cost), "not bold not reverse default")
+        return self.layout.hanging(text, self.layout.indent)
+
+    def _card(self, block: Card, indent: int) -> list[Text]:
         gap = " " * max(LABEL_CELLS - len(block.label), 2)
         head = Text.assemble((block.label.upper(), STYLES[block.tone]), gap, (block.check, "bold"))
         head.append(f": {visible(lowered(block.title))}")
-        lines: list[RenderableType] = [*self.layout.hanging(head, self.layout.indent)]
+        lines = self.layout.hanging(head, self.layout.indent)
         for inner in block.blocks:
-            lines += self.lines(inner, indent + self.layout.indent)
+            # What a short text leaves out has the width of the page: code stays whole.
+            apart = isinstance(inner, Table | Section)
+            written = self.lines(inner, indent + (2 if isinstance(inner, Section) else self.layout.indent))
+            lines += [*([Text()] if apart and written else []), *written]
+            lines += [Text()] if isinstance(inner, Table) and written and inner is not block.blocks[-1] else []
+        if block.more and not self.verbose:
+            lines += self.paragraph(Paragraph(block.more, lead="details"), indent + self.layout.indent, 7)
         return lines
 
-    def _entries(self, block: Entries, indent: int) -> list[RenderableType]:
-        lines: list[RenderableType] = []
+    def _entries(self, block: Entries, indent: int) -> list[Text]:
+        lines: list[Text] = []
         room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
         shown, more = self._shown(block.entries, block.brief)
         for entry in shown:
-            lines += self.layout.hanging(styled(entry.head, indent), indent + 2)
+            head = styled(entry.head, indent)
+            begin = indent + (2 if head.plain.strip() else 0)
+            lines += self.layout.hanging(head, indent + 2) if head.plain.strip() else []
             for label, words in entry.facts:
-                line = Text(" " * (indent + 2)).append(f"{label:<{room}}", "dim").append_text(styled(words))
-                lines += self.layout.hanging(line, indent + 2 + room)
+                line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled(words))
+                lines += self.layout.hanging(line, begin + room)
         return [*lines, *self._more(more, indent)]
 
     def _shown(self, rows: Sequence[Row], brief: int | None) -> tuple[Sequence[Row], int]:
@@ -131,3 +250,24 @@ class _Writer:
 
     def _more(self, count: int, indent: int) -> list[Text]:
         return [Text(f"{' ' * indent}{count:,} more (-v)", style="dim")] if count else []
+
+
+def _bold(tone: Role) -> str:
+    """The look of a line that decides."""
+    return f"bold {STYLES[tone].replace('bold', '').replace('reverse', '')}".strip()
+
+
+def _is_cards(block: Block) -> bool:
+    return isinstance(block, Section) and bool(block.blocks) and isinstance(block.blocks[0], Card)
+
+
+def _height(full: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -> int:
+    """Lines of cards in full and of those in a line each."""
+    return sum(len(lines) + 1 for lines in full) + sum(map(len, rows)) + bool(rows)
+
+
+def _as_entry(columns: Sequence[Any], row: Any) -> Entry:
+    """A row with the first two cells as its head."""
+    texts = [(column.title, column.text(row)) for column in columns]
+    head = joined_line([spans(texts[0][1]), texts[1][1]], "  ")
+    return Entry(head, tuple((title, text) for title, text in texts[2:] if plain(text) not in NOTHING))

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from tracekit.characters import visible
-from tracekit.render.blocks import groups
-from tracekit.report.formatting import ABSENT, shorten
-from tracekit.report.renderers.concise_layout import Layout
+from tracekit.characters import shorten, visible
+from tracekit.render.blocks import groups, plain
+from tracekit.render.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +21,10 @@ NAME_ROOM = 12
 """Cells to which a column of words is shortened before a column of numbers goes."""
 WORDS_ROOM = 24
 """The same for a last column of words, which wraps."""
+FIRST_SHARE = 0.45
+"""Share of the width that the first column may take before a column of numbers goes."""
+NOTHING = ("", "–")
+"""What a cell shows that says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +32,17 @@ class _Grid:
     """A table whose columns fit."""
 
     columns: Sequence[Column[Any]]
-    cells: dict[int, list[Text]]
-    """By `id` of the row."""
+    cells: Sequence[Sequence[Text]]
+    """By row, then column."""
     widths: Sequence[int]
 
 
 def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
     """The lines of a table. `styled` gives the looks of a cell."""
+    heading = next((column for column in block.columns if column.heading), None)
+    if heading is not None:
+        others = tuple(column for column in block.columns if column is not heading)
+        block = replace(block, columns=others, group=lambda row: plain(heading.text(row)))
     if block.parts:
         tables = [_lines(part, layout, indent, styled) for part in _parts(block, layout.width - indent, styled)]
         return [line for number, lines in enumerate(tables) for line in ([Text(), *lines] if number else lines)]
@@ -43,30 +50,42 @@ def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable
 
 
 def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
-    grid = _fitting(block, layout.width - indent - (GAP if block.group else 0), styled)
-    titles = [Text(visible(column.title), "dim") for column in grid.columns]
-    lines = _row(titles, grid, layout, indent) if any(titles) else []
+    inner = GAP if block.group else 0
+    grid = _fitting(block, layout.width - indent - inner, styled)
+    lines = _titles(grid, layout, indent + inner)
+    at = 0
     for heading, rows in groups(block):
         if heading:
-            lines += [Text()] if lines else []
+            lines += [Text()] if lines and at else []
             lines.append(Text(" " * indent).append(shorten(visible(heading), layout.width - indent), "bold"))
-        for row in rows:
-            cells = grid.cells[id(row)]
-            if block.total and row is block.rows[-1]:
+        for _ in rows:
+            cells = grid.cells[at]
+            at += 1
+            if block.total and at == len(block.rows):
                 cells = [Text(cell.plain, "bold") for cell in cells]
-            lines += _row(cells, grid, layout, indent + (GAP if heading else 0))
+            lines += _row(cells, grid, layout, indent + (inner if heading else 0))
     return lines
+
+
+def _titles(grid: _Grid, layout: Layout, indent: int) -> list[Text]:
+    """The titles, the last lines of all of them beside one another."""
+    titles = [visible(column.title, multiline=True).split("\n") for column in grid.columns]
+    height = max((len(title) for title in titles), default=0)
+    padded = [[""] * (height - len(title)) + title for title in titles]
+    rows = [[Text(title[line], "dim") for title in padded] for line in range(height)]
+    return [line for cells in rows if any(cells) for line in _row(cells, grid, layout, indent)]
 
 
 def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iterator[Table[Any]]:
     """The columns in groups that fit, each after the first column, with the groups of rows of which they show
     anything."""
     first, *others = block.columns
-    named = min(_needed(first, block, styled), max(room // 3, NAME_ROOM)) + GAP
+    named = min(_needed(first, [styled(first.text(row)) for row in block.rows]), max(room // 3, NAME_ROOM)) + GAP
     parts: list[list[Column[Any]]] = []
     used = room
     for column in others:
-        cells = min(_needed(column, block, styled), room - named) + GAP
+        needed = _needed(column, [styled(column.text(row)) for row in block.rows])
+        cells = min(needed, room - named) + GAP
         if used + cells > room + GAP or not parts:
             parts.append([])
             used = named
@@ -76,28 +95,28 @@ def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iter
         rows = [
             row
             for _, group in groups(block)
-            if any(styled(column.text(row)).plain != ABSENT for row in group for column in part)
+            if any(plain(column.text(row)) not in NOTHING for row in group for column in part)
             for row in group
         ]
         yield replace(block, columns=(first, *part), rows=tuple(rows), parts=False)
 
 
-def _needed(column: Column[Any], block: Table[Any], styled: Callable[[Line], Text]) -> int:
+def _needed(column: Column[Any], texts: Sequence[Text]) -> int:
     """Cells of the widest text of a column."""
-    return max(
-        [Layout.cells(visible(column.title)), *(Layout.cells(styled(column.text(row)).plain) for row in block.rows)]
-    )
+    titles = visible(column.title, multiline=True).split("\n")
+    return max([*map(Layout.cells, titles), *(Layout.cells(text.plain) for text in texts)])
 
 
 def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
-    columns = list(block.columns)
-    needed = {column: _needed(column, block, styled) for column in columns}
-    while sum(_least(columns, needed)) + GAP * (len(columns) - 1) > room:
+    texts = {column: [styled(column.text(row)) for row in block.rows] for column in block.columns}
+    columns = [column for column in block.columns if not block.rows or any(text.plain for text in texts[column])]
+    needed = {column: _needed(column, texts[column]) for column in columns}
+    while sum(_least(columns, needed, room)) + GAP * (len(columns) - 1) > room:
         last = max(columns, key=lambda column: column.drop)
         if not last.drop:
             break
         columns.remove(last)
-    widths = _least(columns, needed)
+    widths = _least(columns, needed, room)
     spare = room - sum(widths) - GAP * (len(columns) - 1)
     for at, column in enumerate(columns):
         more = min(needed[column] - widths[at], max(spare, 0))
@@ -105,23 +124,26 @@ def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _G
     while spare < 0 and max(widths) > 1:
         widest = widths.index(max(widths))
         widths[widest], spare = widths[widest] - 1, spare + 1
-    return _Grid(columns, {id(row): [styled(column.text(row)) for column in columns] for row in block.rows}, widths)
+    return _Grid(columns, [[texts[column][at] for column in columns] for at in range(len(block.rows))], widths)
 
 
-def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int]) -> list[int]:
+def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int], room: int) -> list[int]:
     """Fewest cells of each column: numbers are shown whole."""
     last = len(columns) - 1
-    return [
-        min(needed[column], WORDS_ROOM if at == last and at else NAME_ROOM) if column.words else needed[column]
-        for at, column in enumerate(columns)
-    ]
+
+    def words(at: int) -> int:
+        if at == last and at:
+            return WORDS_ROOM
+        return NAME_ROOM if at else max(NAME_ROOM, int(room * FIRST_SHARE))
+
+    return [min(needed[column], words(at)) if column.words else needed[column] for at, column in enumerate(columns)]
 
 
 def _row(cells: Sequence[Text], grid: _Grid, layout: Layout, indent: int) -> list[Text]:
     line, begin = Text(" " * indent), indent
     for at, (cell, column, width) in enumerate(zip(cells, grid.columns, grid.widths, strict=True)):
         if column.words and at == len(cells) - 1 and at:
-            return layout.hanging(line.append_text(cell), begin)
+            return layout.hanging(line.append_text(cell), min(begin, layout.width - NAME_ROOM))
         shown = cell if Layout.cells(cell.plain) <= width else Text(shorten(cell.plain, width), cell.style)
         gap = " " * (width - Layout.cells(shown.plain))
         line.append_text(Text.assemble(shown, gap, " " * GAP) if column.words else Text.assemble(gap, shown, " " * GAP))

@@ -13,11 +13,11 @@ from tracekit.detectors.selection import ModelChecks
 from tracekit.detectors.shared import planned
 from tracekit.errors import UsageError
 from tracekit.model_files.versions import parse_target
-from tracekit.report.columns import is_inferred
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
 from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo
 from tracekit.report.results import result_of
+from tracekit.report.time_breakdown import is_inferred
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_duration, format_share
 

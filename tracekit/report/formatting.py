@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import floor
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
+from tracekit.characters import lowered as lowered
+from tracekit.characters import shorten as shorten
 from tracekit.characters import visible as visible
 from tracekit.units import format_duration, format_share
 
@@ -22,9 +22,6 @@ ABSENT = "–"
 
 ABSENT_NOTE = f"{ABSENT}: not recorded, or too few values"
 """Explains `ABSENT` wherever it is shown."""
-
-PROSE = frozenset({"fix", "own_fix"})
-"""Fields of a report that hold Markdown with line breaks."""
 
 OUTCOMES = {
     "finding": "finding",
@@ -169,36 +166,8 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(head)} and {last}" if head else last
 
 
-def shorten(text: str, cells: int) -> str:
-    """Text in at most `cells` terminal cells, with `…` in the middle: beginnings and ends distinguish long names."""
-    if cell_len(text) <= cells:
-        return text
-    if cells <= 1:
-        return "…"[:cells]
-    tail_cells = (cells - 1) // 2
-    head = _fitting(text, cells - 1 - tail_cells)
-    tail = _fitting(text[::-1], tail_cells)[::-1]
-    return f"{head}…{tail}"
-
-
-def _fitting(text: str, cells: int) -> str:
-    """The longest beginning of `text` that fits."""
-    used = 0
-    for index, character in enumerate(text):
-        used += cell_len(character)
-        if used > cells:
-            return text[:index]
-    return text
-
-
 def fix_line(fix: str) -> str:
     """The first sentence of a fix, without the code that follows."""
     paragraph = " ".join(fix.partition("```")[0].partition("\n\n")[0].split())
     sentence = paragraph.partition(". ")[0].rstrip(".:")
     return lowered(sentence)
-
-
-def lowered(sentence: str) -> str:
-    """A sentence as a clause; a first word with capitals inside is a name."""
-    word = sentence.split(" ")[0]
-    return sentence if word[1:] != word[1:].lower() else sentence[:1].lower() + sentence[1:]

@@ -207,19 +207,6 @@ def _distinct_reasons(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
     )
 
 
-def would_help(checks: Iterable[Result]) -> tuple[str, ...]:
-    """The two things to record that let most checks be evaluated, the more helpful first."""
-    helped: dict[str, set[str]] = {}
-    for check in checks:
-        if check.outcome == "not_evaluated" and 0 < len(check.record) <= _SHORT:
-            helped.setdefault(check.record, set()).add(check.id)
-    return tuple(sorted(helped, key=lambda record: -len(helped[record]))[:2])
-
-
-_SHORT = 90
-"""Characters of an advice that fits into a line; the longer ones stand beside their reasons alone."""
-
-
 def with_outcome(checks: Iterable[Result], outcome: str) -> tuple[Result, ...]:
     """The checks with one outcome."""
     return tuple(check for check in checks if check.outcome == outcome)

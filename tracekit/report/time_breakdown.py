@@ -128,6 +128,12 @@ class PartsRow:
         return "; ".join(filter(None, (f"of {format_time(self.mean_ns)}: {parts}", fast_enough(self.quantities))))
 
 
+def is_inferred(model: ModelSummary) -> bool:
+    """Whether the model's predictions are known from the hardware alone."""
+    parts = model.breakdown.parts if model.breakdown else ()
+    return any(Unknown.NO_CORE_ML in part.unknown for part in parts)
+
+
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
     """One row for each model whose predictions are broken down."""
     return tuple(

@@ -6,14 +6,17 @@ import dataclasses
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from tracekit.characters import map_strings
+from tracekit.documents.report import context_line, written
+from tracekit.documents.report_events import events_section
+from tracekit.documents.report_findings import finding_card
 from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import complete_file
-from tracekit.report.formatting import visible
+from tracekit.render import blocks, markdown_text
+from tracekit.render.forms import form_for
+from tracekit.render.markdown import markdown_parts
+from tracekit.report.formatting import OUTCOMES, visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
-from tracekit.report.renderers import markdown, markdown_findings, markdown_tables, markdown_text
-from tracekit.report.renderers.formats import renderer_for
 from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import everything, model_names, only_range
 from tracekit.tui.ranges import aggregation, counted_words, range_words
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tracekit.report.report import Report
+    from tracekit.report.report import Report, Result
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.viewport import Span
@@ -37,7 +40,7 @@ def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence
     labels = [redact_label(text, facts) for _, text in filled]
     redacted = redact_text(_EDGE.join([visible(about), *labels]), facts, models)
     lead, *cells = map(markdown_text.escape, redacted.split(_EDGE))
-    table = markdown_text.table([title for title, _ in filled], [cells], words=len(filled))
+    table = markdown_text.table([title for title, _ in filled], [cells], [True] * len(filled))
     return f"{lead}\n\n{table}\n" if about else f"{table}\n"
 
 
@@ -47,23 +50,34 @@ _EDGE = "\x1f"
 
 def finding_markdown(session: Session, check: int) -> str:
     """A check of the report as the Markdown report has findings, with the recording, its device and system."""
-    report = markdown.legible(_redacted_report(session))
-    safe = report.results[check]
-    is_finding = safe.outcome == "finding"
-    text = markdown_findings.finding(Group((safe,))) if is_finding else markdown_findings.other_check(safe)
-    heading, _, rest = text.partition("\n")
-    _, recording = markdown.head(report)
-    return f"{heading}\n\n{recording}\n{rest}\n"
+    report = _redacted_report(session)
+    result = report.results[check]
+    card = finding_card(Group((result,))) if result.outcome == "finding" else _other_card(result)
+    recording = blocks.Paragraph(context_line(report.recording, report.tool.config))
+    card = dataclasses.replace(card, blocks=(recording, *card.blocks))
+    return markdown_text.paragraphs(*markdown_parts(card, 3)) + "\n"
+
+
+def _other_card(result: Result) -> blocks.Card:
+    """A check that is no finding, and what is missing where it was not evaluated."""
+    model = (blocks.Span(result.model, blocks.Role.CODE), ": ") if result.model is not None else ()
+    record = blocks.Paragraph(f"To evaluate this: {result.record}") if result.record else None
+    title = result.title if result.outcome == "passed" else result.id
+    body = blocks.present((blocks.Paragraph((*model, result.summary)), record))
+    return blocks.Card(OUTCOMES[result.outcome], blocks.Role.PLAIN, result.id, title, body)
 
 
 def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter, *, named: bool) -> str:
     """The aggregation of what range and filter let through, with the recording `named`; empty where that is nothing."""
     facts = private_facts(session.judged)
     report = dataclasses.replace(_known(session), aggregation=aggregation(session, span, chosen) or ())
-    safe = map_strings(redact(report, facts).aggregation, lambda _, text: visible(text))
+    section = events_section(redact(report, facts).aggregation)
     words = f"{session.name}: {counted_words(span, chosen)}" if named else _capitalized(counted_words(span, chosen))
     title = markdown_text.escape(visible(redact_text(words, facts, model_names(session.judged))))
-    return f"{title}\n\n{markdown_tables.aggregation(safe)}\n" if safe else ""
+    if section is None:
+        return ""
+    body = (text for block in section.blocks for text in markdown_parts(block, 4))
+    return markdown_text.paragraphs(title, *body) + "\n"
 
 
 def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> tuple[str, ...]:
@@ -82,9 +96,9 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
         part = session.shown or everything(session.judged)
         shown = only_range(part, session.judged, span.start_ns, span.end_ns)
         report = judge(session.judged, session.request, shown)
-    renderer = renderer_for(path)
-    lanes = timeline_of(session.judged, report.results, shown=shown) if renderer.draw else None
-    text = renderer.document(report, lanes)
+    form = form_for(path)
+    lanes = timeline_of(session.judged, report.results, shown=shown) if form == "html" else None
+    text = written(report, form, lanes)
     if path.exists() and not replace:
         return (f"'{path}' was not written: it already exists.",)
     try:

@@ -1,5 +1,5 @@
 // Uses the report in a headless Chromium as a reader does, and prints what it saw as JSON. Called by
-// tests/report/renderers/html/test_browser.py, which judges it.
+// tests/render/test_browser.py, which judges it.
 //
 //     node browser.mjs CHROMIUM FIRST DRIVEN [LOOKED_AT ...]
 //

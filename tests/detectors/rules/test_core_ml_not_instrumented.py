@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import tracekit
+from support.forms import short_text
 from tracekit.detectors import RecordingView
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.detectors.rules.core_ml_not_instrumented import Options, detect
@@ -14,8 +15,7 @@ from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
 from tracekit.recording.contents import TableEntry
 from tracekit.recording.table import TableState
-from tracekit.report.renderers.concise import render_concise
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 from tracekit.testing import write_export, write_single_export
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import ENGINE_LOAD, Model, SignpostRow
@@ -152,7 +152,7 @@ def test_an_import_is_named_as_the_cause(scenario, tmp_path):
     assert "/Users/me" not in to_json(report)
     # The short report and the coverage say so, and blame no entitlement.
     (core_ml,) = (entry for entry in report.coverage if entry.instrument == "Core ML")
-    short = render_concise(report, width=200, color=False)
+    short = short_text(report, width=200, color=False)
     for text in (core_ml.conclusion, short):
         assert "trace-data.atrc" in text
         assert "`xctrace import` loses" in text

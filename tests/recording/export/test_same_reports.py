@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from recording.bundle.test_round_trip import random_scenario
 
+from support.forms import html_page
 from support.samples import SAMPLES
 from tracekit.api import analysis_of
 from tracekit.errors import TracekitError
 from tracekit.recording.export import loading
-from tracekit.report.renderers.html.page import render_html
-from tracekit.report.renderers.serialize import to_json
+from tracekit.report.serialize import to_json
 from tracekit.testing import write_export
 
 pytest.importorskip("tracekit.recording.export._scan", reason="the scanner is not built: there was no C compiler")
@@ -25,7 +25,7 @@ def said_of(path: Path) -> tuple[str, ...]:
     """The report as JSON, with all that comparisons need, and as a page with its lanes; or the error in its place."""
     try:
         analysis = analysis_of(path)
-        return to_json(analysis.measured_report()), render_html(analysis.report, analysis.timeline())
+        return to_json(analysis.measured_report()), html_page(analysis.report, analysis.timeline())
     except TracekitError as error:
         return (str(error),)
 

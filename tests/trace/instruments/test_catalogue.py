@@ -29,7 +29,7 @@ from tracekit.api import judge
 from tracekit.detectors import plugins
 from tracekit.detectors.rules import thermal_throttling
 from tracekit.lanes.lanes import Grouping, lanes_of
-from tracekit.report.renderers.remedies import remedies
+from tracekit.report.remedies import remedies
 from tracekit.trace.build import build_trace
 from tracekit.trace.samples import SampleSource
 

@@ -15,7 +15,7 @@ import numpy as np
 from tracekit.errors import UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.blocks import plain
-from tracekit.report.renderers.formats import renderer_for
+from tracekit.render.forms import form_for
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import action
 from tracekit.tui.commands.detail import focused_list
@@ -183,7 +183,7 @@ class NameCheck:
         """What is wrong with the name, in a sentence; empty where nothing is."""
         path = Path(name.strip()).expanduser()
         try:
-            renderer_for(path)
+            form_for(path)
             check_usable(path)
         except UsageError as error:
             return f"{error}."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, SORT_COLUMNS
-from tracekit.report.columns import event_columns, event_rows
+from tracekit.documents.report_events import event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
 from tracekit.trace.events import DEVICE_NAMES, Device, Kind
 from tracekit.tui.detail.columns import WIDEST, ListColumn
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.report.columns import Column, EventRow
+    from tracekit.documents.report_events import EventRow
+    from tracekit.render.blocks import Column
     from tracekit.tui.state import State
 
 FIRST_SORT = Sort("sum", descending=True)
@@ -99,10 +100,10 @@ def _column(column: Column[EventRow]) -> ListColumn[Line]:
 
     return ListColumn(
         column.title,
-        lambda line: column.cell(line.shown),
+        lambda line: column.text(line.shown),
         value if name is not None else None,
-        words=column.left,
-        drop=column.rank,
+        words=column.words,
+        drop=column.drop,
     )
 
 

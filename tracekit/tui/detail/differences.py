@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.compare import models, words
 from tracekit.compare.findings import FindingChange, FindingStatus
+from tracekit.documents.report_events import STAGE, WARM
 from tracekit.render.blocks import Role, Span
-from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Level
 from tracekit.tui.detail.columns import WEIGHTY, WIDEST, ListColumn

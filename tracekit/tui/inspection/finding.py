@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.padding import Padding
 from rich.text import Text
 
+from tracekit.render.prose import parts
 from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, quantity, visible
 from tracekit.report.groups import rank
-from tracekit.report.renderers.text_layout import markdown
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
-from tracekit.tui.text import Broken, which_interval
+from tracekit.tui.text import Broken, hanging, which_interval
 from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count, format_estimate, format_percent
 
@@ -52,10 +53,26 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
         yield Text(f"To evaluate this: {visible(check.record)}\n")
     if check.fix:
         yield heading("Fix")
-        yield from markdown(visible(check.fix, multiline=True), 0, palette.code)
+        yield from _fix(visible(check.fix, multiline=True), palette)
         yield ""
     for reference in check.references:
         yield Broken(Text(f"{visible(reference.title)}\n{visible(reference.url)}", "dim"))
+
+
+def _fix(source: str, palette: Palette) -> Iterator[RenderableType]:
+    """The Markdown of a fix: paragraphs and items wrap, code keeps its lines."""
+    before = ""
+    for kind, marker, body in parts(source, palette.code):
+        # Items stand together; anything else is set apart.
+        if before and not (kind == before == "item"):
+            yield ""
+        before = kind
+        if kind == "code":
+            for line in body.split("\n"):
+                indent = len(line.plain) - len(line.plain.lstrip())
+                yield Padding(line[indent:], (0, 0, 0, 2 + indent)) if line.plain else ""
+        else:
+            yield hanging([(Text(marker), body)], len(marker)) if marker else body
 
 
 def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:

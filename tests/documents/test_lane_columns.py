@@ -1,0 +1,103 @@
+"""The lanes in the page, read back with arithmetic of the test's own."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64decode
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.analyses import kept_analysis
+from support.forms import html_page
+from tracekit.api import Analysis
+from tracekit.documents.lane_columns import fitted, payload
+
+NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags")
+
+
+@pytest.fixture(scope="module")
+def analysis(samples: Path) -> Analysis:
+    return kept_analysis(samples / "style_transfer_reload.trace")
+
+
+def flame_bytes(head: dict) -> int:
+    sizes = (head["samples"], head["samples"], head["nodes"], head["nodes"])
+    return sum(size * planes for size, planes in zip(sizes, head["planes"], strict=True))
+
+
+def test_every_value_of_every_lane_comes_back(analysis: Analysis) -> None:
+    timeline = analysis.timeline()
+    meta, columns = payload(analysis.report, timeline)
+    described, data = json.loads(meta), zlib.decompress(b64decode(columns))
+    at = 0
+    for head, lane in zip(described["lanes"], timeline.lanes, strict=True):
+        count = head["count"]
+        assert count == len(lane.starts)
+        if not count:
+            assert head["words"]
+            continue
+        values = {}
+        for name, planes in zip(NAMES, head["planes"], strict=True):
+            numbers = [int.from_bytes(data[at + k : at + planes * count : count], "little") for k in range(count)]
+            values[name] = np.array(numbers)
+            at += planes * count
+        starts = head["first"] + np.cumsum(values["gaps"])
+        assert starts.tolist() == lane.starts.tolist()
+        assert (starts + values["durations"]).tolist() == lane.ends.tolist()
+        assert values["categories"].tolist() == lane.categories.tolist()
+        assert (values["labels"] - 1).tolist() == lane.labels.tolist()
+        assert values["works"].tolist() == lane.works.tolist()
+        assert (values["models"] - 1).tolist() == lane.models.tolist()
+        assert values["flags"].tolist() == lane.flags.tolist()
+    at += flame_bytes(described["flame"])
+    (finding,) = described["findings"]
+    drawn = sum(size for _, size in finding["lanes"])
+    sizes = (drawn, finding["loose"], finding["loose"])
+    assert len(data) - at == sum(size * planes for size, planes in zip(sizes, finding["planes"], strict=True))
+    assert (drawn, finding["loose"]) == (finding["total"], 0)
+
+
+def test_all_evidence_is_marked(analysis: Analysis) -> None:
+    timeline = analysis.timeline()
+    meta, columns = payload(analysis.report, timeline)
+    (finding,) = json.loads(meta)["findings"]
+    checks = [check for check in analysis.report.results if check.outcome == "finding"]
+    assert finding["id"] == "reload-before-predict"
+    assert finding["total"] == sum(check.evidence_total for check in checks) == 368
+    ((lane, size),) = finding["lanes"]
+    planes = finding["planes"][0]
+    data = zlib.decompress(b64decode(columns))[-size * planes :]
+    gaps = [int.from_bytes(data[k::size], "little") for k in range(size)]
+    marked = timeline.lanes[lane]
+    labels = {timeline.texts[marked.labels[row]] for row in np.cumsum(gaps).tolist()}
+    # All loads but the first of each of the five models.
+    assert len(set(np.cumsum(gaps).tolist())) == size == 368
+    assert all("Load" in label for label in labels)
+
+
+def test_lanes_that_are_too_much_for_a_page_say_so(analysis: Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
+    timeline = analysis.timeline()
+    sizes = {lane.title: len(lane.starts) for lane in timeline.lanes}
+    core_ml = sizes["Activity"] + sizes["Data"] + sizes["Compute"]
+    monkeypatch.setattr("tracekit.documents.lane_columns.MOST_ROWS", core_ml)
+    kept = fitted(timeline)
+    assert {lane.title for lane in kept.lanes if len(lane.starts)} == {"Activity", "Data", "Compute"}
+    told = {lane.title: lane.words for lane in kept.lanes if sizes[lane.title] and not len(lane.starts)}
+    assert told["Neural Engine"] == f"{sizes['Neural Engine']:,} events, too many for a page; tracekit view draws them"
+    monkeypatch.setattr("tracekit.documents.lane_columns.MOST_ROWS", sizes["Data"])
+    (finding,) = json.loads(payload(analysis.report, fitted(timeline))[0])["findings"]
+    # The loads are on no lane any more, and marked all the same.
+    assert (finding["lanes"], finding["loose"]) == ([], 368)
+    assert "too many for a page" in html_page(analysis.report, timeline)
+
+
+def test_no_text_can_end_the_script_that_holds_it(analysis: Analysis) -> None:
+    timeline = analysis.timeline()
+    hostile = ("</script><script>alert(1)</script>", "<!--", *timeline.texts[2:])
+    object.__setattr__(timeline, "texts", hostile)
+    meta, _ = payload(analysis.report, timeline)
+    assert "<" not in meta
+    assert json.loads(meta)["texts"][:2] == list(hostile[:2])

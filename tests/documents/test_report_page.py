@@ -1,0 +1,133 @@
+"""The page: complete without scripts, safe with any text, and it asks for nothing."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from support.analyses import kept_analysis
+from support.forms import html_page
+from tracekit.api import Analysis
+from tracekit.documents.report import summary_line
+from tracekit.report import formatting
+from tracekit.report.formatting import fix_line
+from tracekit.report.report import Report
+from tracekit.units import format_time
+
+SAMPLES = ("captions_concurrent", "not_instrumented", "sharpen_8bit", "style_transfer_fixed")
+
+
+@pytest.fixture(scope="module", params=SAMPLES)
+def sample(request: pytest.FixtureRequest, samples: Path) -> tuple[Analysis, str]:
+    analysis = kept_analysis(samples / f"{request.param}.trace")
+    return analysis, html_page(analysis.report, analysis.timeline())
+
+
+def words(page: html.HtmlElement) -> str:
+    for script in page.xpath("//script | //style"):
+        script.drop_tree()
+    return " ".join(page.text_content().split())
+
+
+def test_everything_that_decides_is_text(sample: tuple[Analysis, str]) -> None:
+    report, text = sample[0].report, words(html.fromstring(sample[1]))
+    if report.summary.evaluated:
+        assert summary_line(report) in text
+    for check in report.results:
+        if check.outcome == "finding":
+            for part in (check.title, check.summary, check.why, *check.caveats):
+                assert " ".join(part.replace("`", "").split()) in text
+            code = re.findall(r"^```[^\n]*\n(.*?)^```", check.fix, re.MULTILINE | re.DOTALL)
+            assert all(" ".join(block.split()) in text for block in code)
+    for model in report.models:
+        assert model.name in text
+        if model.prediction is not None:
+            assert formatting.duration(model.prediction.mean_ns) in text
+    for entry in report.coverage:
+        assert entry.conclusion.replace("`", "") in text
+
+
+def test_the_policy_allows_the_script_and_the_style_and_nothing_else(sample: tuple[Analysis, str]) -> None:
+    page = sample[1]
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digests = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+    hashes = [f"&#x27;sha256-{digest}&#x27;" for digest in digests]
+    assert policy == (
+        f"default-src &#x27;none&#x27;; script-src {hashes[0]}; style-src {hashes[1]}; base-uri &#x27;none&#x27;; "
+        "form-action &#x27;none&#x27;"
+    )
+
+
+def test_nothing_is_asked_for_and_the_file_is_small(sample: tuple[Analysis, str]) -> None:
+    page = html.fromstring(sample[1])
+    assert not page.xpath("//*[@src or @srcset or @style]|//link|//img|//iframe|//object|//*[local-name()='image']")
+    assert not [name for element in page.iter() for name in element.attrib if name.startswith("on")]
+    addresses = [str(address) for address in page.xpath("//a/@href") if not str(address).startswith("#")]
+    assert all(address.startswith("https://") for address in addresses)
+    lanes = len(page.get_element_by_id("lanes-columns").text)
+    assert len(sample[1].encode()) - lanes < 300_000
+
+
+@pytest.mark.parametrize("name", ["full", "clean", "not_judged", "failed", "hostile", "many"])
+def test_texts_of_a_recording_add_no_element(name: str, request: pytest.FixtureRequest) -> None:
+    report: Report = request.getfixturevalue(name)
+    page = html.fromstring(html_page(report))
+    assert not page.xpath("//script|//img|//b")
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    targets = {link.get("href")[1:] for link in page.xpath("//a[starts-with(@href, '#')]")}
+    assert targets <= set(ids)
+
+
+def test_only_addresses_of_the_web_become_links(full: Report) -> None:
+    from dataclasses import replace
+
+    from tracekit.detectors.pages import Reference
+
+    reference = Reference("click me", "javascript:alert(1)")
+    checks = tuple(replace(check, rule=replace(check.rule, references=(reference,))) for check in full.results)
+    page = html_page(replace(full, results=checks))
+    assert "click me: javascript:alert(1)" in page
+    assert 'href="javascript' not in page
+
+
+def test_without_lanes_there_is_no_script(full: Report) -> None:
+    page = html_page(full)
+    assert "<script" not in page
+    assert "script-src &#x27;none&#x27;" in page
+    assert 'id="timeline"' not in page
+
+
+def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> None:
+    analysis = kept_analysis(samples / "sharpen_8bit.trace")
+    page = html.fromstring(html_page(analysis.report, analysis.timeline()))
+    for check in analysis.report.results:
+        if check.outcome != "finding":
+            continue
+        card = page.get_element_by_id(f"finding-{check.id}")
+        longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
+        (where,) = card.xpath(".//p[@class='jump']")
+        place = f"longest of {check.evidence_total} intervals: {formatting.span(longest)}; possible "
+        assert where.text_content().replace("\xa0", " ").startswith(place)
+        assert where.get("data-check") == check.id
+        (prediction,) = (model.prediction for model in analysis.report.models)
+        assert check.cost is not None
+        assert prediction is not None
+        saved = format_time(check.cost.ns / prediction.count)
+        savings = " ".join(words(card).split())
+        assert f"{saved} of {format_time(prediction.mean_ns)} per prediction" in savings
+        (link,) = card.xpath(".//a[starts-with(@href, '#finding-')]")
+        (other,) = check.related
+        assert (link.get("href"), link.text) == (f"#finding-{other.id}", other.id)
+        # The line above says it, without its first letter the same in the fix.
+        line, (above, _, below) = fix_line(check.fix).replace("`", "")[1:], words(card).partition("How to fix it")
+        assert line in above
+        assert line not in below
+    assert "tracekit compare before.trace after.trace" in words(page.get_element_by_id("findings"))

@@ -1,0 +1,135 @@
+"""The short report: what it says of each sample, in how many lines, and that nothing of it is untrue or cut in vain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+import tracekit
+from support.analyses import kept_analysis
+from support.forms import short_text
+from tracekit.documents.report import LINES, summary_document
+from tracekit.render.forms import rendered
+from tracekit.report.report import Report
+from tracekit.report.verdict import summarize
+from tracekit.testing import Model, Process, Scenario, write_export
+
+SAMPLES = (
+    "captions_concurrent",
+    "not_instrumented",
+    "sharpen_8bit",
+    "sharpen_float16",
+    "style_transfer_fixed",
+    "style_transfer_reload",
+)
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def reports(samples: Path) -> dict[str, Report]:
+    return {name: kept_analysis(samples / f"{name}.trace").report for name in SAMPLES}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_takes_at_most_forty_lines_of_a_hundred_columns(reports, name: str) -> None:
+    lines = short_text(reports[name]).splitlines()
+    assert len(lines) <= 40
+    assert max(map(cell_len, lines)) <= 100
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_lines_fit_any_width(reports, name: str, width: int) -> None:
+    text = short_text(reports[name], width=width)
+    assert max(map(cell_len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_summary_comes_last_and_every_finding_has_its_command(reports, name: str) -> None:
+    report = reports[name]
+    text = short_text(report)
+    assert text.endswith(rendered(summary_document(report), "text", width=100, verbose=False))
+    for check in report.results:
+        if check.outcome == "finding":
+            assert f"tracekit explain {check.id}" in text
+
+
+def test_the_reload_sample_says_what_the_session_measured(reports) -> None:
+    text = short_text(reports["style_transfer_reload"])
+    # WWDC22 session 10027: 373 loads of 6.41 s; each model needs one of them.
+    assert "est. savings up to 6.3 s of the models' 9.09 s" in text
+    for model, loads in {"Pointillism": 81, "InkWash": 84, "StainedGlass": 70, "Watercolor": 61, "Mosaic": 77}.items():
+        assert any(line.split()[:2] == [model, str(loads)] for line in text.splitlines())
+
+
+def test_a_clean_recording_has_no_finding_and_says_so(reports) -> None:
+    text = short_text(reports["style_transfer_fixed"])
+    assert text.splitlines()[-1].startswith("No findings · ")
+    assert "est. savings" not in text
+
+
+def test_missing_instruments_are_one_line_with_the_flags_that_add_them(reports) -> None:
+    text = short_text(reports["captions_concurrent"])
+    assert "main-thread-work, thermal-throttling:\n    record with --instrument 'Time Profiler' --instr" in text
+
+
+def test_what_is_unknown_is_never_zero(reports) -> None:
+    text = short_text(reports["not_instrumented"])
+    assert "0 loads" not in text
+    assert "No findings" not in text
+    assert "INCONCLUSIVE" in text
+
+
+def test_ten_models_with_many_findings_stay_below_the_limit(tmp_path: Path) -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=60_000 * MS)
+    for number in range(10):
+        model, start = Model(f"Model{number}"), (100 + 5_000 * number) * MS
+        for k in range(24):
+            scenario.load(model, start + 180 * k * MS, 120 * MS)
+            prediction = scenario.predict(model, start + (180 * k + 125) * MS, 20 * MS)
+            prediction.event("Input Copy", 0, 6 * MS)
+            prediction.event("Data Cast", 6 * MS, 3 * MS)
+    write_export(scenario, tmp_path)
+    report = tracekit.analyze(tmp_path)
+    assert len({check.id for check in report.results if check.outcome == "finding"}) >= 3
+    assert len(short_text(report).splitlines()) <= LINES
+
+
+def test_ten_models_with_every_check_failing_them_stay_below_the_limit(full: Report) -> None:
+    names = [f"StyleTransferForTheBackgroundOfTheFrame{number}" for number in range(10)]
+    checks = [
+        replace(full.results[0], id=f"check-number-{k}", model=name, caveats=("It may be otherwise. " * 12,))
+        for k in range(14)
+        for name in names
+    ]
+    blind = next(check for check in full.results if check.outcome == "not_evaluated")
+    checks += [
+        replace(blind, id=f"blind-{k}", summary=f"Reason {k}. ", record=f"Record for {k} s. " * 12) for k in range(12)
+    ]
+    report = replace(
+        full,
+        models=tuple(replace(full.models[0], name=name) for name in names),
+        results=tuple(checks),
+        summary=summarize(checks),
+        recording=replace(full.recording, notes=("A note that is long. " * 12,) * 6),
+    )
+    text = short_text(report)
+    assert len(text.splitlines()) <= LINES
+    # Findings come before notes and reasons, and each is named.
+    assert all(f"check-number-{k}" in text for k in range(14))
+    assert "5 more (-v)" in text
+    assert "14 findings (14 critical) in 10 models · " in text
+
+
+def test_names_of_a_recording_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=3_000 * MS)
+    model = Model("Net\u202egnp\u009b2J")
+    for k in range(20):
+        scenario.load(model, (100 + 100 * k) * MS, 40 * MS)
+        scenario.predict(model, (145 + 100 * k) * MS, 8 * MS)
+    write_export(scenario, tmp_path)
+    text = short_text(tracekit.analyze(tmp_path))
+    assert all(line.isprintable() for line in text.splitlines())

@@ -1,0 +1,278 @@
+"""The report on a screen."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from support.analyses import kept_analysis
+from support.forms import long_text, markdown, short_text
+from tracekit.characters import map_strings
+from tracekit.documents.report import summary_line
+from tracekit.render.layout import NARROWEST, WIDEST
+from tracekit.report.report import Report
+
+REPORTS = ["full", "clean", "not_judged", "failed", "hostile", "hundred"]
+
+ACTING = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+"""Unicode categories of characters that can do something to a screen."""
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def plain(report: Report, width: int = 100, *, verbose: bool = True) -> str:
+    return long_text(report, width=width) if verbose else short_text(report, width=width)
+
+
+def flat(text: str) -> str:
+    """Text without line breaks and indents."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 120])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_every_line_fits_the_width(name: str, width: int, verbose: bool, request: pytest.FixtureRequest) -> None:
+    lines = plain(request.getfixturevalue(name), width, verbose=verbose).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_widths_beyond_reason_are_met_halfway(full: Report) -> None:
+    assert plain(full, 1) == plain(full, NARROWEST)
+    assert plain(full, 999) == plain(full, WIDEST)
+
+
+def test_the_verdict_is_the_first_thing(full: Report, clean: Report, not_judged: Report) -> None:
+    for report in (full, clean):
+        assert flat(plain(report)).startswith(summary_line(report))
+    assert flat(plain(not_judged)).startswith(not_judged.summary.verdict)
+
+
+@pytest.mark.parametrize(
+    ("date", "shown"),
+    [
+        ("2025-06-03T10:15:00.000+02:00", "started 2025-06-03 10:15 duration"),
+        ("2025-06-03T08:15:00.000+00:00", "started 2025-06-03 08:15 UTC duration"),
+        ("2025-06-03T08:15:00Z", "started 2025-06-03 08:15 UTC duration"),
+    ],
+)
+def test_a_start_in_utc_is_not_taken_for_the_time_of_the_place(full: Report, date: str, shown: str) -> None:
+    dated = replace(full, recording=replace(full.recording, start_date=date))
+    assert shown in flat(plain(dated))
+
+
+def test_color_changes_nothing_but_the_color(full: Report) -> None:
+    colored = long_text(full, width=80, color=True)
+    assert "\x1b[" in colored
+    assert [line.rstrip() for line in ANSI.sub("", colored).splitlines()] == plain(full, 80).splitlines()
+
+
+def test_no_escape_is_written_without_color(full: Report) -> None:
+    assert "\x1b" not in plain(full)
+
+
+@pytest.mark.parametrize(
+    "variable", ["COLUMNS", "FORCE_COLOR", "NO_COLOR", "TERM", "TTY_COMPATIBLE", "JUPYTER_COLUMNS"]
+)
+def test_the_environment_decides_nothing(full: Report, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = plain(full, 70), long_text(full, width=70, color=True)
+    monkeypatch.setenv(variable, "dumb" if variable == "TERM" else "20")
+    assert (plain(full, 70), long_text(full, width=70, color=True)) == expected
+
+
+def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
+    text = flat(plain(full))
+    assert "est. savings up to 7.7 s" in text
+    assert re.search(r"Watercolor .*? 1\.3 s +69% 00:0", text)
+    assert "longest of 444 intervals: 17.17 ms at 00:01.644" in text
+    of = replace(full.results[0], cost=replace(full.results[0].cost, of="the time from first to last prediction"))
+    spoken = replace(full, results=(of, *full.results[1:]))
+    assert "| 69% of the time from first to last prediction |" in markdown(spoken)
+    assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
+    assert "more (-v)" not in text
+    assert "more (-v)" not in plain(full, verbose=False).partition("MODELS")[0]
+
+
+def test_the_time_of_which_a_fix_saves_a_part_is_named(full: Report) -> None:
+    check = replace(full.results[0], cost=replace(full.results[0].cost, of="the time from first to last prediction"))
+    text = flat(plain(replace(full, results=(check,))))
+    assert "est. savings up to 1.3 s (69% of the time from first to last prediction)" in text
+
+
+def test_findings_stand_before_the_numbers_and_what_was_not_evaluated(full: Report) -> None:
+    text = plain(full)
+    titles = ("CRITICAL", "LOW", "MODELS", "NOT EVALUATED", "EVENTS", "COVERAGE", "RECORDING")
+    positions = [text.index(title) for title in titles]
+    assert positions == sorted(positions)
+
+
+def test_the_long_text_adds_metrics_references_and_passed_checks(full: Report) -> None:
+    text = flat(plain(full))
+    for part in (
+        "loads per prediction 1 ≥ 0.5",
+        "loads used at most once – ≥ 80%",
+        "how the savings are estimated: Time covered by the reloads.",
+        "https://developer.apple.com/videos/play/wwdc2022/10027/",
+        "The sentence of passed.",
+        "Shows the whole machine.",
+    ):
+        assert part in text, part
+        assert part not in flat(plain(full, verbose=False))
+    assert "(-v)" not in text
+
+
+def test_the_models_are_added_up_without_inventing_quantiles(full: Report) -> None:
+    line = next(line for line in plain(full, 120).splitlines() if "all models" in line)
+    # 6 × 75 loads of 17.17 ms and predictions of 7.2 ms.
+    assert line.split() == ["all", "models", "450", "7.73", "s", "17.17", "ms", "450", "3.24", "s", "7.20", "ms"]
+
+
+def test_columns_go_by_rank_when_there_is_no_room(full: Report) -> None:
+    headers = [
+        next(line.split() for line in plain(full, width).splitlines() if line.startswith("    event "))
+        for width in (120, 80, 40)
+    ]
+    assert set(headers[2]) < set(headers[1]) < set(headers[0])
+    assert {"event", "count", "mean"} <= set(headers[2])
+
+
+@pytest.mark.parametrize("sample", ["sharpen_8bit", "style_transfer_fixed", "captions_concurrent", "not_instrumented"])
+def test_80_columns_have_room_for_every_name(sample: str, samples: Path) -> None:
+    text = plain(kept_analysis(samples / f"{sample}.trace").report, width=80)
+    assert "GPU execution, process " in text
+    assert "…" not in text.partition("EVENTS BY MODEL")[2]
+
+
+def test_the_title_of_a_finding_hangs_beside_its_severity(full: Report) -> None:
+    lines = plain(full, width=75).splitlines()
+    title = next(index for index, line in enumerate(lines) if line.startswith("CRITICAL  reload-before-predict: the"))
+    assert lines[title + 1] == "          prediction"
+
+
+def test_elapsed_stands_only_where_it_differs_from_the_sum(full: Report) -> None:
+    lines = plain(full, 120).partition("EVENTS BY MODEL")[2].splitlines()
+    request = next(line for line in lines if "GPU Request" in line)
+    load = next(line for line in lines if line.startswith("    Load"))
+    assert "202.50 ms" in request
+    assert "200.00 ms" in request
+    assert load.count("1.29 s") == 1
+    assert "elapsed: time covered by at least one row" in flat("\n".join(lines))
+
+
+def test_a_missing_value_is_a_dash_with_a_footnote_and_no_footnote_without_one(full: Report) -> None:
+    assert "–: not recorded, or too few values" in plain(full)
+    report = replace(full, aggregation=tuple(row for row in full.aggregation if row.label == "Vertex"))
+    assert "too few values" not in plain(report)
+
+
+def test_coverage_is_in_the_long_text(full: Report) -> None:
+    text = flat(plain(full).partition("COVERAGE")[2])
+    assert "Neural Engine recorded, no events 0 The Neural Engine instrument recorded no events. Record on" in text
+    assert "Thermal State not recorded – Thermal State was not recorded. Add the Thermal State instrument." in text
+    assert "COVERAGE" not in plain(full, verbose=False)
+
+
+def test_a_recording_that_cannot_be_judged_says_what_to_do(not_judged: Report) -> None:
+    text = flat(plain(not_judged, verbose=False))
+    assert text.count("get-task-allow") == 1
+    assert text.lower().count("sign the app for development") == 1
+
+
+def test_a_clean_report_has_no_findings_section(clean: Report) -> None:
+    assert "FINDINGS" not in plain(clean)
+    text = plain(clean).partition("PASSED (2 CHECKS)")[2]
+    assert "reload-before-predict" in text
+    assert "excess-data-copies" in text
+
+
+def test_most_checks_that_could_not_look_are_counted_and_named_where_asked_for(full: Report) -> None:
+    blind = next(check for check in full.results if check.outcome == "not_evaluated")
+    report = replace(full, results=tuple(replace(blind, id=f"check-{n}") for n in range(20)))
+    assert "20 checks: record longer" in flat(plain(report, verbose=False))
+    assert "check-7, check-8" in flat(plain(report))
+
+
+def test_a_failed_check_is_shown(failed: Report) -> None:
+    assert "reload-before-predict, error on Watercolor: KeyError: 'start_ns'" in flat(plain(failed))
+
+
+@pytest.mark.parametrize("width", [40, 100])
+def test_hostile_names_reach_no_terminal_and_no_markup(hostile: Report, width: int) -> None:
+    text = plain(hostile, width)
+    assert all(character == "\n" or character.isprintable() for character in text)
+    assert "[bold]b[/bold]" in flat(plain(hostile, 120))
+    styles = set(ANSI.findall(long_text(hostile, width=width, color=True)))
+    assert styles <= set(ANSI.findall(long_text(renamed(hostile, "harmless"), width=width, color=True)))
+
+
+def test_very_long_names_are_shortened_in_the_middle(many: Report) -> None:
+    text = plain(many, 100, verbose=False)
+    assert re.search(r"模型 0 x+…x+ Ünïcødé-0", text)
+    assert len(text.splitlines()) <= 60
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.text(min_size=1, max_size=60), width=st.integers(30, 120))
+def test_any_model_name_leaves_the_layout_whole(hostile: Report, name: str, width: int) -> None:
+    for line in plain(renamed(hostile, name), width).splitlines():
+        assert cell_len(line) <= width
+        assert {unicodedata.category(character) for character in line.replace("\u200d", "")}.isdisjoint(ACTING)
+
+
+def renamed(report: Report, name: str) -> Report:
+    """The report with another name in place of the hostile one."""
+    return map_strings(report, lambda _, text: name if "\x1b" in text else text)
+
+
+FIX_WITH_A_LIST = """Keep it:
+
+```swift
+func load() {
+    let model = try await MLModel.load(contentsOf: url)
+}
+```
+
+- Keep the path of the model, which
+  is part of the key.
+- Ship it.
+"""
+
+
+def test_code_that_wraps_goes_on_under_its_line_and_items_hang(full: Report) -> None:
+    check = replace(next(check for check in full.results if check.outcome == "finding"), own_fix=FIX_WITH_A_LIST)
+    lines = plain(replace(full, results=(check,)), 42).splitlines()
+    line_number = lines.index("          let model = try await")
+    assert lines[line_number : line_number + 4] == [
+        "          let model = try await",
+        "          MLModel.load(contentsOf: url)",
+        "      }",
+        "",
+    ]
+    assert lines[line_number + 4 : line_number + 7] == [
+        "    - Keep the path of the model, which is",
+        "      part of the key.",
+        "    - Ship it.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("extra_savings_ns", "shown"),
+    [
+        (1_300_000_000, "of the model's 1.88 s (69%) Watercolor: "),
+        (300_000_000, "of the model's 1.88 s (69%), 0.30 s of it not included above Watercolor: "),
+        (0, "of the model's 1.88 s (69%), already included above Watercolor: "),
+    ],
+)
+def test_time_that_findings_above_claim_is_told(full: Report, extra_savings_ns: int, shown: str) -> None:
+    first = replace(full.results[0], extra_savings_ns=extra_savings_ns)
+    assert first.cost is not None
+    assert first.cost.ns == 1_300_000_000
+    assert shown in flat(plain(replace(full, results=(first,))))

@@ -1,0 +1,55 @@
+"""Several recordings: a line each, the name first and the savings never cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.analyses import kept_analysis
+from tracekit.documents.several import Analyzed, several_document
+from tracekit.render.forms import rendered
+
+
+def text(entries: list[Analyzed], width: int) -> str:
+    return rendered(several_document(entries), "text", width=width, verbose=False)
+
+
+@pytest.fixture(scope="module")
+def entries(samples: Path) -> list[Analyzed]:
+    names = (
+        "style_transfer_reload.trace",
+        "style_transfer_fixed.trace",
+        "sharpen_8bit.trace",
+        "not_instrumented.trace",
+    )
+    return [
+        *(Analyzed(name, kept_analysis(samples / name).report) for name in names),
+        Analyzed("gone\x1b[2J.trace", None, "gone.trace: no such file"),
+    ]
+
+
+def test_each_recording_has_a_line_and_all_have_a_summary(entries) -> None:
+    titles, *lines, blank, summary = text(entries, 110).splitlines()
+    assert titles.split() == ["recording", "verdict", "est.", "savings", "checks"]
+    reload, fixed, sharpen, blind, gone = lines
+    assert reload.split("  ")[0] == "style_transfer_reload.trace"
+    assert "1 finding (critical)" in reload
+    assert reload.split()[-3:] == ["6.3", "s", "reload-before-predict"]
+    assert "no findings" in fixed
+    assert "2 findings (high)" in sharpen
+    assert "  0.51 s  " in sharpen
+    assert "inconclusive" in blind
+    assert "gone\ufffd[2J.trace" in gone
+    assert "gone.trace: no such file" in gone
+    assert (blank, summary) == (
+        "",
+        "5 recordings: 2 with findings, 1 without findings, 1 inconclusive, 1 not readable",
+    )
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_lines_fit_and_cannot_steer_a_terminal(entries, width: int) -> None:
+    for line in text(entries, width).splitlines():
+        assert len(line) <= width
+        assert line.isprintable()

@@ -1,0 +1,301 @@
+"""The page in headless Chromium: every control used, and what it shows compared with the recording.
+
+Needs Chromium, Node and `npm ci` in web/.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.analyses import kept_analysis
+from support.forms import html_page
+from tracekit.analysis.code.tree import CallTree
+from tracekit.api import Analysis, analysis_of
+from tracekit.characters import map_strings
+from tracekit.compare.comparison import compare
+from tracekit.compare.measurements import measure
+from tracekit.documents.both_sides import Drawing, lanes_of_both
+from tracekit.documents.comparison import comparison_document
+from tracekit.render.html import page_of
+from tracekit.report.flame import Flame
+from tracekit.report.formatting import moment
+from tracekit.trace.events import Kind
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.units import format_time
+
+WEB = Path(__file__).parents[2] / "web"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+DRIVEN = "sharpen_8bit"
+CONCURRENT = "captions_concurrent"
+LOOKED_AT = (CONCURRENT, "not_instrumented", "style_transfer_reload")
+REAL = ("quick_probe",)
+MORE, MORE_REAL = ("sharpen_float16", "style_transfer_fixed"), ("fp16_w8_60s_all",)
+"""With `--every-case`: other recordings of the same apps. A page takes the browser three seconds."""
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None or shutil.which("node") is None or not (WEB / "node_modules/playwright-core").is_dir(),
+    reason="needs Chromium, Node and the packages of web/ (npm ci)",
+)
+
+
+def stacks() -> Flame:
+    """Samples made up for a recording that has none: a function of the app every 100 ms, its callee every 200 ms."""
+    leaf = np.array([1, 2] * 25)
+    numbers = [np.array(each) for each in ([-1, 0, 1], [0, 1, 2], [50, 50, 25], [0, 25, 25])]
+    tree = CallTree(*numbers, ("start", "run", "load"), ("dyld", "App", "CoreML"), (False, True, False), np.arange(3))
+    return Flame(np.arange(50) * 100_000_000, leaf, tree)
+
+
+def write(analysis: Analysis, folder: Path, flame: Flame | None = None) -> Path:
+    timeline = analysis.timeline()
+    timeline = timeline if flame is None else replace(timeline, flame=flame)
+    path = folder / f"{analysis.report.recording.source}.html"
+    path.write_text(html_page(analysis.report, timeline), "utf-8")
+    return path
+
+
+def write_hostile(analysis: Analysis, folder: Path) -> Path:
+    """The page of a recording whose every name tries to be markup."""
+    hostile = "</script><img src=x onerror=alert(1)><b>"
+    timeline = analysis.timeline()
+    texts = tuple(f"{hostile}{text}" for text in timeline.texts)
+    report = map_strings(analysis.report, lambda field, text: hostile + text if field == "label" else text)
+    path = folder / "hostile.html"
+    path.write_text(html_page(report, replace(timeline, texts=texts)), "utf-8")
+    return path
+
+
+def write_pair(before: Analysis, after: Analysis, folder: Path) -> Path:
+    """The page of a comparison of recordings whose first predictions start at different times."""
+    sides = [measure(each.trace, each.report) for each in (before, after)]
+    drawings = [Drawing(each.report, each.timeline()) for each in (before, after)]
+    path = folder / "pair.html"
+    comparison = compare(sides[:1], sides[1:])
+    lanes = lanes_of_both(comparison, (drawings[0], drawings[1]))
+    path.write_text(page_of(comparison_document(comparison, lanes)), "utf-8")
+    return path
+
+
+def look(analysis: Analysis, samples: Path, shared_folder: Path, looked_at: Sequence[str], real: Sequence[str]) -> str:
+    """What the browser saw of all pages, as JSON."""
+    folder = shared_folder / "pages"
+    folder.mkdir()
+    pages = [write(analysis, folder, stacks())]
+    pages += [write(kept_analysis(samples / f"{name}.trace"), folder) for name in looked_at]
+    bundles = [samples.parents[1] / f"shared/corpus/bundles/{name}.trace" for name in real]
+    pages += [write(analysis_of(bundle), folder) for bundle in bundles if bundle.exists()]
+    pages.append(write_hostile(analysis, folder))
+    pages.append(write_pair(analysis, kept_analysis(samples / f"{CONCURRENT}.trace"), folder))
+    call = first_prediction(analysis)
+    first = f"{call.start_ns}-{call.start_ns + call.duration_ns}"
+    command = ["node", str(WEB / "test/browser.mjs"), str(CHROMIUM), first, *map(str, pages)]
+    seen = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+    assert seen.returncode == 0, seen.stderr
+    return seen.stdout
+
+
+@pytest.fixture(scope="module")
+def analysis(samples: Path) -> Analysis:
+    return kept_analysis(samples / f"{DRIVEN}.trace")
+
+
+@pytest.fixture(scope="module")
+def seen(request: pytest.FixtureRequest, analysis: Analysis, samples: Path, shared_folder: Path) -> dict[str, Any]:
+    """What the browser saw, looked at by the process that comes first."""
+    result_file = shared_folder / "browser.json"
+    with (shared_folder / "browser.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not result_file.exists():
+            every = request.config.getoption("--every-case")
+            names = (LOOKED_AT + MORE, REAL + MORE_REAL) if every else (LOOKED_AT, REAL)
+            result_file.write_text(look(analysis, samples, shared_folder, *names), "utf-8")
+    answers: dict[str, Any] = json.loads(result_file.read_text("utf-8"))
+    return answers
+
+
+@pytest.fixture(scope="module")
+def steps(seen: dict[str, Any]) -> dict[str, Any]:
+    driven: dict[str, Any] = seen["driven"]["steps"]
+    return driven
+
+
+def first_prediction(analysis: Analysis) -> Any:
+    activity = analysis.trace.activity
+    return next(activity[activity["kind"] == Kind.PREDICTION].itertuples())
+
+
+def view(steps: dict[str, Any], name: str) -> tuple[int, int]:
+    """What was in view after a step, in ms."""
+    times = re.findall(r"(\d+):(\d+)\.(\d+)", steps[name]["view"])
+    start, end = (int(m) * 60_000 + int(s) * 1000 + int(ms) for m, s, ms in times)
+    return start, end
+
+
+def test_no_canvas_is_larger_than_the_window_however_long_the_recording(seen: dict[str, Any]) -> None:
+    for noted in seen["files"]:
+        assert noted["canvases"]
+        assert all(0 < width <= 1280 and 0 < height <= 2 * 900 for width, height in noted["canvases"]), noted["file"]
+
+
+def test_no_page_complains_asks_for_anything_overflows_shifts_or_shuts_out(seen: dict[str, Any]) -> None:
+    assert len(seen["files"]) >= 1 + len(LOOKED_AT)
+    for noted in (*seen["files"], seen["driven"]["noted"]):
+        assert noted["complaints"] == []
+        assert noted["requests"] == []
+    for noted in seen["files"]:
+        assert all(pixels <= 0 for pixels in noted["overflow"].values()), noted
+        assert noted["shift"] < 0.05, noted
+        # The one script of the page; what a recording says adds none, and no image.
+        assert noted["elements"] == 1, noted
+        # Ground, lines and text have a few dozen shades; the rest is lanes.
+        assert noted["drawn"] > 100, noted
+        assert noted["axe"] == [], noted
+
+
+def test_all_ways_to_move_the_view_do_so(steps: dict[str, Any]) -> None:
+    whole = view(steps, "opened")
+    assert whole == (0, 5204)
+    for name in ("zoomed out", "key s", "key 0", "whole", "key 0 again", "escaped", "all cleared"):
+        assert view(steps, name) == whole, name
+    for name in ("zoomed in", "key w", "wheel", "brush", "zoomed to range", "pinched"):
+        start, end = view(steps, name)
+        assert end - start < 4000, name
+    assert view(steps, "key d")[0] > view(steps, "key w")[0]
+    assert view(steps, "key a") == view(steps, "key w")
+    assert view(steps, "dragged")[0] < view(steps, "wheel")[0]
+    assert view(steps, "pan button")[0] > view(steps, "dragged")[0]
+    # The brush goes from a quarter of the recording to its half, and then a fifth further.
+    assert view(steps, "brush") == pytest.approx((1301, 2602), abs=5)
+    assert view(steps, "brush moved") == pytest.approx((1301 + 1041, 2602 + 1041), abs=10)
+
+
+@pytest.mark.parametrize(("step", "start", "end"), [("range on the axis", 0, 0.5), ("range with shift", 0.25, 0.5)])
+def test_statistics_of_a_range_are_those_of_the_recording(
+    analysis: Analysis, steps: dict[str, Any], step: str, start: float, end: float
+) -> None:
+    panel, trace = steps[step]["panel"], analysis.trace
+    low, high = map(int, re.search(r"range=(\d+)-(\d+)", steps[step]["hash"]).groups())  # type: ignore[union-attr]
+    assert (low, high) == pytest.approx((start * 5_204_630_250, end * 5_204_630_250), abs=5_000_000)
+    frames = [getattr(trace, name) for name in EVENT_FRAMES]
+    chosen = [frame[(frame["start_ns"] >= low) & (frame["start_ns"] < high)] for frame in frames]
+    assert f"{sum(map(len, chosen)):,} events starting in it" in panel
+    predictions = chosen[0][chosen[0]["kind"] == Kind.PREDICTION]["duration_ns"]
+    numbers = [predictions.sum(), predictions.mean(), predictions.quantile(0.5), predictions.quantile(0.95)]
+    expected = " ".join(map(format_time, [*numbers, predictions.max()]))
+    assert f"Prediction · SharpenFilter Activity {len(predictions)} {expected}" in panel
+
+
+def test_a_finding_leads_to_its_evidence_one_interval_after_the_other(
+    analysis: Analysis, steps: dict[str, Any]
+) -> None:
+    check = next(check for check in analysis.report.results if check.outcome == "finding")
+    assert steps["finding"] == check.id
+    assert check.evidence_total > len(check.evidence)
+    assert f"{check.evidence_total} intervals" in steps["marks"]
+    places = (("marked", 0), ("evidence next", 1), ("evidence button", 0), ("card", 0))
+    for step, number in places:
+        entry = check.evidence[number]
+        assert entry.label in steps[step]["panel"]
+        assert f"start {moment(entry.start_ns)}" in steps[step]["panel"]
+        assert f"duration {format_time(entry.end_ns - entry.start_ns)}" in steps[step]["panel"]
+        low, high = view(steps, step)
+        assert low * 1e6 - 1e6 < entry.start_ns < entry.end_ns < high * 1e6 + 1e6
+        assert steps[step]["hash"].startswith(f"#finding={check.id}")
+    assert steps["all cleared"]["hash"] == ""
+
+
+def test_search_finds_what_the_recording_holds(analysis: Analysis, steps: dict[str, Any]) -> None:
+    trace = analysis.trace
+    frames = [getattr(trace, name) for name in EVENT_FRAMES]
+    held = sum(int(frame["label"].astype(str).str.contains("prediction", case=False).sum()) for frame in frames)
+    assert steps["matches"] == f"{held} matches"
+    assert moment(first_prediction(analysis).start_ns) in steps["searched"]["panel"]
+    assert steps["next match"]["panel"] != steps["searched"]["panel"]
+
+
+def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: Analysis, steps: dict[str, Any]) -> None:
+    call = first_prediction(analysis)
+    for step in ("clicked", "double click"):
+        panel = steps[step]["panel"]
+        assert f"start {moment(call.start_ns)}" in panel, step
+        assert f"duration {format_time(call.duration_ns)}" in panel
+        assert "first after a load" in panel
+    low, high = view(steps, "double click")
+    assert high - low == pytest.approx(2 * call.duration_ns / 1e6, abs=2)
+    assert steps["tip"].startswith(f"Prediction · SharpenFilter · {format_time(call.duration_ns)}")
+    assert "Prediction · SharpenFilter Activity" in steps["inView"]
+    assert steps["fragment"]["panel"].count("Range of 1.00 s from 00:01.000") == 1
+
+
+def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analysis, steps: dict[str, Any]) -> None:
+    of_evidence, of_range, about, of_function, back, of_model, found = steps["flame"]
+    check = next(check for check in analysis.report.results if check.outcome == "finding")
+    times = stacks().times.tolist()
+    spans = list(zip(check.marked.starts, check.marked.ends, strict=True))
+    held = sum(any(start <= time < end for start, end in spans) for time in times)
+    assert of_evidence == f"{held} sample{'' if held == 1 else 's'}, the evidence of {check.id}"
+    # From 1.0 s on and before 2.0 s; every second one ends in `load`.
+    assert of_range == back == "10 samples, the range"
+    assert about == "run [App]: 10 samples, 100%"
+    assert of_function == "10 samples in run, the range Whole tree"
+    assert found == "5 samples, 50%"
+    # Every second sample is in Core ML.
+    activity = analysis.trace.activity
+    calls = list(zip(activity["start_ns"], activity["start_ns"] + activity["duration_ns"], strict=True))
+    held = sum(any(start <= time < end for start, end in calls) for time in times[1::2])
+    assert of_model == f"{held} samples, in Core ML, for SharpenFilter"
+
+
+def test_tables_can_be_sorted_and_searched(steps: dict[str, Any]) -> None:
+    counts = [int(count.replace(",", "")) for count in steps["descending"]]
+    assert counts == sorted(counts, reverse=True)
+    assert steps["ascending"] == steps["descending"][::-1]
+    assert sorted(steps["filtered"]) == ["Input Copy", "Neural Engine - Data Copy"]
+
+
+def test_the_page_has_two_schemes_opens_for_print_and_is_accessible(steps: dict[str, Any]) -> None:
+    light, dark = steps["ground"]
+    assert light != dark
+    before, printed, after = steps["closed"]
+    assert before == after > 0 == printed
+    assert steps["axe"] == {"dark": [], "light": []}
+
+
+def test_without_scripts_everything_but_the_lanes_is_there(analysis: Analysis, seen: dict[str, Any]) -> None:
+    text = seen["driven"]["withoutScripts"]
+    assert "Scripts are switched off, so the lanes are not drawn." in text
+    for check in analysis.report.results:
+        if check.outcome == "finding":
+            assert check.title in text
+            assert check.summary in text
+
+
+def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: dict[str, Any], samples: Path) -> None:
+    pair = next(page["pair"] for page in seen["files"] if "pair" in page)
+    traces = [kept_analysis(samples / f"{name}.trace").trace for name in (DRIVEN, CONCURRENT)]
+    called = [trace.activity[trace.activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min() for trace in traces]
+    offset = (int(called[1]) - int(called[0])) / 1e9
+    spans = []
+    for step in pair["steps"]:
+        before, after = ([seconds(text) for text in view] for view in step)
+        assert [b + offset for b in before] == pytest.approx(after, abs=0.002)
+        spans.append(before[1] - before[0])
+    # A zoom of either changes both.
+    assert spans[0] > spans[1] > spans[2]
+
+
+def seconds(moment: str) -> float:
+    minutes, rest = moment.lstrip("-−").split(":")
+    size = int(minutes) * 60 + float(rest)
+    return size if moment[0].isdecimal() else -size

@@ -1,0 +1,57 @@
+"""The table of formats."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tracekit.documents.report import written
+from tracekit.errors import UsageError
+from tracekit.render.forms import ENDINGS, REPORT_FORMS, form_for
+from tracekit.report.report import Report
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("a.txt", "text"),
+        ("b.md", "markdown"),
+        ("c.markdown", "markdown"),
+        ("d.tar.json", "json"),
+        ("E.JSON", "json"),
+        ("f.html", "html"),
+    ],
+)
+def test_the_ending_of_a_file_tells_the_format(file: str, name: str) -> None:
+    assert form_for(Path(file)) == name
+
+
+@pytest.mark.parametrize("file", ["report.pdf", "report", ".json", "json"])
+def test_an_unknown_ending_is_refused_with_the_known_ones(file: str) -> None:
+    with pytest.raises(UsageError, match=r"\(supported: \.txt \.md \.html \.json\)"):
+        form_for(Path(file))
+
+
+def test_no_ending_belongs_to_two_formats() -> None:
+    endings = [ending for each in ENDINGS.values() for ending in each]
+    assert len(endings) == len(set(endings))
+
+
+@pytest.mark.parametrize("name", REPORT_FORMS)
+@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "many"])
+def test_every_format_renders_every_report_the_same_twice(
+    name: str, report: str, request: pytest.FixtureRequest
+) -> None:
+    value: Report = request.getfixturevalue(report)
+    text = written(value, name)
+    assert text.endswith("\n")
+    assert text == written(value, name)
+    text.encode("utf-8")
+
+
+def test_the_table_loads_no_renderer() -> None:
+    code = "import sys, tracekit.render.forms; sys.exit(bool({'rich', 'pandas'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,53 @@
+"""Markup in which every text stays text, and the little Markdown of fixes."""
+
+from __future__ import annotations
+
+import pytest
+from lxml import html
+
+from tracekit.render.markup import Html, details, joined, listed, tag
+from tracekit.render.prose import html_of, sentence
+
+HOSTILE = "</p><script>x</script> \" onclick='y' & <img src=x>"
+
+
+def test_a_text_stays_text_wherever_it_is_put() -> None:
+    element = html.fromstring(tag("p", HOSTILE, title=HOSTILE))
+    assert element.text_content() == HOSTILE
+    assert dict(element.attrib) == {"title": HOSTILE}
+    assert not len(element)
+
+
+def test_finished_markup_is_not_escaped_again() -> None:
+    assert tag("p", tag("b", "a<b"), " & ") == "<p><b>a&lt;b</b> &amp; </p>"
+    assert isinstance(joined([Html("<i>"), "<"]), Html)
+
+
+def test_attributes_are_left_out_without_a_value_and_kept_at_zero() -> None:
+    assert tag("td", class_=None, hidden=False, open=True, data_v=0, x=0.126) == '<td open data-v="0" x="0.13"></td>'
+
+
+def test_nothing_to_show_makes_no_element() -> None:
+    assert details("more", None, "") is None
+    assert listed([None, ""]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ("Use `a<b`, *now*.", "Use <code>a&lt;b</code>, <em>now</em>."),
+        ("2 * 3 * 4 and a ` alone", "2 * 3 * 4 and a ` alone"),
+        ("<b>", "&lt;b&gt;"),
+    ],
+)
+def test_sentences_mark_code_and_emphasis_and_nothing_else(text: str, markup: str) -> None:
+    assert sentence(text) == markup
+
+
+def test_fixes_have_paragraphs_lists_and_code() -> None:
+    source = "One line.\n\n1. first\n2. second\n   goes on\n\n```swift\nlet a = b<C>()\n\n`x`\n```\nEnd"
+    page = html.fromstring(f"<div>{html_of(source)}</div>")
+    assert [child.tag for child in page] == ["p", "ol", "pre", "p"]
+    texts = [child.text_content().replace("\n", " ").strip() for child in page if child.tag != "pre"]
+    assert texts == ["One line.", "first second goes on", "End"]
+    assert page.find("pre").text_content() == "let a = b<C>()\n\n`x`"

@@ -1,0 +1,191 @@
+"""Pictures of latencies and of where time goes, drawn as SVG that needs no script.
+
+Marks are stretched to the width of the page and lines keep their thickness, so labels stand outside of the drawing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.render.markup import Html, joined, tag
+from tracekit.report.time_breakdown import GROUPS, Group, Slice
+from tracekit.units import format_count, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
+
+BINS = 48
+POINTS = 1_200
+"""Most predictions that are drawn one by one; more of them are joined."""
+COLUMNS = 300
+"""Pieces of time in which the others are joined."""
+LOGARITHMIC = 8
+"""From this ratio of the longest to the median on, a linear scale would hide what most predictions do (heuristic)."""
+
+
+def parts_bar(slices: Sequence[Slice], words: str) -> Html:
+    """A bar of the parts of a prediction's time."""
+    rectangles = []
+    x = 0.0
+    for part in slices:
+        width = part.share * 100
+        title = tag("title", f"{part.group.name} {part.words}")
+        rectangles.append(_with(title, "rect", x=x, y=0, width=width, height=10, class_=group_class(part.group)))
+        x += width
+    return _svg(rectangles, "0 0 100 10", words, class_="parts")
+
+
+def _with(child: Html, name: str, /, **attributes: str | float) -> Html:
+    """An element of a drawing that holds another one."""
+    empty = tag(name, **attributes)
+    return Html(f"{empty[:-2]}>{child}</{name}>")
+
+
+def group_class(group: Group) -> str:
+    """The class that gives a part of a prediction its color."""
+    return f"g{GROUPS.index(group)}"
+
+
+def parts_legend(groups: Iterable[Group]) -> Html:
+    """What the colors of the bars mean."""
+    entries = [tag("li", tag("i", class_=group_class(group), aria_hidden="true"), group.name) for group in groups]
+    return tag("ul", *entries, class_="legend")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """Predictions of one model that the app called. All arrays have shape (n,)."""
+
+    model: str
+    starts: IntArray
+    durations: IntArray
+    cold: BoolArray
+    """The first one after a load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Durations as shares (0 to 1) of an axis."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    @staticmethod
+    def of(durations: IntArray) -> Scale:
+        """A scale on which what most of them do can be seen."""
+        top = float(durations.max())
+        if top > LOGARITHMIC * float(np.median(durations)) and durations.min() > 0:
+            return Scale(float(durations.min()) / 1.1, top * 1.05, logarithmic=True)
+        bottom = float(durations.min())
+        # Predictions of like latencies fill the picture; the axis says where it begins.
+        low = bottom - 0.15 * (top - bottom) if top / 2 < bottom < top else 0.0
+        return Scale(low, top + 0.05 * (top - low) or 1.0, logarithmic=False)
+
+    def __call__(self, values: IntArray | FloatArray) -> FloatArray:
+        """Places of durations."""
+        if self.logarithmic:
+            shares: FloatArray = np.log(np.maximum(values, self.low) / self.low) / np.log(self.high / self.low)
+        else:
+            shares = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
+        return shares
+
+    def value(self, share: float) -> float:
+        """The duration at a place."""
+        if self.logarithmic:
+            return float(self.low * (self.high / self.low) ** share)
+        return self.low + share * (self.high - self.low)
+
+
+def distribution(calls: Calls) -> Html:
+    """How many predictions took how long; the first ones after a load apart."""
+    scale = Scale.of(calls.durations)
+    bins = np.clip((scale(calls.durations) * BINS).astype(np.int64), 0, BINS - 1)
+    warm = np.bincount(bins[~calls.cold], minlength=BINS)
+    cold = np.bincount(bins[calls.cold], minlength=BINS)
+    top = int((warm + cold).max())
+    bars = []
+    for bin_index, (w, c) in enumerate(zip(warm.tolist(), cold.tolist(), strict=True)):
+        for count, below, kind in ((w, 0, "warm"), (c, w, "cold")):
+            if count:
+                height = 100 * count / top
+                y = 100 - 100 * below / top - height
+                bars.append(tag("rect", x=bin_index, y=y, width=0.9, height=height, class_=kind))
+    drawing = _svg(bars, f"0 0 {BINS} 100", f"Distribution of the latency of {calls.model}")
+    ends = (format_time(scale.low), format_time(scale.value(0.5)), format_time(scale.high))
+    return _figure("How long predictions took", drawing, format_count(top, "prediction"), "0", ends, scale)
+
+
+def over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:
+    """How long predictions took over the time of the recording."""
+    scale = Scale.of(calls.durations)
+    x = 100 * (calls.starts - start_ns) / max(end_ns - start_ns, 1)
+    y = 100 - 100 * scale(calls.durations)
+    marks = _points(x, y, calls.cold) if len(x) <= POINTS else _ranges(x, y)
+    drawing = _svg(marks, "0 0 100 100", f"Latency of {calls.model} over time")
+    ends = (_seconds(start_ns), _seconds((start_ns + end_ns) // 2), _seconds(end_ns))
+    joined_words = " (shortest to longest of each moment)" if len(x) > POINTS else ""
+    title = f"When they ran{joined_words}"
+    return _figure(title, drawing, format_time(scale.high), format_time(scale.low), ends, scale)
+
+
+def _points(x: FloatArray, y: FloatArray, cold: BoolArray) -> list[Html]:
+    """A dot for each: a line of no length with round ends is round whatever the stretch."""
+    marks = []
+    for kind, chosen in (("warm", ~cold), ("cold", cold)):
+        if chosen.any():
+            path = "".join(f"M{a:.2f} {b:.2f}h0" for a, b in zip(x[chosen].tolist(), y[chosen].tolist(), strict=True))
+            marks.append(tag("path", d=path, class_=f"dots {kind}"))
+    return marks
+
+
+def _ranges(x: FloatArray, y: FloatArray) -> list[Html]:
+    """Shortest to longest in each piece of time, and the medians."""
+    piece = np.minimum((x * COLUMNS / 100).astype(np.int64), COLUMNS - 1)
+    order = np.lexsort((y, piece))
+    values, edges = y[order], np.searchsorted(piece[order], np.arange(COLUMNS + 1))
+    spans, middles = [], []
+    for column, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        if high > low:
+            at = (column + 0.5) * 100 / COLUMNS
+            spans.append(f"M{at:.2f} {values[low]:.2f}V{values[high - 1] + 0.4:.2f}")
+            middles.append(f"M{at:.2f} {values[(low + high) // 2]:.2f}h0")
+    return [tag("path", d="".join(spans), class_="span"), tag("path", d="".join(middles), class_="dots warm")]
+
+
+def _svg(marks: Iterable[Html], box: str, label: str, class_: str | None = None) -> Html:
+    """A drawing that is stretched to its place."""
+    shape = {"viewBox": box, "preserveAspectRatio": "none"}
+    return tag("svg", *marks, role="img", aria_label=label, class_=class_, **shape)
+
+
+def _figure(title: str, drawing: Html, top: str, bottom: str, ends: tuple[str, str, str], scale: Scale) -> Html:
+    note = " (logarithmic scale)" if scale.logarithmic else ""
+    return tag(
+        "figure",
+        tag("figcaption", f"{title}{note}"),
+        tag("div", tag("span", top), tag("span", bottom), class_="y"),
+        tag("div", drawing, class_="plot"),
+        tag("div", *(tag("span", end) for end in ends), class_="x"),
+        class_="chart",
+    )
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e9:,.1f} s"
+
+
+def legend_of_calls(*, cold: bool) -> Html | None:
+    """Which color is which prediction; None where all are of one kind."""
+    if not cold:
+        return None
+    entries = [
+        tag("li", tag("i", class_=kind, aria_hidden="true"), words)
+        for kind, words in (("warm", "prediction"), ("cold", "first after a load"))
+    ]
+    return joined([tag("ul", *entries, class_="legend")])

@@ -1,0 +1,238 @@
+"""What a report says, in the order of all its forms: the verdict, what is wrong, the models, and what that rests on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tracekit.documents.report_code import code_section, nevertheless_section
+from tracekit.documents.report_events import events_section
+from tracekit.documents.report_findings import TONES, findings_section
+from tracekit.documents.report_loads import loads_section
+from tracekit.documents.report_models import (
+    files_section,
+    hardware_section,
+    models_section,
+    over_time_section,
+    time_section,
+)
+from tracekit.render.blocks import (
+    Column,
+    Document,
+    Entries,
+    Entry,
+    Paragraph,
+    Role,
+    Span,
+    items,
+    joined,
+    present,
+    section,
+    table,
+)
+from tracekit.render.forms import FILE_WIDTH, rendered
+from tracekit.report import formatting
+from tracekit.report.groups import count_checks, names, skip_reasons, with_outcome
+from tracekit.report.remedies import remedies
+from tracekit.report.verdict import STACKS_ALONE
+from tracekit.trace.coverage import unreadable_tables
+from tracekit.units import format_count, format_estimate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from tracekit.render.blocks import Block, Line, Section
+    from tracekit.report.report import CoverageInfo, RecordingInfo, Report, Result
+    from tracekit.report.timeline import Timeline
+
+LINES, INCONCLUSIVE_LINES = 62, 40
+"""Most lines of the short text, and those from which on it says less where nothing could be evaluated."""
+REMEDIES, NOTES = 8, 3
+"""Entries of these parts in the short text."""
+PARTS = ("findings", "models", "time", "events", "code", "coverage")
+"""Parts that can be shown alone."""
+
+
+def report_document(report: Report, timeline: Timeline | None = None, show: Collection[str] = PARTS) -> Document:
+    """The report, and with a `timeline` the pictures of it that a page shows. `show` names the parts that are wanted
+    (`PARTS`)."""
+    recording, models, summary = report.recording, report.models, report.summary
+    drawn: Sequence[Block | None] = ()
+    if timeline is not None:
+        from tracekit.documents.report_lanes import lanes_section, latency_section
+
+        drawn = (lanes_section(report, timeline), latency_section(report, timeline))
+    flame = timeline.flame if timeline is not None else None
+    parts: tuple[tuple[str, Block | None], ...] = (
+        ("findings", findings_section(report)),
+        ("findings", nevertheless_section(report)),
+        ("models", models_section(models)),
+        ("models", hardware_section(models)),
+        ("time", time_section(models)),
+        ("models", loads_section(models)),
+        ("time", over_time_section(models)),
+        ("models", files_section(report)),
+        *(("models", block) for block in drawn),
+        ("findings", _not_evaluated(report)),
+        ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
+        ("code", code_section(report.code, flame)),
+        ("events", events_section(report.aggregation)),
+        ("coverage", _coverage(report)),
+        ("coverage", _others(report.results, "passed")),
+        ("coverage", _others(report.results, "not_applicable")),
+        ("coverage", recording_section(report)),
+    )
+    judged = bool(summary.evaluated or summary.errors)
+    return Document(
+        title=recording.source,
+        verdict=summary_line(report) if judged else summary.verdict,
+        tone=tone_of(report),
+        context=(Paragraph(context_line(recording, report.tool.config), Role.DIM),),
+        blocks=present(block for part, block in parts if part in show),
+        closing=summary_line(report),
+        more=view_command(report),
+        room=(LINES if summary.evaluated else INCONCLUSIVE_LINES, LINES),
+        foot=f"{report.tool.name} {report.tool.version}, report version {report.schema_version}",
+    )
+
+
+def summary_document(report: Report, *, more: bool = True) -> Document:
+    """The last lines of a report alone; with `more`, where to read on."""
+    command = view_command(report) if more else ""
+    return Document(report.recording.source, "", tone_of(report), closing=summary_line(report), more=command)
+
+
+def view_command(report: Report) -> str:
+    """The command that shows a recording in which there is something to see; empty where there is nothing."""
+    worth = report.summary.findings or not report.summary.evaluated
+    return f"tracekit view {report.recording.source}" if worth else ""
+
+
+def context_line(recording: RecordingInfo, config: str | None) -> str:
+    """One line: which recording of what, where and how long."""
+    pid = formatting.pid_suffix(recording)
+    version = (recording.os_version or "").partition(" (")[0]
+    system = " ".join(filter(None, (recording.platform, version)))
+    run = f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None
+    parts = (
+        recording.source,
+        run,
+        f"{recording.target}{pid}" if recording.target else None,
+        ", ".join(filter(None, (recording.device_model, system))),
+        f"{recording.duration_ns / 1e9:.1f} s" if recording.duration_ns is not None else None,
+        recording.template,
+        f"config {config}" if config else None,
+    )
+    return " · ".join(filter(None, parts))
+
+
+def summary_line(report: Report) -> str:
+    """Counts by check and the estimated savings of all fixes together, in one line."""
+    totals, summary, unread = count_checks(report.results), report.summary, unreadable_tables(report.tables)
+    if not summary.evaluated and not summary.errors:
+        count = format_count(totals.not_evaluated, "check")
+        from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
+        beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
+        status = "exit status 2" if unread else "exit status 3"
+        return f"Inconclusive: {count} not evaluated{beside} · {status}"
+    savings = f"est. savings up to {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
+    rest = [f"{format_count(totals.passed, 'check')} passed"]
+    rest += [f"{totals.not_evaluated} not evaluated"] if totals.not_evaluated else []
+    rest += [format_count(totals.errors, "error")] if totals.errors else []
+    return " · ".join(filter(None, (totals.findings_in_words, savings, ", ".join(rest), "; ".join(unread))))
+
+
+def tone_of(report: Report) -> Role:
+    """The look of the verdict: that of the worst finding."""
+    totals = count_checks(report.results)
+    if not report.summary.evaluated and not report.summary.errors:
+        return Role.OPEN
+    clean = Role.OPEN if totals.errors or unreadable_tables(report.tables) else Role.GOOD
+    return TONES.get(totals.worst, clean)
+
+
+def _not_evaluated(report: Report) -> Section | None:
+    """What helps to evaluate the checks that were not, and errors; then each reason."""
+    lines: list[Line] = [(Span(who, Role.STRONG), ": ", *_with_flags(what)) for who, what in remedies(report)]
+    for check in with_outcome(report.results, "error"):
+        about = f" on {check.model}" if check.model else ""
+        lines.append((Span(f"{check.id}, error{about}", Role.BAD), f": {check.summary}"))
+    reasons: list[Line] = [
+        (Span(", ".join(names(skipped.results, report.results)), Role.STRONG), f": {skipped.sentences}")
+        for skipped in skip_reasons(report.results)
+    ]
+    why = section("Why, in full", items(reasons), folded=True)
+    return section("Not evaluated", items(lines, REMEDIES), why, name="checks")
+
+
+def _with_flags(remedy: str) -> tuple[str | Span, ...]:
+    """A remedy whose flags are code."""
+    parts = re.split(r"(--instrument (?:'[^']*'|\S+))", remedy)
+    return tuple(Span(part, Role.CODE) if number % 2 else part for number, part in enumerate(parts))
+
+
+def _coverage(report: Report) -> Section | None:
+    """What the recording contains, per instrument, and what follows."""
+    columns: tuple[Column[CoverageInfo], ...] = (
+        Column("instrument", lambda entry: entry.instrument, words=True),
+        Column("state", formatting.coverage_state, words=True),
+        Column("rows", lambda entry: formatting.count(entry.rows), lambda entry: entry.rows, drop=1),
+        Column("details", lambda entry: " ".join(filter(None, (entry.conclusion, entry.advice))), words=True),
+    )
+    grid = table("Coverage", columns, report.coverage)
+    incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
+    return section("Coverage", grid, incomplete, folded=True, name="coverage")
+
+
+def _others(checks: Sequence[Result], outcome: str) -> Section | None:
+    """Checks that found nothing, and why."""
+    columns: tuple[Column[Result], ...] = (
+        Column("check", lambda check: Span(check.id, Role.CODE), words=True),
+        Column("model", lambda check: Span(check.model, Role.CODE) if check.model else "recording", words=True),
+        Column("answer", lambda check: check.summary, words=True),
+    )
+    answers = with_outcome(checks, outcome)
+    words = formatting.OUTCOMES[outcome].capitalize()
+    title = f"{words} ({format_count(len({check.id for check in answers}), 'check')})"
+    return section(title, table(f"{words} checks", columns, answers), folded=True)
+
+
+def recording_section(report: Report, *, title: str = "Recording", stays: bool = False) -> Section | None:
+    """Where the recording comes from."""
+    recording = report.recording
+    runs = f"{recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else str(recording.run)
+    kind = recording.target_kind.replace("-", " ") if recording.target_kind else ""
+    system = " ".join(filter(None, (recording.platform, recording.os_version)))
+    target = (Span(recording.target, Role.CODE), formatting.pid_suffix(recording)) if recording.target else None
+    mode = f"{recording.recording_mode} mode" if recording.recording_mode else None
+    facts: dict[str, Line | None] = {
+        "recording": (Span(recording.source, Role.CODE), f" ({recording.input_type})"),
+        "run": runs,
+        "target": joined((target, kind), ", "),
+        "arguments": Span(recording.arguments, Role.CODE) if recording.arguments else None,
+        "device": ", ".join(filter(None, (recording.device_name, recording.device_model, system))),
+        "template": recording.template,
+        "Instruments": ", ".join(filter(None, (recording.instruments_version, mode))),
+        "imported from": Span(recording.imported_from, Role.CODE) if recording.imported_from else None,
+        "started": formatting.started_at(recording.start_date or ""),
+        "duration": format_time(recording.duration_ns) if recording.duration_ns is not None else None,
+        "end reason": formatting.ended(recording.end_reason or ""),
+        "config": report.tool.config,
+    }
+    known = tuple((name, fact) for name, fact in facts.items() if fact)
+    privacy = (
+        "Names of devices, users and other processes are redacted (--no-redact keeps them)."
+        if recording.redacted
+        else "This was written with --no-redact: it may name devices, users and other processes."
+    )
+    rest = Paragraph(privacy, Role.DIM)
+    return section(title, Entries((Entry("", known),)), rest, folded=not stays, name="recording", stays=stays)
+
+
+def written(report: Report, form: str, timeline: Timeline | None = None) -> str:
+    """The whole report as a file in a form of `REPORT_FORMS`, with a line break at the end."""
+    if form == "json":
+        from tracekit.report.serialize import to_json
+
+        return to_json(report)
+    return rendered(report_document(report, timeline), form, width=FILE_WIDTH)

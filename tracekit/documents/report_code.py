@@ -1,0 +1,181 @@
+"""What a report says of the code of the app: which lines call Core ML, and what running threads were doing."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.code.patterns import Api
+from tracekit.render.blocks import Column, Entries, Entry, Figure, Paragraph, Role, Span, joined, section, table
+from tracekit.report.call_sites import (
+    ELEMENTS,
+    LABELS,
+    THREADS,
+    busy_words,
+    calls_words,
+    line_of,
+    main_work,
+    no_calls_sentence,
+    place,
+    sampling_sentence,
+    symbols_sentence,
+)
+from tracekit.report.formatting import ABSENT, moment
+from tracekit.units import format_count, format_percent, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.analysis.code.sites import CallSite, Place
+    from tracekit.render.blocks import Line, Section, Table
+    from tracekit.report.call_sites import CodeInfo
+    from tracekit.report.flame import Flame
+    from tracekit.report.report import Report
+
+HEAVIEST = 12
+"""Functions of the app that are listed, those with most samples."""
+PER_KIND = 4
+"""Most places of one kind of call where Core ML recorded none."""
+LEAST = 5
+"""Of fewer, a share says more about chance than about the app (heuristic)."""
+
+
+def nevertheless_section(report: Report) -> Section | None:
+    """What ran where Core ML recorded no call; None where it did, or where no call is known."""
+    code = report.code
+    if code is None or not code.inferred or not code.call_sites:
+        return None
+    threads = {THREADS.get(site.thread, "") for site in code.call_sites}
+    shared = "".join(threads) if len(threads) == 1 else ""
+    source = "inferred from call stacks, 1 ms apart"
+    found: list[Entry] = []
+    for api, of_kind in groupby(code.call_sites, key=lambda site: site.api):
+        sites = list(of_kind)
+        if api == Api.ELEMENT and any(finding.id == "element-wise-access" for finding in report.findings):
+            # The finding says it.
+            continue
+        shown = sites[:PER_KIND]
+        for _, group in groupby(sorted(shown, key=lambda site: _first_of(shown, site)), key=_owner):
+            found.append(_function_entry(api, list(group), with_thread=not shared))
+    note = f"{shared}; {source}" if shared else source
+    return section("What ran nevertheless", Entries(tuple(found)), note=note) if found else None
+
+
+def _owner(site: CallSite) -> tuple[str | None, tuple[Place, ...], str]:
+    return site.function, site.called_by, site.thread
+
+
+def _first_of(sites: Sequence[CallSite], site: CallSite) -> int:
+    """Place of the first site of the same function."""
+    return next(index for index, other in enumerate(sites) if _owner(other) == _owner(site))
+
+
+def _function_entry(api: str, sites: Sequence[CallSite], *, with_thread: bool) -> Entry:
+    """A function of the app, who calls it, and the calls that it makes line by line."""
+    function, called_by, thread = _owner(sites[0])
+    callers = () if api == Api.ELEMENT else called_by
+    parts = [function or "no function of the app", *(f"called by {place(each)}" for each in callers)]
+    parts += [THREADS[thread]] if with_thread and thread in THREADS else []
+    head: Line = (Span(LABELS[Api(api)]), "  ", Span(", ".join(parts), Role.STRONG))
+    return Entry(head, (_elements(sites),) if api == Api.ELEMENT else tuple(map(_calls, sites)))
+
+
+def _calls(site: CallSite) -> tuple[str, str]:
+    """`main.swift:1261`, `≥ 8 calls, median 15.0 ms; 131 samples: GPU 91%, CPU 7%`."""
+    single = site.calls == 1
+    times = f"{format_time(site.longest_ns)} at {moment(site.first_ns)}"
+    times = times if single else f"median {format_time(site.median_ns)}"
+    busy = main_work(site)
+    words = f"≥ {format_count(site.calls or 0, 'call')}, {times}; {format_count(site.samples, 'sample')}"
+    return line_of(site) if site.line is not None else "", f"{words}: {busy}" if busy else words
+
+
+def _elements(sites: Sequence[CallSite]) -> tuple[str, str]:
+    """Element access in one line: its places are parts of one loop."""
+    lines = [str(site.line) for site in sites[1:] if site.line is not None]
+    where = ", ".join([line_of(sites[0]), *lines]) if sites[0].line is not None else ""
+    return where, f"{format_count(sum(site.samples for site in sites), 'sample')} in {ELEMENTS}"
+
+
+def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:
+    """Calls of Core ML by place and, where there is room for the flame graph, functions of the app; None without call
+    stacks."""
+    if info is None and flame is None:
+        return None
+    functions = _functions(flame) if flame is not None else ()
+    calls = _call_sites(info) if info is not None else ()
+    return section("Code", *calls, *functions, folded=True, name="code")
+
+
+def _call_sites(info: CodeInfo) -> tuple[Table[CallSite] | Paragraph | None, ...]:
+    """The places that call Core ML, and what they rest on."""
+    notes = [f"{symbols_sentence(info)}; {sampling_sentence(info)}", *info.notes]
+    if info.inferred and info.call_sites:
+        notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
+    columns: tuple[Column[CallSite], ...] = (
+        Column("call", lambda site: LABELS[Api(site.api)], words=True),
+        Column("from", _function, words=True),
+        Column("called by", lambda site: joined(map(_caller, site.called_by), ", ") or ABSENT, words=True),
+        Column("thread", lambda site: THREADS.get(site.thread, ABSENT), words=True),
+        Column("how often", _how_often, words=True),
+        Column("busy with", _busy, words=True),
+        Column("share", _share, lambda site: site.share),
+        Column("first at", lambda site: moment(site.first_ns), lambda site: site.first_ns),
+        Column("last at", lambda site: moment(site.last_ns), lambda site: site.last_ns),
+    )
+    grid = table("Calls of Core ML by place", columns, info.call_sites, cards=True)
+    empty = None if grid else Paragraph(no_calls_sentence(info))
+    return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
+
+
+def _function(site: CallSite) -> Line:
+    """A function of the app and its line."""
+    return (Span(site.function or place(site), Role.CODE), f" ({line_of(site)})" if line_of(site) else "")
+
+
+def _caller(where: Place) -> Line | None:
+    line = line_of(where)
+    return (Span(where.function, Role.CODE), f" ({line})" if line else "") if where.function else None
+
+
+def _how_often(site: CallSite) -> str:
+    doubt = f"; {site.ambiguous:,} ambiguous: other threads made such calls meanwhile" if site.ambiguous else ""
+    return f"{calls_words(site)}{doubt}"
+
+
+def _busy(site: CallSite) -> str:
+    """What the calls were busy with; a few samples say little about it."""
+    words = busy_words(site)
+    if words and site.samples < LEAST:
+        return f"too few samples ({site.samples:,})"
+    return words or ("" if site.calls is None else format_count(site.samples, "sample")) or ABSENT
+
+
+def _share(site: CallSite) -> str:
+    counted = f"{site.samples if site.calls is None else site.calls:,}"
+    return f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}"
+
+
+def _functions(flame: Flame) -> tuple[Paragraph | Table[int] | Figure | None, ...]:
+    """The functions of the app with most samples, and room for the flame graph."""
+    import numpy as np
+
+    from tracekit.analysis.code.tree import in_functions, without_deeper
+    from tracekit.render.markup import tag
+    from tracekit.report.call_tree import DEEPER, MAX_LEVELS
+
+    tree, total = flame.tree, len(flame.times)
+    samples, self_samples = in_functions(tree)
+    heaviest = [at for at in np.argsort(-samples, kind="stable").tolist() if tree.is_app[at] and samples[at]]
+    columns: tuple[Column[int], ...] = (
+        Column("function of the app", lambda at: Span(tree.names[at], Role.CODE), words=True),
+        Column("share", lambda at: format_percent(samples[at] / total), lambda at: samples[at] / total),
+        Column("samples", lambda at: f"{samples[at]:,}", lambda at: float(samples[at])),
+        Column("self", lambda at: f"{self_samples[at]:,}", lambda at: float(self_samples[at])),
+    )
+    words = f"{format_count(total, 'sample')} of running threads of the target."
+    if len(without_deeper(tree, MAX_LEVELS)[0].parent) < len(tree.parent):
+        words += f" {DEEPER}"
+    grid = table("Functions of the app", columns, heaviest[:HEAVIEST])
+    empty = None if grid else Paragraph("No function of the app is in them.")
+    return Paragraph(words, Role.DIM), grid, empty, Figure(tag("div", id="flame"))

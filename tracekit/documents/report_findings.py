@@ -1,0 +1,318 @@
+"""What a report says of findings: what is wrong, what it costs, where to look and what to change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.pages import Pattern
+from tracekit.render.blocks import (
+    Card,
+    Column,
+    Paragraph,
+    Prose,
+    Role,
+    Section,
+    Span,
+    items,
+    joined,
+    present,
+    section,
+    table,
+)
+from tracekit.report import formatting
+from tracekit.report.call_sites import called_from, merge_sites
+from tracekit.report.formatting import ABSENT, fix_line, lowered
+from tracekit.report.groups import INCONCLUSIVE, explains, findings
+from tracekit.units import format_count, format_estimate, format_percent, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tracekit.detectors.outcomes import Evidence, Metric
+    from tracekit.render.blocks import Block, Line, Table
+    from tracekit.report.groups import Group
+    from tracekit.report.report import Report, Result
+
+MODELS = 6
+"""Models of a finding in the short text."""
+METRICS, LONGEST_NAME = 4, 24
+"""Measurements that have a column beside the model, and characters of their names."""
+CALL_SITES = 2
+"""Places below a finding; the JSON report has every one."""
+EVIDENCE, OF_EACH = 15, 5
+"""Intervals listed, and of each of several models at least; the timeline marks all that the report holds."""
+SUMMARY_LINES, FIX_LINES, NOTE_LINES = 3, 2, 2
+"""Most lines of these in the short text."""
+VERIFY = "To verify a fix, record again and run `tracekit compare before.trace after.trace`."
+TONES = {"critical": Role.CRITICAL, "high": Role.HIGH, "medium": Role.MEDIUM, "low": Role.LOW}
+"""Looks of severities."""
+
+
+def findings_section(report: Report) -> Section | None:
+    """All findings, the one that costs most first; what keeps a report from any conclusion before all of them."""
+    groups = findings(report.results)
+    reasons = [group for group in groups if explains(group.first, report.summary)]
+    ordered = [*reasons, *(group for group in groups if group not in reasons)]
+    cards = [finding_card(group, is_reason=group in reasons, opened=not number) for number, group in enumerate(ordered)]
+    verify = Paragraph(VERIFY, brief=0) if cards and report.summary.evaluated else None
+    return section("Findings", *cards, verify, name="findings")
+
+
+def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False) -> Card:
+    """The findings of one check; a page shows the fix of one that is `opened` at first."""
+    first = group.first
+    models = {check.model for check in group.results if check.model}
+    several = len(group.results) > 1
+    savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
+    return Card(
+        label=INCONCLUSIVE if is_reason else group.severity,
+        tone=Role.OPEN if is_reason else TONES.get(group.severity, Role.BAD),
+        check=first.id,
+        title=first.title,
+        blocks=present(
+            (
+                _savings(group),
+                _by_model(group) if several else _measured(first),
+                items(map(_details, group.results), 0) if several else None,
+                _where(group),
+                *_callers(group),
+                *_caveats(group.results),
+                Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
+                _fix(group, opened=opened),
+                _evidence(group),
+                _measurements(group),
+            )
+        ),
+        cost=(f" ({format_count(len(models), 'model')})" if models else "") + savings,
+        more=Span(f"tracekit explain {first.id}", Role.CODE),
+    )
+
+
+def _savings(group: Group) -> Paragraph | None:
+    """Estimated savings of the fixes in all models."""
+    models = {check.model for check in group.results if check.model}
+    where = f"in {format_count(len(models), 'model')}" if len(models) > 1 else ""
+    total, spent = group.savings_ns, group.spent_ns
+    if total is None:
+        return Paragraph(where) if where else None
+    costs = [check.cost for check in group.results if check.cost]
+    of = ""
+    if len(costs) == 1 and costs[0].of:
+        of = f" ({format_percent(costs[0].share)} of {costs[0].of})"
+    elif spent:
+        whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
+        of = f" of the {whose} {format_time(spent)} ({format_percent(total / spent)})"
+    each = _per_prediction(group.first) if len(group.results) == 1 else ""
+    rest = [f"{of}{each}{included_above(group.extra_savings_ns, total)}", where]
+    return Paragraph(("est. savings up to ", Span(format_estimate(total), Role.STRONG), ", ".join(filter(None, rest))))
+
+
+def _per_prediction(check: Result) -> str:
+    """The savings for one prediction; empty where a check did not measure its cost in each of them."""
+    values = {metric.name: metric.value for metric in check.metrics}
+    mean_ns = values.get("mean prediction")
+    saved_ns = next((value for name, value in values.items() if name.endswith(" time per prediction")), None)
+    if check.cost is None or mean_ns is None or saved_ns is None:
+        return ""
+    return f", {format_time(saved_ns)} of {format_time(mean_ns)} per prediction"
+
+
+def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
+    """Says where savings are part of findings above too."""
+    if extra_savings_ns is None or extra_savings_ns >= savings_ns:
+        return ""
+    return (
+        f", {format_estimate(extra_savings_ns)} of it not included above"
+        if extra_savings_ns
+        else ", already included above"
+    )
+
+
+def _measured(check: Result) -> Paragraph:
+    """What was measured of one model."""
+    model = (Span(check.model, Role.CODE), ": ") if check.model else ()
+    return Paragraph((*model, check.summary), brief=SUMMARY_LINES)
+
+
+def _by_model(group: Group) -> Table[Result] | None:
+    """What was measured and what the fix saves, a row per model."""
+    names = [metric.name for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
+    several = len(group.severities) > 1
+    severity: list[Column[Result]] = [
+        Column("severity", lambda check: Span(check.severity or "", _tone(check)), words=True, drop=1)
+    ]
+    columns: tuple[Column[Result], ...] = (
+        _model_column(),
+        *(severity if several else ()),
+        *(_metric_column(name, at) for at, name in enumerate(names)),
+        Column("est. savings", _cost, lambda check: check.cost.ns if check.cost else None),
+        Column("of its time", _share, lambda check: check.cost.share if check.cost else None, drop=2),
+        Column("longest at", _longest_at, lambda check: _longest(check).start_ns if check.evidence else None, drop=1),
+    )
+    return table(f"What was measured for {group.first.id}", columns, group.results, brief=MODELS)
+
+
+def _tone(check: Result) -> Role:
+    return TONES.get(check.severity or "", Role.PLAIN)
+
+
+def _model_column() -> Column[Result]:
+    return Column("model", lambda check: Span(check.model, Role.CODE) if check.model else "recording", words=True)
+
+
+def _metric_column(name: str, at: int) -> Column[Result]:
+    def metric(check: Result) -> Metric | None:
+        return next((metric for metric in check.metrics if metric.name == name), None)
+
+    def text(check: Result) -> str:
+        found = metric(check)
+        return ABSENT if found is None else formatting.quantity(found.value, found.unit)
+
+    def value(check: Result) -> float | None:
+        found = metric(check)
+        return None if found is None else found.value
+
+    return Column(name, text, value, drop=10 + at)
+
+
+def _cost(check: Result) -> str:
+    if check.cost is None:
+        return ABSENT
+    return f"{format_estimate(check.cost.ns)}{included_above(check.extra_savings_ns, check.cost.ns)}"
+
+
+def _share(check: Result) -> str:
+    if check.cost is None:
+        return ABSENT
+    return f"{format_percent(check.cost.share)}{f' of {check.cost.of}' if check.cost.of else ''}"
+
+
+def _longest(check: Result) -> Evidence:
+    return max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
+
+
+def _longest_at(check: Result) -> Line:
+    return _moment(_longest(check)) if check.evidence else ABSENT
+
+
+def _moment(entry: Evidence) -> Span:
+    """The start of an interval, which a page leads to."""
+    return Span(formatting.moment(entry.start_ns), span_ns=(entry.start_ns, entry.end_ns))
+
+
+def _details(check: Result) -> Line:
+    """What was measured of one of several models, who called, and what may share its cause; too much for a table."""
+    callers = [] if check.pattern == Pattern.RECORDING else check.call_sites[:CALL_SITES]
+    sentences = [check.summary, *(f"{_capitalized(called_from(site))}." for site in callers)]
+    model = (Span(check.model, Role.CODE), ": ") if check.model else ()
+    return joined(((*model, " ".join(sentences)), *_relations(check)), " ")
+
+
+def _capitalized(text: str) -> str:
+    """Text with a capital at its start; names in it keep their letters."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _relations(check: Result) -> Iterator[Line]:
+    """Other findings that may share its cause."""
+    for relation, name in formatting.relations(check):
+        yield (f"{relation}: ", Span(name, link=f"#finding-{name}"))
+
+
+def _where(group: Group) -> Paragraph | None:
+    """Where to look in the recording, and what else may have the same cause."""
+    every = [entry for check in group.results for entry in check.evidence]
+    parts: list[Line] = []
+    if every:
+        longest = max(every, key=lambda entry: entry.end_ns - entry.start_ns)
+        total = sum(check.evidence_total for check in group.results)
+        words = f"longest of {format_count(total, 'interval')}: " if total > 1 else "where: "
+        parts.append((words, Span(formatting.span(longest), evidence=group.first.id)))
+    if len(group.results) == 1:
+        parts += _relations(group.first)
+    # In the short text, the table of several models says it, and of a recording it says little.
+    is_said = len(group.results) > 1 or group.first.pattern == Pattern.RECORDING
+    return Paragraph(joined(parts, "; "), brief=0 if is_said else None) if parts else None
+
+
+def _callers(group: Group) -> Iterator[Block]:
+    """Which code of the app it is about; one about the recording has a part of its own for that."""
+    if group.first.pattern == Pattern.RECORDING:
+        return
+    sites = merge_sites(site for check in group.results for site in check.call_sites)
+    yield from (Paragraph(called_from(site), brief=2) for site in sites[:CALL_SITES])
+    if len(sites) > CALL_SITES:
+        yield Paragraph(f"{format_count(len(sites) - CALL_SITES, 'more call site')} in the JSON report", Role.DIM)
+
+
+def _caveats(checks: Iterable[Result]) -> Iterator[Paragraph]:
+    for caveat in dict.fromkeys(caveat for check in checks for caveat in check.caveats):
+        yield Paragraph(caveat, lead="note", brief=NOTE_LINES)
+
+
+def _fix(group: Group, *, opened: bool) -> Section:
+    """Why it matters and the fix in full."""
+    sources = [Span(entry.title, link=entry.url) for entry in group.first.references]
+    blocks = (
+        Paragraph(group.first.why),
+        Prose(_beyond_the_line(group.fix)),
+        Paragraph(Span("Sources", Role.STRONG)) if sources else None,
+        items(sources),
+    )
+    return Section("How to fix it", present(blocks), folded=True, opened=opened)
+
+
+def _beyond_the_line(fix: str) -> str:
+    """A fix without its first paragraph, if that says no more than the line above it."""
+    first, _, rest = fix.strip().partition("\n\n")
+    is_said = lowered(" ".join(first.split())).rstrip(".:") == fix_line(fix)
+    return rest if is_said and rest else fix.strip()
+
+
+def _evidence(group: Group) -> Section | None:
+    """The intervals that weigh most, the longest first."""
+    each = max(EVIDENCE // len(group.results), OF_EACH)
+    entries = [entry for check in group.results for entry in sorted(check.evidence, key=_weight)[:each]]
+    total = sum(check.evidence_total for check in group.results)
+    columns: tuple[Column[Evidence], ...] = (
+        Column("start", _moment, lambda entry: entry.start_ns),
+        Column("duration", lambda entry: format_time(entry.end_ns - entry.start_ns), _duration),
+        Column("model", lambda entry: Span(entry.model, Role.CODE) if entry.model else ABSENT, words=True, drop=1),
+        Column("event", lambda entry: Span(entry.label, Role.CODE), words=True),
+        Column("recorded in", lambda entry: (Span(entry.table, Role.CODE), f" row {entry.row}"), words=True),
+    )
+    shown = sorted(entries, key=_weight)
+    more = Paragraph(f"and {total - len(shown):,} more", Role.DIM) if total > len(shown) else None
+    grid = table(f"Evidence for {group.first.id}", columns, shown)
+    title = f"Evidence ({format_count(total, 'interval')})"
+    note = "longest first; times since the start of the run"
+    return section(title, grid, more, note=note, folded=True) if grid else None
+
+
+def _weight(entry: Evidence) -> tuple[int, int]:
+    return (entry.start_ns - entry.end_ns, entry.start_ns)
+
+
+def _duration(entry: Evidence) -> int:
+    return entry.end_ns - entry.start_ns
+
+
+def _measurements(group: Group) -> Section | None:
+    """The numbers that decided, and how the savings were worked out."""
+    rows = [(check, metric) for check in group.results for metric in check.metrics]
+    model: list[Column[tuple[Result, Metric]]] = [
+        Column("model", lambda row: Span(row[0].model or "recording", Role.CODE), words=True)
+    ]
+    columns: tuple[Column[tuple[Result, Metric]], ...] = (
+        *(model if len(group.results) > 1 else ()),
+        Column("metric", lambda row: row[1].name, words=True),
+        Column("value", lambda row: formatting.quantity(row[1].value, row[1].unit), lambda row: row[1].value),
+        Column("reported at", lambda row: formatting.condition(row[1])),
+    )
+    bases = dict.fromkeys(check.cost.basis for check in group.results if check.cost)
+    return section(
+        "Measurements",
+        table(f"Measurements for {group.first.id}", columns, rows),
+        *(Paragraph(basis, lead="how the savings are estimated") for basis in bases),
+        folded=True,
+    )

@@ -1,0 +1,113 @@
+"""What a page draws of a recording: its lanes, by a script, and the latency of each model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.quantities import MODEL
+from tracekit.characters import visible
+from tracekit.documents.lane_columns import fitted, payload
+from tracekit.documents.pictures import Calls, distribution, legend_of_calls, over_time
+from tracekit.render.blocks import Figure, Paragraph, Role, section
+from tracekit.render.markup import Html, code, joined, listed, tag
+from tracekit.report.time_breakdown import SHOWN
+from tracekit.report.timeline import CALL, COLD
+from tracekit.units import format_count, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.render.blocks import Section
+    from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
+
+HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX = 22, 6, 16, 36, 26
+"""Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
+ROWS, TALLEST_PX = 4, 620
+NO_SCRIPT = "Scripts are switched off, so the lanes are not drawn. Everything else is complete."
+LATENCIES_SHOWN = 24
+"""Models whose latencies are drawn, those with most time in predictions; the tables hold all."""
+LATENCIES_OPEN = 3
+"""Those that are not folded."""
+
+
+def lanes_section(report: Report, timeline: Timeline) -> Section | None:
+    """Where the script draws the lanes, and why some show nothing."""
+    drawn = fitted(timeline)
+    markup = joined([tag("noscript", tag("p", NO_SCRIPT)), tag("div", id="lanes"), empty_lanes(drawn)])
+    figure = Figure(markup, style=place_of_lanes(drawn), data=lanes_data(report, drawn))
+    return section("Timeline", figure, name="timeline")
+
+
+def empty_lanes(timeline: Timeline) -> Html | None:
+    """Why some lanes show nothing; None where all show something."""
+    reasons: dict[str, list[str]] = {}
+    for lane in timeline.lanes:
+        if lane.words:
+            reasons.setdefault(lane.words, []).append(lane.title)
+    inner = listed(f"{', '.join(titles)}: {words}" for words, titles in reasons.items())
+    return tag("div", tag("p", "Lanes without events"), inner, class_="empty-lanes") if inner else None
+
+
+def lanes_data(report: Report, timeline: Timeline, *, name: str = "lanes", origin_ns: int | None = None) -> Html:
+    """What the script draws the lanes from, in the element with the id `name`."""
+    meta, columns = payload(report, timeline, origin_ns)
+    return joined(
+        [
+            tag("script", Html(meta), type="application/json", id=f"{name}-meta"),
+            tag("script", Html(columns), type="text/plain", id=f"{name}-columns"),
+        ]
+    )
+
+
+def place_of_lanes(timeline: Timeline, name: str = "lanes") -> str:
+    """A rule that keeps the place of the lanes free until the script has drawn them."""
+    drawn = [lane for lane in timeline.lanes if len(lane.starts)]
+    height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
+    height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
+    height += 2 * COUNTER_PX if any((lane.flags & CALL).any() for lane in drawn) else 0
+    return f"#{name}{{--lanes-height:{min(height, TALLEST_PX)}px}}"
+
+
+def latency_section(report: Report, timeline: Timeline) -> Section | None:
+    """How long the predictions of each model took, and when; None without predictions."""
+    calls = sorted(_calls(timeline), key=lambda each: -int(each.durations.sum()))
+    if not calls:
+        return None
+    known = {model.name: model for model in report.models}
+    figures = [Figure(_latency(each, known.get(each.model), timeline)) for each in calls[:LATENCIES_SHOWN]]
+    folded, rest = figures[LATENCIES_OPEN:], len(calls) - LATENCIES_SHOWN
+    legend = legend_of_calls(cold=any(each.cold.any() for each in calls))
+    return section(
+        "Latency",
+        Figure(legend) if legend else None,
+        *figures[:LATENCIES_OPEN],
+        section(format_count(len(folded), "more model"), *folded, folded=True),
+        Paragraph(f"{format_count(rest, 'more model')} in the tables", Role.DIM) if rest > 0 else None,
+        name="latency",
+    )
+
+
+def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Html:
+    words = [format_count(len(calls.durations), "prediction")]
+    for name in SHOWN:
+        value = model.quantities.get(name) if model is not None else None
+        words += [f"{MODEL[name].title} {format_time(value)}"] if value is not None else []
+    words.append(f"longest {format_time(int(calls.durations.max()))}")
+    charts = tag("div", distribution(calls), over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
+    return joined([tag("h3", code(visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
+
+
+def _calls(timeline: Timeline) -> Iterator[Calls]:
+    """Predictions of the lanes with a known duration, by model."""
+    for lane in timeline.lanes:
+        called = np.flatnonzero(lane.flags & CALL)
+        codes = lane.models[called]
+        for model in np.unique(codes[codes >= 0]).tolist():
+            rows = called[codes == model]
+            durations = lane.ends[rows] - lane.starts[rows]
+            if durations.max() > 0:
+                yield Calls(timeline.texts[model], lane.starts[rows], durations, (lane.flags[rows] & COLD) > 0)

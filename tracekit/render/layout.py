@@ -1,0 +1,99 @@
+"""How lines of text fill the screen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LABEL_CELLS = 10
+"""Cells of the column of severities."""
+NARROW = 70
+"""Below this width the text of a finding starts at the left."""
+WIDEST = 120
+"""Longer lines are hard to read, however wide the terminal."""
+NARROWEST = 30
+"""Below this, numbers would have to break."""
+GLUE = "\ue000"
+"""A blank at which no line breaks, between a number and its unit. It becomes a blank when the page is done; no text of
+a recording can hold one, because private characters are replaced like control characters."""
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")
+_CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
+
+
+def glued(text: str) -> str:
+    """Text whose numbers stay beside their units."""
+    return _BEFORE_UNIT.sub(GLUE, text)
+
+
+def printed(lines: Iterable[Text], width: int, color: bool) -> str:
+    """Lines as text, with a line break at the end; `color` writes ANSI styles. What rich would ask the environment for
+    is given, so that the output is the same anywhere."""
+    if not color:
+        return "".join(f"{line.plain.rstrip()}\n" for line in lines).replace(GLUE, " ")
+    file = StringIO()
+    console = Console(
+        file=file,
+        width=width,
+        height=1000,
+        force_terminal=True,
+        force_jupyter=False,
+        color_system="standard",
+        no_color=False,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    for line in lines:
+        console.print(line)
+    return "\n".join(line.rstrip() for line in file.getvalue().replace(GLUE, " ").splitlines()) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Width of the screen in cells, and text laid out for it."""
+
+    width: int
+
+    @property
+    def indent(self) -> int:
+        """Where the text of a finding begins."""
+        return LABEL_CELLS if self.width >= NARROW else 2
+
+    @staticmethod
+    def cells(text: str) -> int:
+        """Cells that a text takes on the screen."""
+        return cell_len(text)
+
+    def hanging(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
+        """Lines of a text that goes on at `indent`; at most `max_lines`, the last of which then ends in `…`."""
+        begin = len(text.plain) - len(text.plain.lstrip())
+        body = text[begin:]
+        first = self.width - begin
+        lines = list(body.wrap(_CONSOLE, max(first, 8), overflow="fold"))
+        if len(lines) > 1 and begin != indent:
+            # What is left of the text has the room of the other lines.
+            rest = body[len(lines[0].plain) :]
+            rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+            lines = [lines[0], *rest.wrap(_CONSOLE, max(self.width - indent, 8), overflow="fold")]
+        if max_lines is not None and len(lines) > max_lines:
+            last = lines[max_lines - 1]
+            last.truncate(max(self.width - indent - 1, 1))
+            lines = [*lines[: max_lines - 1], last.append("…")]
+        for line in lines:
+            line.rstrip()
+        return [Text(" " * (indent if number else begin)).append_text(line) for number, line in enumerate(lines)]
+
+    def heading(self, title: str, note: str, indent: int = 0) -> list[Text]:
+        """A heading with what its columns are."""
+        text = Text(" " * indent).append(title, "bold").append(f"  {note}" if note else "", "dim")
+        return self.hanging(text, indent + 2)

@@ -1,0 +1,103 @@
+"""Our own Markdown, such as a fix: read by one parser for text and pages.
+
+Only paragraphs, lists, code and emphasis are read. All else, such as markup, links and pictures, stays text, since a
+plug-in or a recording may have written it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+from rich.text import Text
+
+from tracekit.render.layout import GLUE, glued
+from tracekit.render.markup import Html, code, joined, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from markdown_it.token import Token
+
+    from tracekit.render.layout import Layout
+
+_INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*")
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("zero").enable(["fence", "list", "backticks", "emphasis", "newline"])
+    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("text", lambda _, tokens, at, *__: joined([unbroken(tokens[at].content)]))
+    return parser
+
+
+def unbroken(text: str) -> str:
+    """Text in which no line ends between a number and its unit."""
+    return glued(text).replace(GLUE, "\xa0")
+
+
+def sentence(text: str) -> Html:
+    """Text as HTML, with what stands between backticks as code, and between asterisks as emphasis."""
+    parts: list[str] = []
+    end = 0
+    for match in _INLINE.finditer(text):
+        parts.append(unbroken(text[end : match.start()]))
+        parts.append(code(match[1]) if match[1] else tag("em", match[2]))
+        end = match.end()
+    return joined([*parts, unbroken(text[end:])])
+
+
+def html_of(source: str) -> Html:
+    """Markdown as HTML."""
+    return Html(_parser().render(source))
+
+
+def _fence(_: Any, tokens: Sequence[Token], at: int, *__: Any) -> str:
+    # A block that is wider than the page can be scrolled, with the keyboard too.
+    language = tokens[at].info.strip() or "code"
+    inner, label = tag("code", tokens[at].content.rstrip("\n")), f"{language} example"
+    return tag("pre", inner, tabindex="0", role="group", aria_label=label, data_language=language)
+
+
+def text_of(source: str, layout: Layout, indent: int, style: str = "cyan") -> list[Text]:
+    """Markdown as lines: paragraphs and items wrap, code keeps its lines; all code has the style."""
+    lines: list[Text] = []
+    before = ""
+    for kind, marker, body in parts(source, style):
+        # Items stand together; anything else is set apart.
+        lines += [Text()] if before and not (kind == before == "item") else []
+        before = kind
+        if kind == "code":
+            for line in body.split("\n"):
+                begin = indent + 2 + len(line.plain) - len(line.plain.lstrip())
+                lines += layout.hanging(Text(" " * (indent + 2)).append_text(line), begin) if line.plain else [Text()]
+        else:
+            lines += layout.hanging(Text(" " * indent + marker).append_text(body), indent + len(marker))
+    return lines
+
+
+def parts(source: str, style: str) -> Iterator[tuple[str, str, Text]]:
+    """The blocks of Markdown: `paragraph`, `item` or `code`; what stands before an item; the text, in which code has
+    the style."""
+    marker = ""
+    for token in _parser().parse(source):
+        if token.type == "list_item_open":
+            marker = f"{token.info}{token.markup} "
+        elif token.type == "inline":
+            yield "item" if marker else "paragraph", marker, _inline(token, style)
+            marker = ""
+        elif token.type == "fence":
+            yield "code", "", Text(token.content.rstrip("\n"), style)
+
+
+def _inline(token: Token, style: str) -> Text:
+    text, emphasis = Text(), 0
+    for part in token.children or ():
+        emphasis += part.nesting
+        breaks = part.type in ("softbreak", "hardbreak")
+        text.append(" " if breaks else part.content, style if part.type == "code_inline" else "italic" * (emphasis > 0))
+    return text
