@@ -20,12 +20,12 @@ from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
 from tracekit.documents.report import summary_document
 from tracekit.documents.several import Analyzed, several_document
+from tracekit.render.blocks import plain
 from tracekit.render.forms import rendered
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.serialize import to_json
 from tracekit.report.verdict import summarize
 from tracekit.tui.detail.checks import check_rows
-from tracekit.tui.theme import PALETTES
 
 WORDS = {
     "finding": r"findings?",
@@ -71,7 +71,7 @@ def with_an_error(report):
 
 def in_view(report):
     rows = check_rows(report, None)
-    return [rows.cells(row, PALETTES[True])[0].text for row in range(len(rows))]
+    return [plain(rows.columns[0].text(rows.record(row))) for row in range(len(rows))]
 
 
 def forms(report):

@@ -40,7 +40,7 @@ async def test_a_finding_is_copied_as_markdown(screen) -> None:
     await screen.press("1", "down", "Y")
     check = screen.state.session.report.results[1]
     assert screen.app.clipboard.startswith("### Critical: The model is reloaded before every prediction\n")
-    _, _, recording, *_ = screen.app.clipboard.splitlines()
+    _, _, _, _, recording, *_ = screen.app.clipboard.splitlines()
     assert recording.startswith("style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 ")
     assert check.model in screen.app.clipboard
     assert "**Fix:**" in screen.app.clipboard
@@ -51,8 +51,8 @@ async def test_a_finding_is_copied_as_markdown(screen) -> None:
 @pytest.mark.parametrize(
     ("outcome", "begin"),
     [
-        ("passed", "### Passed: {title}{recording}`reload-before-predict`, `Pointillism`. "),
-        ("not_evaluated", "### Not evaluated: {check}{recording}`reload-before-predict`, `Pointillism`. "),
+        ("passed", "### Passed: {title}{recording}`Pointillism`: "),
+        ("not_evaluated", "### Not evaluated: {check}{recording}`Pointillism`: "),
         ("not_applicable", "### Not applicable: {check}{recording}"),
     ],
 )
@@ -67,7 +67,9 @@ async def test_a_check_without_finding_is_copied_as_what_it_is(screen, outcome, 
     )
     await screen.press("Y")
     where = "style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 · 16.5 s · Core ML"
-    begun = begin.format(title=check.title, check="`reload-before-predict`", recording=f"\n\n{where}\n\n")
+    begun = begin.format(
+        title=check.title, check="reload-before-predict", recording=f"\n\n`reload-before-predict`\n\n{where}\n\n"
+    )
     assert screen.app.clipboard.startswith(begun)
     assert screen.app.clipboard.endswith("To evaluate this: Record again.\n")
     assert "avings" not in screen.app.clipboard
@@ -76,10 +78,10 @@ async def test_a_check_without_finding_is_copied_as_what_it_is(screen, outcome, 
 async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
     await screen.press("ctrl+y")
     assert screen.app.clipboard.startswith("Whole recording\n\n| model | event |")
-    assert "| `Pointillism` | `Load (cached)` | activity | 81 |" in screen.app.clipboard
+    assert "| `Pointillism` | Load (cached) | activity | 81 |" in screen.app.clipboard
     await screen.press("n", "V", "ctrl+y")
     assert screen.app.clipboard.startswith("Range of 18.36 ms, 00:00.612 – 00:00.630: events starting in range")
-    assert "| `Watercolor` | `Load (cached)` | activity | 1 | 18.36 ms |" in screen.app.clipboard
+    assert "| `Watercolor` | Load (cached) | activity | 1 | 18.36 ms |" in screen.app.clipboard
     assert "Pointillism" not in screen.app.clipboard
     empty = Span(screen.state.bounds.start_ns, 1)
     screen.app.change(range=empty)
@@ -93,7 +95,7 @@ def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample
     async def test(screen) -> None:
         await screen.press("S", "enter")
         text = (tmp_path / "style_transfer_reload.md").read_text("utf-8")
-        assert text.startswith("## 1 finding (critical) in 5 models")
+        assert text.startswith("**1 finding (critical) in 5 models")
         assert "Saved the report of the recording to style_transfer_reload.md" in screen.text()
         await screen.press("S")
         await screen.answer("a.json")
@@ -120,7 +122,7 @@ def test_a_file_is_replaced_only_when_asked_twice(run_view, reload_sample, tmp_p
         await screen.press("escape")
         assert there.read_text("utf-8") == "mine"
         await screen.press("S", "enter", "enter")
-        assert there.read_text("utf-8").startswith("## 1 finding")
+        assert there.read_text("utf-8").startswith("**1 finding")
 
     run_view(test, reload_sample)
 
