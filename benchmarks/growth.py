@@ -49,7 +49,7 @@ result = len(out.getvalue())
 STEPS = {
     "reading a bundle": ("bundle", READ, ROWS),
     "reading its export": ("export", READ, ROWS),
-    "attribution": ("bundle", ATTRIBUTION, "result = len(attribution.attributed(hardware, events, graphs))"),
+    "attribution": ("bundle", ATTRIBUTION, "result = len(attribution.attribute_hardware(hardware, events, graphs))"),
     "breakdown": (
         "bundle",
         f"{OPENED}from tracekit.analysis.breakdown.partition import breakdown",

@@ -84,7 +84,8 @@ def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
     assert_same_tables(bundle.pop("tables"), export.pop("tables"))
     for report in (bundle, export):
         # Only bundles hold the issues of a run, and only exports list call stacks without holding them.
-        report["results"] = [check for check in report["results"] if check["id"] not in {"run-issues", *STACKS_ALONE}]
+        for part in ("results", "rules"):
+            report[part] = [each for each in report[part] if each["id"] not in {"run-issues", *STACKS_ALONE}]
         report["summary"] = {
             key: report["summary"][key] for key in ("findings", "not_applicable", "errors", "evaluated")
         }

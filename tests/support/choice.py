@@ -32,7 +32,7 @@ SLOW = (
     "render/test_forms.py",
     "report/test_diagnosis.py",
     "report/test_redact.py",
-    "report/test_shown.py",
+    "report/test_choice.py",
     "report/viewers/test_written.py",
     "suite",
     "support/test_samples.py",
