@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording.xctrace.tool import Tool, Version
 
-NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "textual", "shtab", "zlib-ng")
+NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual", "shtab", "zlib-ng")
 """Dependencies of every installation, by the names of `pyproject.toml`. `_needed` adds those of this one."""
 OPTIONAL: Final = {
     "pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'",
