@@ -26,8 +26,9 @@ from tracekit.report.groups import INCONCLUSIVE, explains, findings
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from tracekit.analysis.code.sites import CallSite
     from tracekit.detectors.outcomes import Evidence, Metric
     from tracekit.render.blocks import Block, Line, Table
     from tracekit.report.groups import Group
@@ -63,6 +64,9 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
     first = group.first
     models = {check.model for check in group.results if check.model}
     several = len(group.results) > 1
+    sites = _call_sites(group)
+    # Where all models are called from one place, that stands once, below them.
+    apart = len(sites) > 1
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     return Card(
         label=INCONCLUSIVE if is_reason else group.severity,
@@ -73,9 +77,9 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
             (
                 _savings(group),
                 _by_model(group) if several else _measured(first),
-                items(map(_details, group.results), 0) if several else None,
+                items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
                 _where(group),
-                *_callers(group),
+                *_callers(sites),
                 *_caveats(group.results),
                 Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
                 _fix(group, opened=opened),
@@ -200,9 +204,9 @@ def _moment(entry: Evidence) -> Span:
     return Span(formatting.moment(entry.start_ns), span_ns=(entry.start_ns, entry.end_ns))
 
 
-def _details(check: Result) -> Line:
+def _details(check: Result, *, with_callers: bool) -> Line:
     """What was measured of one of several models, who called, and what may share its cause; too much for a table."""
-    callers = [] if check.pattern == Pattern.RECORDING else check.call_sites[:CALL_SITES]
+    callers = check.call_sites[:CALL_SITES] if with_callers else ()
     sentences = [check.summary, *(f"{_capitalized(called_from(site))}." for site in callers)]
     model = (Span(check.model, Role.CODE), ": ") if check.model else ()
     return joined(((*model, " ".join(sentences)), *_relations(check)), " ")
@@ -235,11 +239,14 @@ def _where(group: Group) -> Paragraph | None:
     return Paragraph(joined(parts, "; "), brief=0 if is_said else None) if parts else None
 
 
-def _callers(group: Group) -> Iterator[Block]:
+def _call_sites(group: Group) -> Sequence[CallSite]:
     """Which code of the app it is about; one about the recording has a part of its own for that."""
     if group.first.pattern == Pattern.RECORDING:
-        return
-    sites = merge_sites(site for check in group.results for site in check.call_sites)
+        return ()
+    return merge_sites(site for check in group.results for site in check.call_sites)
+
+
+def _callers(sites: Sequence[CallSite]) -> Iterator[Block]:
     yield from (Paragraph(called_from(site), brief=2) for site in sites[:CALL_SITES])
     if len(sites) > CALL_SITES:
         yield Paragraph(f"{format_count(len(sites) - CALL_SITES, 'more call site')} in the JSON report", Role.DIM)

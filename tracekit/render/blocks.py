@@ -226,9 +226,15 @@ def section(
 
 
 def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **looks: Any) -> Table[Row] | None:
-    """A table; None without rows."""
+    """A table, without the columns that may go and have no value in any row; None without rows."""
     listed = tuple(rows)
-    return Table(name, tuple(columns), listed, **looks) if listed else None
+    kept = tuple(column for column in columns if not column.drop or _has_value(column, listed))
+    return Table(name, kept, listed, **looks) if listed else None
+
+
+def _has_value(column: Column[Row], rows: Iterable[Row]) -> bool:
+    value = column.value
+    return value is None or any(value(row) is not None for row in rows)
 
 
 def items(lines: Iterable[Line], brief: int | None = None, role: Role = Role.PLAIN) -> Items | None:
