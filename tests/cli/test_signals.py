@@ -168,7 +168,7 @@ VERDICT = b"No findings"
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"), [(signal.SIGTERM, ON), (signal.SIGTERM, VERDICT), (signal.SIGHUP, VERDICT)]
+    ("number", "shown"), [(signal.SIGTERM, ON), (signal.SIGHUP, VERDICT)]
 )
 def test_view_gives_the_terminal_back(clean: Path, number: signal.Signals, shown: bytes) -> None:
     terminal = Terminal("view", str(clean))

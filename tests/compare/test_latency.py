@@ -22,7 +22,7 @@ from tracekit.trace.build import open_trace
 @pytest.fixture
 def pairs(request):
     """Pairs of recordings of each case: those of docs/compare.md only with `--every-case`, since they take minutes."""
-    return 200 if request.config.getoption("--every-case") else 30
+    return 200 if request.config.getoption("--every-case") else 20
 
 
 def drawn(count, seed=0, *, scale=1.0, **options):

@@ -45,7 +45,7 @@ SAMPLES = (
 LIMITS = {"p50": "p50_ns", "p95": "p95_ns", "load": "load_ns", "cold-load": "cold_load_ns"}
 LIMITS["neural-engine"] = "neural_engine_compute"
 """Limits of `tracekit check` that hold a number of a model, and its id."""
-CASES, CASES_OF_A_RUN = 100, 20
+CASES, CASES_OF_A_RUN = 100, 10
 """Labeled recordings with `--every-case`, and without."""
 
 

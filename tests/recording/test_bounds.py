@@ -221,7 +221,7 @@ def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(
         open_recording(write(buffer.getvalue(), "a.zip"))
 
 
-RUNS = 50
+RUNS = 30
 """Hostile inputs of each kind; `make fuzz` tries two thousand."""
 
 

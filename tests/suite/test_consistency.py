@@ -20,7 +20,7 @@ from tracekit.testing import Draws, Model
 from tracekit.testing.recorder import neural_engine, start_recording
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 
-RARER = 3
+RARER = 9
 """Without `--every-case`, one in so many of the cases that are judged has its report looked at too."""
 
 

@@ -7,7 +7,7 @@ import pytest
 from suite.joined import OTHER, differences, joined, pairs, recorded
 from suite.processes import on_all_processors
 
-SAMPLED = 70
+SAMPLED = 140
 """Without `--every-case`, one in so many labeled recordings is joined to another one."""
 
 

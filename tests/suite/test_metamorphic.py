@@ -12,7 +12,7 @@ from tracekit.testing import Draws
 from tracekit.testing.apps import cpu_app, gpu_app, many_models_app, neural_engine_app
 from tracekit.testing.rows import PREDICTION
 
-SAMPLED = 380
+SAMPLED = 760
 """Without `--every-case`, one in so many labeled recordings is changed in every way."""
 PARTS = 5
 """So that several processes of tests can share them."""

@@ -27,7 +27,7 @@ from tracekit.testing.simulation import Simulation
 from tracekit.testing.threads import MS, steady
 from tracekit.testing.work import cpu, gpu, neural_engine
 
-COUNT = {HEALTHY: 5, PROBLEM: 5, SESSION: len(random_sessions.SESSIONS), ILL_SESSION: len(random_ill_sessions.SESSIONS)}
+COUNT = {HEALTHY: 2, PROBLEM: 3, SESSION: len(random_sessions.SESSIONS), ILL_SESSION: len(random_ill_sessions.SESSIONS)}
 """Apps of each kind in an ordinary run: of sessions one of each."""
 EVERY = 1_000
 """Apps of each kind with `--every-case`."""

@@ -214,7 +214,8 @@ def test_without_colors_range_and_filter_are_told_by_signs(run_view, reload_samp
         assert (axis[first], axis[last]) == ("[", "]")
         assert "=" in axis[first:last]
         assert "=" not in axis[:first] + axis[last:]
-        await screen.press("escape", "slash", *"kind:prediction", "enter")
+        await screen.press("escape", "slash")
+        await screen.answer("kind:prediction")
         activity = next(line for line in screen.text().splitlines() if "Activity" in line)
         assert "·" in activity
         assert not set("lL") & set(activity[timeline.renderer.gutter :])

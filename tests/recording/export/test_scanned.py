@@ -146,7 +146,7 @@ def test_a_changed_file_reads_the_same_or_is_declined(data: st.DataObject) -> No
 def test_chunks_may_end_at_every_byte(request: pytest.FixtureRequest) -> None:
     expected = read_strictly(SMALL)
     assert expected is not None
-    for border in range(1, len(SMALL), 1 if request.config.getoption("--every-case") else 3):
+    for border in range(1, len(SMALL), 1 if request.config.getoption("--every-case") else 7):
         part = scan(SMALL, (border,))
         assert part is not None, border
         assert difference(part, expected) == "", border
