@@ -128,12 +128,12 @@ def test_every_table_of_every_instrument_counts(
             assert "bad.trace: table" in " ".join(f"{result.out} {result.err}".split())
 
 
-def test_workers_say_the_same(spawn, tracekit, recordings: Path, damaged, request: pytest.FixtureRequest) -> None:
+def test_workers_say_the_same(tracekit, recordings: Path, damaged, request: pytest.FixtureRequest) -> None:
     bad = damaged(file_of(recordings / "good.trace", SHARED[0]))
     both = (recordings / "good.trace", bad)
     commands = [["matrix", *both, "--label", "app"], ["analyze", *both], ["check", *both, "--no-config"]]
     for command in commands if request.config.getoption("--every-case") else commands[:1]:
-        alone, together = tracekit(*command), spawn(*command, "--jobs", "2", COLUMNS="100")
+        alone, together = tracekit(*command), tracekit(*command, "--jobs", 2)
         assert (together.status, together.out) == (2, alone.out)
         assert alone.err in together.err
 

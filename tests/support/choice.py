@@ -50,7 +50,7 @@ SLOW = (
 )
 """What `--quick` leaves out besides what is marked: tests that start programs or the terminal UI, and long ones."""
 
-EXAMPLES = {"quick": 0.0, "ci": 0.15, "fuzz": 10.0}
+EXAMPLES = {"quick": 0.0, "ci": 0.1, "fuzz": 10.0}
 """Profiles of hypothesis, and how much of the examples that a property names each of them tries."""
 FEWEST_EXAMPLES = 10
 
