@@ -16,12 +16,14 @@ help: ## show this list
 demo: environment ## analyze a sample recording on screen
 	@$(BIN)/python -m tracekit analyze $(SAMPLE)
 
-# mypy has one processor at work, and takes as long as a tenth of the tests: both run at once, and either fails the whole.
-test: style ## run every check: ruff, mypy, import-linter, pytest
-	@$(MYPY) >.venv/mypy.log 2>&1 & mypy=$$!; \
+# What needs no test has one processor at work, and takes as long as a tenth of the tests: both run at once, and either
+# fails the whole. Where no bytecode is kept yet, one process makes it, and not each process of tests all of it.
+test: environment-dev ## run every check: ruff, mypy, import-linter, pytest
+	@$(MAKE) -s lint >.venv/lint.log 2>&1 & lint=$$!; \
+	[ -d tests/__pycache__ ] || $(BIN)/python -m pytest --collect-only >.venv/collected.log 2>&1; \
 	$(PYTEST); tests=$$?; \
-	wait $$mypy; types=$$?; cat .venv/mypy.log; \
-	exit $$((tests ? tests : types))
+	wait $$lint; rules=$$?; cat .venv/lint.log; \
+	exit $$((tests ? tests : rules))
 
 test-quick: environment-dev ## run the tests that need no other program, terminal UI or real recording, in under a minute
 	@$(PYTEST) --quick --hypothesis-profile=quick
@@ -47,7 +49,8 @@ fuzz: environment-dev ## feed broken and hostile recordings and models to the re
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
 	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py \
 		tests/recording/export/test_same_reports.py --every-case
-	@$(PYTEST) tests/suite/test_random_apps.py tests/suite/test_option_bounds.py tests/test_end_to_end.py \
+	@$(PYTEST) tests/suite/test_suite.py tests/suite/test_random_apps.py tests/suite/test_option_bounds.py \
+		tests/recording/writing/test_round_trip.py tests/test_benchmarks.py tests/test_end_to_end.py \
 		tests/render/test_browser.py --every-case
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 

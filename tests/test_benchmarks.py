@@ -14,7 +14,9 @@ pytest.importorskip("tracekit.recording.export._scan", reason="the scanner is no
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_all_readers_find_the_same_in_a_small_export(tmp_path: Path) -> None:
+def test_all_readers_find_the_same_in_a_small_export(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if not request.config.getoption("--every-case"):
+        pytest.skip("starts a process for each reader: run with --every-case")
     output = tmp_path / "results.md"
     script = ROOT / "benchmarks" / "read_export.py"
     command = [sys.executable, str(script), "--rows", "20", "--repeats", "1", "--output", str(output)]

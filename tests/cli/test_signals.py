@@ -167,9 +167,7 @@ class Terminal:
 VERDICT = b"No findings"
 
 
-@pytest.mark.parametrize(
-    ("number", "shown"), [(signal.SIGTERM, ON), (signal.SIGHUP, VERDICT)]
-)
+@pytest.mark.parametrize(("number", "shown"), [(signal.SIGTERM, ON), (signal.SIGHUP, VERDICT)])
 def test_view_gives_the_terminal_back(clean: Path, number: signal.Signals, shown: bytes) -> None:
     terminal = Terminal("view", str(clean))
     terminal.until(shown)

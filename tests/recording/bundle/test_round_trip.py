@@ -96,12 +96,13 @@ def random_scenario(seed: int) -> Scenario:
 
 
 def pytest_generate_tests(metafunc):
-    """All samples and random scenarios: `--scenarios` of them are judged, and some compared cell by cell."""
+    """Random scenarios, of which `--scenarios` are judged, and some compared cell by cell as all samples are. The
+    reports of samples are compared by tests/test_end_to_end.py."""
     if "both" in metafunc.fixturenames:
         judged = metafunc.function is test_reports_are_equal
         count = metafunc.config.getoption("scenarios")
-        seeds = range(count if judged else min(count, COMPARED))
-        metafunc.parametrize("both", [*SAMPLES, *seeds], indirect=True)
+        cases = range(count) if judged else [*SAMPLES, *range(min(count, COMPARED))]
+        metafunc.parametrize("both", cases, indirect=True)
 
 
 @pytest.fixture(scope="module")

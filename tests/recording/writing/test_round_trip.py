@@ -232,8 +232,12 @@ def sampled(table: Table) -> Table:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["hello_coreml", "quick_probe", "fp16_w8_60s_all", "output"])
-def test_every_table_of_a_real_bundle_reads_back_as_it_was(corpus: Path, tmp_path: Path, name: str) -> None:
+def test_every_table_of_a_real_bundle_reads_back_as_it_was(
+    corpus: Path, tmp_path: Path, name: str, request: pytest.FixtureRequest
+) -> None:
     """Of large tables a part. All rows of all tables were compared once."""
+    if name not in ("hello_coreml", "output") and not request.config.getoption("--every-case"):
+        pytest.skip("takes seconds: run with --every-case")
     recording = open_recording(corpus / f"bundles/{name}.trace")
     path = tmp_path / "table.xml"
     compared = 0
