@@ -73,7 +73,7 @@ def test_at_most_five_intervals_are_listed_of_each_of_several_models(full: Repor
     assert part.count("`Watercolor`") == part.count("`Mosaic`") == 5
 
 
-@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "many"])
+@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "hundred"])
 def test_folded_parts_are_the_only_html_in_it(report: str, request: pytest.FixtureRequest) -> None:
     for token in tokens(markdown(request.getfixturevalue(report))):
         assert token.type != "html_inline"

@@ -75,7 +75,7 @@ def test_nothing_is_asked_for_and_the_file_is_small(sample: tuple[Analysis, str]
     assert len(sample[1].encode()) - lanes < 300_000
 
 
-@pytest.mark.parametrize("name", ["full", "clean", "not_judged", "failed", "hostile", "many"])
+@pytest.mark.parametrize("name", ["full", "clean", "not_judged", "failed", "hostile", "hundred"])
 def test_texts_of_a_recording_add_no_element(name: str, request: pytest.FixtureRequest) -> None:
     report: Report = request.getfixturevalue(name)
     page = html.fromstring(html_page(report))

@@ -41,7 +41,7 @@ def test_no_ending_belongs_to_two_formats() -> None:
 
 
 @pytest.mark.parametrize("name", REPORT_FORMS)
-@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "many"])
+@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "hundred"])
 def test_every_format_renders_every_report_the_same_twice(
     name: str, report: str, request: pytest.FixtureRequest
 ) -> None:

@@ -282,7 +282,7 @@ def attempt(bundles: list[Bundle], seed: int, number: int) -> tuple[str, str, st
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
-        outcome = judge(bundle, kind, touched, analyze=number // len(KINDS) % REPORT_EVERY == 0)
+        outcome = judge(bundle, kind, touched, analyze=(number // len(KINDS) + number) % REPORT_EVERY == 0)
     except Exception as error:
         raise BrokenReaderError(number, kind, sorted(touched), bundle.path) from error
     for name in touched:

@@ -312,13 +312,13 @@ def hostile() -> Report:
     return replace(report, recording=recording, coverage=coverage)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def many() -> Report:
     """Very many models."""
     return report_of_models(400)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def hundred() -> Report:
     """Enough models that all of their numbers take as much room as those of very many."""
     return report_of_models(120)
