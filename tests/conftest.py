@@ -101,7 +101,6 @@ def pytest_collection_finish() -> None:
     """The garbage collector need not look through what was imported again and again. What tests leave is a few MB each,
     and looking for it as often as Python does takes a tenth of their time."""
     gc.enable()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(1_000_000, 10, 10)
 
