@@ -76,7 +76,7 @@ def test_a_report_is_a_frame_and_text(report) -> None:
     assert (frame["outcome"] == "finding").sum() == 5
     assert frame.loc[frame["outcome"] != "finding", "savings_ns"].isna().all()
     assert report.to_dict()["summary"]["findings"] == 1
-    assert report.to_markdown().startswith("#")
+    assert report.to_markdown().startswith("**1 finding (critical) in 5 models")
 
 
 def test_what_a_notebook_shows_is_short_and_private(trace, report) -> None:
