@@ -122,7 +122,6 @@ class GpuRow:
     submission_id: int
     latency_ns: int = 0
     frame: int | None = None
-    depth: int = 0
     prediction: int | None = None
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracekit.testing.machines import Thread
 
 SYSTEM = "/System/Library/Frameworks/{0}.framework/Versions/A/{0}"
-PRIVATE = "/System/Library/PrivateFrameworks/{0}.framework/Versions/A/{0}"
+ESPRESSO = "/System/Library/PrivateFrameworks/Espresso.framework/Versions/A/Espresso"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ def c_function(image: str, name: str) -> Frame:
     return Frame(image, name, f"_{name}")
 
 
-def cpp_method(image: str, *parts: str) -> Frame:
-    """A method without parameters of a C++ class in a private framework."""
+def espresso(*parts: str) -> Frame:
+    """A method without parameters of a C++ class in the framework below Core ML."""
     name = "::".join(parts)
     symbol = f"__ZN{''.join(f'{len(part)}{part}' for part in parts)}Ev"
-    return Frame(PRIVATE.format(image), name, symbol, f"{name}()")
+    return Frame(ESPRESSO, name, symbol, f"{name}()")
 
 
 START = c_function("/usr/lib/dyld", "start")
@@ -119,10 +119,10 @@ COPY_BYTES = c_function("/usr/lib/system/libsystem_platform.dylib", "_platform_m
 LOAD_PROGRAM = core_ml(
     "-[MLE5ProgramLibraryOnDeviceAOTCompilationImpl createProgramLibraryHandleWithRespecialization:error:]"
 )
-COMPILE_ON_DEVICE = cpp_method("Espresso", "E5RT", "OnDeviceAOTCompilerInterface", "Compile")
+COMPILE_ON_DEVICE = espresso("E5RT", "OnDeviceAOTCompilerInterface", "Compile")
 OPERATIONS = {
-    "gpu": cpp_method("Espresso", "E5RT", "Ops", "MpsGraphInferenceOperation", "ExecuteSync"),
-    "cpu": cpp_method("Espresso", "E5RT", "Ops", "BnnsCpuInferenceOperation", "ExecuteSync"),
+    "gpu": espresso("E5RT", "Ops", "MpsGraphInferenceOperation", "ExecuteSync"),
+    "cpu": espresso("E5RT", "Ops", "BnnsCpuInferenceOperation", "ExecuteSync"),
 }
 """What runs a segment, by unit. Of the Neural Engine no stack was seen."""
 CONVERT_PIXELS = c_function(SYSTEM.format("vImage"), "vImageConvert_ARGB8888toPlanarF")

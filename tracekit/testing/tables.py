@@ -151,7 +151,7 @@ def _gpu(scenario: Scenario) -> Rows:
             row.channel,
             row.frame,
             row.latency_ns,
-            row.depth,
+            0,
             _gpu_label(row),
             "Active",
             0,

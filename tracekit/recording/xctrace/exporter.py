@@ -54,7 +54,6 @@ class Exporter:
     tool: Tool
     trace: Path
     timeout_s: float = TIMEOUT_S
-    pause_s: float = PAUSE_S
 
     def export(
         self,
@@ -123,7 +122,7 @@ class Exporter:
             intermittent = _INTERMITTENT in completed.errors or (completed.crashed and attempt < CRASHES)
             if not intermittent or attempt == ATTEMPTS:
                 break
-            time.sleep(self.pause_s)
+            time.sleep(PAUSE_S)
         raise self._error(completed)
 
     def _error(self, completed: Completed) -> TracekitError:
