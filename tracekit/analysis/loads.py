@@ -52,11 +52,6 @@ def _follows_load(loads: BoolArray, time: IntArray, keys: Sequence[CodeArray]) -
     return follows
 
 
-def _instances(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
-    """Instance numbers of the loads, then of the predictions; -1 where the name has none."""
-    return np.concatenate([or_minus_one(frame["instance"]) for frame in (loads, predictions)])
-
-
 @dataclass(frozen=True, slots=True)
 class Uses:
     """Use of one model between loads of its instances: its predictions in groups, each of which ran on one load."""
@@ -114,7 +109,8 @@ def _by_process(group: IntArray, process: IntArray) -> IntArray:
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
     """Index of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
-    instance = pd.factorize(_instances(loads, predictions))[0].astype(np.int64)
+    numbers = np.concatenate([or_minus_one(frame["instance"]) for frame in (loads, predictions)])
+    instance = pd.factorize(numbers)[0].astype(np.int64)
     of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]
     ends = Intervals.from_rows(loads).ends
     # Times become ranks among the ends, so that instance and time fit into one number to search for.

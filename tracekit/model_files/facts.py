@@ -6,6 +6,7 @@ None means that the file does not say it, never zero or empty.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -145,10 +146,7 @@ class Stored:
     @property
     def count(self) -> int:
         """Number of elements."""
-        count = 1
-        for size in self.dimensions:
-            count *= size
-        return count
+        return math.prod(self.dimensions)
 
     @property
     def bytes(self) -> int:

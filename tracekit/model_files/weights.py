@@ -7,6 +7,7 @@ constants (iOS 16) or those of `const` operations (iOS 18). Source: `mil/ops/def
 
 from __future__ import annotations
 
+import math
 import struct
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -104,14 +105,11 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
     sizes = {number if part.offset is None else (part.offset,): part.bytes for number, part in enumerate(parts)}
     main = next((named[name] for name in _MAIN if name in named), None)
     techniques = [name for entry in chain for name in TECHNIQUES.get(entry.type, ())]
-    count = 1
-    for size in value.dimensions or ():
-        count *= size or 0
     return Weight(
         name=value.name,
         element=value.element,
         stored=main.element if main else None,
-        count=count,
+        count=math.prod(size or 0 for size in value.dimensions or ()),
         bytes=sum(sizes.values()),
         technique=tuple(sorted(set(techniques), key=_ORDER.index)),
         bits=_bits(named, main),

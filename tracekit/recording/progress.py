@@ -30,22 +30,14 @@ class Meter:
     def __init__(self, report: Callable[[Progress], None] | None, total_bytes: int | None) -> None:
         self._report = report
         self._total = total_bytes
-        self._done = 0
+        self.done = 0
+        """Bytes counted so far. Set back where a file is read again."""
         self._next = 0.0
-
-    @property
-    def done(self) -> int:
-        """Bytes counted so far."""
-        return self._done
-
-    def begin_again(self, done: int) -> None:
-        """Count from there on, since a file is read again."""
-        self._done = done
 
     def advance(self, count: int, source: str) -> None:
         """Count bytes of one source."""
-        self._done += count
+        self.done += count
         if self._report is not None and (now := time.monotonic()) >= self._next:
             self._next = now + INTERVAL_S
-            done = self._done if self._total is None else min(self._done, self._total)
+            done = self.done if self._total is None else min(self.done, self._total)
             self._report(Progress(done, self._total, source))

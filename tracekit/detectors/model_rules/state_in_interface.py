@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -69,9 +70,7 @@ def _fits(entry: Feature, sizes: tuple[int | None, ...] | None) -> bool:
 
 def _bytes(entry: Feature) -> int:
     """Bytes of an array; unknown sizes count as one."""
-    count = 1
-    for size in entry.shape.dimensions if entry.shape else ():
-        count *= size or 1
+    count = math.prod(size or 1 for size in entry.shape.dimensions) if entry.shape else 1
     return count * BITS.get(entry.element or "", 0) // 8
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,9 +81,7 @@ def _shape(feature: Feature) -> tuple[int, ...]:
     if feature.shape is None:
         raise UnreadableModel(f"no value can be made for input '{feature.name}': the file does not state its shape")
     shape = tuple(1 if size is None else size for size in feature.shape.dimensions)
-    count = 1
-    for size in shape:
-        count *= size
+    count = math.prod(shape)
     if count > MAX_ELEMENTS:
         raise UnreadableModel(f"input '{feature.name}' has {count:,} elements; at most {MAX_ELEMENTS:,} are made up")
     return shape

@@ -281,6 +281,5 @@ def _contradiction(table: PlacedTable, label: str) -> UnreadableRecording:
     where = "" if table.position is None else f" at position {table.position}"
     return UnreadableRecording(
         f"{table.label} contains table {shortened(table.schema)}{where}, which {label} does not list there: they are "
-        "not "
-        f"from the same recording; {ONE_RECORDING}"
+        f"not from the same recording; {ONE_RECORDING}"
     )

@@ -153,7 +153,7 @@ def read_nodes(source: Source, wanted: Collection[str] | None, meter: Meter) -> 
             nodes = _read(scanned.ScanReader, source, wanted, meter)
         except Declined as declined:
             reason = str(declined)
-            meter.begin_again(begin)
+            meter.done = begin
         else:
             _LOG.info("read %s with the compiled scanner", source.label)
             return nodes

@@ -49,15 +49,10 @@ class ExportRecording:
 
     def __init__(self, contents: Contents, run: Run, assembled: Assembled, inputs: Inputs) -> None:
         self.contents = contents
-        self._run = run
+        self.run = run
         self._tables = [table for table in assembled.tables if table.run == run.number]
         # Tables that were only counted are read on demand, from archives and spooled input too.
         self._inputs = inputs
-
-    @property
-    def run(self) -> Run:
-        """The run that this recording shows."""
-        return self._run
 
     def tables(self, schema: str, **attributes: str) -> list[Table]:
         """All tables of that schema in this run whose attributes contain the given ones, in order of position.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tracekit.errors import TracekitError
+from tracekit.recording.coding import merged
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
 from tracekit.recording.table import IntegerCells
 
@@ -122,14 +123,10 @@ def _array(column: Column, cells: Cells) -> Any:
     if isinstance(cells, IntegerCells):
         values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
         return pa.array(values, mask=~cells.valid)
-    texts = [str(value).encode("utf-8", "backslashreplace").decode() for value in cells.values]
-    codes = pa.array(cells.codes, mask=cells.codes < 0)
     # Two values may look the same, and a dictionary holds each text once.
-    distinct = {text: index for index, text in enumerate(dict.fromkeys(texts))}
-    if len(distinct) < len(texts):
-        new_codes = np.array([*(distinct[text] for text in texts), -1], dtype=np.int32)
-        codes = pa.array(new_codes[cells.codes], mask=cells.codes < 0)
-    return pa.DictionaryArray.from_arrays(codes, pa.array(list(distinct), type=pa.string()))
+    texts = merged(cells.codes, [str(value).encode("utf-8", "backslashreplace").decode() for value in cells.values])
+    codes = pa.array(texts.codes, mask=texts.codes < 0)
+    return pa.DictionaryArray.from_arrays(codes, pa.array(texts.values, type=pa.string()))
 
 
 def is_unsigned(engineering_type: str) -> bool:
