@@ -184,7 +184,6 @@ def _instances(all_loads: pd.DataFrame, load_index: IntArray, predictions: pd.Da
 
 
 def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
-    """`Instances.parallel_share`."""
     called = Intervals.from_rows(predictions)
     _, starts, ends = union_by_group(uses.group, called.starts, called.ends)
     times, depth = depth_profile(starts, ends)

@@ -58,7 +58,6 @@ def _sources(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def _is_export(path: Path) -> bool:
-    """Whether it is a file that tracekit would read."""
     if not path.is_file():
         return False
     with path.open("rb") as stream:

@@ -154,7 +154,6 @@ class NodeWriter:
         return number
 
     def _content(self, cell: Cell) -> str:
-        """What stands between the tags."""
         if isinstance(cell, Process):
             return self._element("pid", cell.pid) + self._element("device-session", "TODO")
         if isinstance(cell, Thread):
@@ -164,7 +163,6 @@ class NodeWriter:
         return escape(str(cell))
 
     def _shown(self, tag: str, cell: Cell) -> str:
-        """Display text."""
         if isinstance(cell, Process):
             return f"{cell.name} ({cell.pid})"
         if isinstance(cell, Thread):
@@ -221,7 +219,6 @@ def escape(text: str) -> str:
 
 
 def _runs(scenario: Scenario | Sequence[Scenario]) -> list[Scenario]:
-    """The scenarios as a list."""
     return [scenario] if isinstance(scenario, Scenario) else list(scenario)
 
 
@@ -251,7 +248,6 @@ def _document(
 
 
 def _schema(table: TableContent) -> str:
-    """The `<schema>` element."""
     documentation = f' documentation="{escape(table.documentation)}"' if table.documentation else ""
     columns = "".join(
         f"<col><mnemonic>{column.mnemonic}</mnemonic><name>{escape(column.name)}</name>"

@@ -273,7 +273,6 @@ class Running:
         return call
 
     def _recorded(self, model: Model, plan: Plan, uses: tuple[Use, ...]) -> Call:
-        """Leave the rows of a call."""
         app, prediction = self.simulation.recorded, None
         if self.recorded:
             prediction = app.scenario.predict(model, plan.start_ns, plan.at, self.process)

@@ -38,7 +38,6 @@ def toc_document(runs: Sequence[Scenario]) -> str:
 
 
 def _run(number: int, run: Scenario) -> list[str]:
-    """One run."""
     return _block(
         f'run number="{number}"',
         [
@@ -93,7 +92,6 @@ def _summary(run: Scenario) -> list[str]:
 
 
 def _table(run: Scenario, schema: str, attributes: dict[str, str]) -> str:
-    """One line of the list of tables."""
     documentation = DOCUMENTATION.get(schema) if run.xcode.documented else None
     first = _BEFORE_OWN_SCHEMA.get(schema, _BEFORE_SCHEMA)
     before = {name: text for name, text in attributes.items() if name in first}
@@ -103,7 +101,6 @@ def _table(run: Scenario, schema: str, attributes: dict[str, str]) -> str:
 
 
 def _machine(tag: str, machine: Machine, run: Scenario) -> str:
-    """A device."""
     attributes = {
         "platform": machine.platform,
         "model": machine.model,
@@ -116,12 +113,10 @@ def _machine(tag: str, machine: Machine, run: Scenario) -> str:
 
 
 def _process(process: Process) -> str:
-    """One line of the list of processes."""
     return _empty("process", {"name": process.name, "pid": str(process.pid), "path": process.path})
 
 
 def _empty(tag: str, attributes: dict[str, str]) -> str:
-    """An element without content."""
     pairs = "".join(f' {key}="{escape(value, {chr(34): "&quot;"})}"' for key, value in attributes.items())
     return f"<{tag}{pairs}/>"
 

@@ -156,7 +156,6 @@ _STACK_TYPES = {
 
 
 def _empty(types: Mapping[str, str]) -> pd.DataFrame:
-    """The columns of a frame without rows."""
     return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in types.items()})
 
 

@@ -77,7 +77,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _metrics(view: ModelView, known: ColdLoads, felt: BoolArray, options: Options) -> tuple[Metric, ...]:
-    """Everything measured."""
     durations = view.loads["duration_ns"].to_numpy()
     rest = durations[~known.cold & ~known.unknown]
     return (

@@ -105,7 +105,6 @@ def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None
 
 
 def _metrics(concurrency: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[Metric, ...]:
-    """Everything measured."""
     return (
         above("most in flight", concurrency.max_depth, "count", options.limit + 1),
         above("time above the limit", concurrency.share_above, "share", options.busy_share),

@@ -144,7 +144,6 @@ def _unused(view: ModelView, options: Options) -> IntArray:
 
 
 def _purpose(instances: Instances, known: Traits, options: Options) -> str:
-    """Why several instances are no problem, in words."""
     count = format_count(instances.count, "instance")
     if known.difference():
         return f"The instances differ ({known.difference()}); none duplicates another."

@@ -61,7 +61,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Outcome:
-    """The finding with its cost: the gaps."""
     idle = gaps.idle
     gap = float(np.median(idle.idle_ns))
     busy = float(np.median(idle.busy_ns))

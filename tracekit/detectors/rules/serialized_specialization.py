@@ -135,7 +135,6 @@ def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:
 
 
 def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
-    """Why there is no problem, in words."""
     if not cold:
         return "No load is known to have specialized a model."
     if longest is None:

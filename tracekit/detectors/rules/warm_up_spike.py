@@ -128,7 +128,6 @@ def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed_ns: FloatArray) -> t
 
 
 def _why_not(firsts: Firsts, alone: BoolArray) -> str:
-    """Why no first prediction is a problem, in words."""
     whole = firsts.whole
     if not whole.is_long.any():
         worst = float(whole.ratio.max())

@@ -174,7 +174,6 @@ def _insertion_order(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]
 
 
 def _bulkstore(rows: np.ndarray[tuple[int], np.dtype[np.void]], per_block: int) -> bytes:
-    """The rows file."""
     size = rows.dtype.itemsize
     head = struct.pack("<8I", _MAGIC, _VERSION, _HEAD_WORD, DATA_AT, size, size * per_block, per_block, 0)
     padding = bytes(-len(rows) % per_block * size)
