@@ -155,8 +155,7 @@ def _finding(view: RecordingView, chains: Sequence[LoadChain], options: Options)
         summary=(
             f"{worst.models} models were specialized one after another in "
             f"{format_time(worst.end_ns - worst.start_ns)} while the app waited: {listed(names, _MAX_NAMES)}. The "
-            "longest "
-            f"alone took {format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
+            f"longest alone took {format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
         ),
         metrics=_metrics(worst, options),
         cost=view.cost(

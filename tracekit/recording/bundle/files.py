@@ -187,8 +187,7 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
                 if len(sizes) > limits.MAX_FILES:
                     raise UnreadableRecording(
                         f"{quoted(top.name)} contains more than {limits.MAX_FILES:,} files, more than any trace "
-                        "bundle; "
-                        "check the path"
+                        "bundle; check the path"
                     )
     except OSError as error:
         raise os_error(quoted(top.name), error) from error

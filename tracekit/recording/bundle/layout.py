@@ -206,8 +206,7 @@ def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
         )
     return UnreadableRecording(
         f"{name} is named like a trace bundle but contains nothing of one; check the path, or copy the bundle again "
-        "from "
-        "the Mac that recorded it"
+        "from the Mac that recorded it"
     )
 
 

@@ -131,8 +131,7 @@ def _judge_details(loaded: LoadedFiles, details: list[Source]) -> None:
     if details and not loaded.tocs and not loaded.files:
         raise UnreadableRecording(
             f"{details[0].label} contains track details (Allocations, Leaks, VM Tracker), which tracekit does not "
-            "read; "
-            "export tables instead: `xcrun xctrace export --input run.trace --xpath "
+            "read; export tables instead: `xcrun xctrace export --input run.trace --xpath "
             '\'/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]\'`'
         )
     loaded.notes.extend(

@@ -100,8 +100,7 @@ def _check_others(folder: Path, written: Collection[str]) -> None:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         raise TracekitError(
             f"cannot write into {folder}: it contains {others[0]}{more}, which would be read as part of this "
-            "recording; "
-            "remove it, or name another folder"
+            "recording; remove it, or name another folder"
         )
 
 
