@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from tracekit.api import analysis_of
-from tracekit.documents.report import written
+from tracekit.documents.report import report_file
 from tracekit.lanes.categories import Category
 from tracekit.report.timeline import CALL, DrawnLane, Marked, Timeline
 
@@ -84,7 +84,7 @@ def main() -> None:
     marks = Marked(data.starts, data.ends, np.ones(len(data.starts), np.int64), np.arange(len(data.starts)))
     lanes = replace(lanes, evidence=(marks, *(Marked(none, none, none, none),) * (len(report.results) - 1)))
     begin = time.perf_counter()
-    page = written(report, "html", lanes)
+    page = report_file(report, "html", lanes)
     spent = time.perf_counter() - begin
     with tempfile.TemporaryDirectory() as folder:
         file = (arguments.keep or Path(folder) / "report.html").resolve()

@@ -18,7 +18,7 @@ from tracekit.detectors.expectations import (
     parse_expectation,
     with_expected,
 )
-from tracekit.detectors.options import check_settings, matches, merged
+from tracekit.detectors.options import check_settings, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.selection import choose
@@ -211,7 +211,7 @@ def _judging(
         only=only or project.only,
         skip=(*(name for name in project.skip if name not in only), *skip),
         settings={**project.settings, **general},
-        model_settings=merged(_without(project.model_settings, general), special),
+        model_settings=merge_settings(_without(project.model_settings, general), special),
     )
     chosen = {detector.id for detector in choose(detectors, judging.only, judging.skip)}
     for key, given in ((BUDGET_KEY, budgets), (EXPECT_KEY, expectations)):

@@ -55,9 +55,9 @@ class NotebookReport(Report):
 
     def to_markdown(self) -> str:
         """The report as GitHub flavored Markdown."""
-        from tracekit.documents.report import written
+        from tracekit.documents.report import report_file
 
-        return written(self, "markdown")
+        return report_file(self, "markdown")
 
     def to_frame(self) -> pd.DataFrame:
         """One row per check and model: `check`, `outcome`, `severity`, `model`, `savings_ns` and `savings_share` (null

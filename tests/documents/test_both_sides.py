@@ -51,7 +51,7 @@ def test_every_answer_is_text(measured):
         comparison_words.summary(comparison),
         comparison_words.parts(model),
         comparison_words.facts(model),
-        words.measured(model.latency),
+        words.sample_counts(model.latency),
     ):
         assert part in text
     assert "SharpenFilter improved by 30% 12.44 ms → 8.68 ms, −30% (−31% to −29%)" in text

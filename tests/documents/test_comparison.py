@@ -116,7 +116,7 @@ def test_every_form_says_the_same_of_a_model_and_a_finding(measured, pair):
     forms = [" ".join(form.split()) for form in (text_of(comparison, 200), markdown_of(comparison), page)]
     for one in comparison.models:
         if one.presence is Presence.BOTH:
-            said = (words.answer(one.latency), words.measured(one.latency), comparison_words.parts(one))
+            said = (words.answer(one.latency), words.sample_counts(one.latency), comparison_words.parts(one))
             assert all(part in form for part in said for form in forms)
     assert all(note in form for note in comparison.notes for form in forms)
     assert all(change.id in form for change in comparison.findings for form in forms)

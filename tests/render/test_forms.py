@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.documents.report import written
+from tracekit.documents.report import report_file
 from tracekit.errors import UsageError
 from tracekit.render.forms import ENDINGS, REPORT_FORMS, form_for
 from tracekit.report.report import Report
@@ -46,9 +46,9 @@ def test_every_format_renders_every_report_the_same_twice(
     name: str, report: str, request: pytest.FixtureRequest
 ) -> None:
     value: Report = request.getfixturevalue(report)
-    text = written(value, name)
+    text = report_file(value, name)
     assert text.endswith("\n")
-    assert text == written(value, name)
+    assert text == report_file(value, name)
     text.encode("utf-8")
 
 

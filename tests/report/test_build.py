@@ -14,7 +14,7 @@ import tracekit
 from support.analyses import kept_analysis
 from support.forms import long_text, short_text
 from tracekit.detectors.registry import DETECTORS
-from tracekit.documents.report import written
+from tracekit.documents.report import report_file
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import Device, Target
 from tracekit.recording.table import Process, TableState
@@ -33,9 +33,9 @@ def test_the_figures_of_wwdc22_are_in_every_format(trace: Trace) -> None:
     report = build_report(trace, [])
     # Issue: mean load 17.17 ms, total 6.41 s; mean prediction 7.2 ms, total 2.69 s.
     for figure in ("17.17 ms", "6.41 s", "7.20 ms", "2.69 s"):
-        assert figure in written(report, "text")
-        assert figure in written(report, "markdown")
-    models = json.loads(written(report, "json"))["models"]
+        assert figure in report_file(report, "text")
+        assert figure in report_file(report, "markdown")
+    models = json.loads(report_file(report, "json"))["models"]
     loads = sum(model["load"]["total_ns"] for model in models)
     assert loads / 1e9 == pytest.approx(6.41, abs=0.005)
     assert loads / sum(model["loads"] for model in models) / 1e6 == pytest.approx(17.17, abs=0.005)
@@ -117,10 +117,10 @@ SECRETS = ("Berta", "berta", "s3cretkey", "00AA00BB00CC00", "backboardd")
 
 @pytest.mark.parametrize("name", REPORT_FORMS)
 def test_what_is_private_leaves_only_on_request(trace: Trace, name: str) -> None:
-    text = written(build_report(private(trace), []), name)
+    text = report_file(build_report(private(trace), []), name)
     assert not [secret for secret in SECRETS if secret in text]
     assert "StyleCam" in text
-    kept = written(build_report(private(trace), [], redact=False), name)
+    kept = report_file(build_report(private(trace), [], redact=False), name)
     assert not [secret for secret in SECRETS if secret not in kept]
 
 
@@ -145,7 +145,7 @@ def test_nothing_private_of_a_real_recording_is_in_its_report(corpus: Path) -> N
         except TracekitError:
             continue
         for name in REPORT_FORMS:
-            text = written(report, name)
+            text = report_file(report, name)
             # The secrets themselves stay out of the message.
             assert not any(secret in text for secret in secrets), (path.name, name)
         looked += bool(secrets)

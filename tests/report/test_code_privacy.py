@@ -11,7 +11,7 @@ import tracekit
 from support.forms import short_text
 from tracekit.api import analysis_of
 from tracekit.cli.dispatch import dispatch
-from tracekit.documents.report import written
+from tracekit.documents.report import report_file
 from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.report import Report
 from tracekit.request import Request
@@ -35,7 +35,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outputs(report: Report) -> list[str]:
-    return [*(written(report, name) for name in REPORT_FORMS), short_text(report)]
+    return [*(report_file(report, name) for name in REPORT_FORMS), short_text(report)]
 
 
 def trees(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -69,7 +69,7 @@ def test_a_page_without_names_has_no_flame_graph(bundle: Path) -> None:
         analysis = analysis_of(bundle, Request(functions=functions))
         timeline = analysis.timeline()
         assert (timeline.flame is not None) == functions
-        assert ("App.apply" in written(analysis.report, "html", timeline)) == functions
+        assert ("App.apply" in report_file(analysis.report, "html", timeline)) == functions
 
 
 def test_the_flag_hides_them_on_screen(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -156,8 +156,8 @@ def test_a_sentence_becomes_a_clause_and_names_keep_their_capitals():
 
 
 def test_a_normal_end_is_put_in_words_and_another_one_kept():
-    assert formatting.ended("User pressed Stop") == "stopped by user"
-    assert formatting.ended("Device went away") == "Device went away"
+    assert formatting.end_reason("User pressed Stop") == "stopped by user"
+    assert formatting.end_reason("Device went away") == "Device went away"
 
 
 @pytest.mark.parametrize(

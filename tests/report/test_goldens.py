@@ -17,7 +17,7 @@ import pytest
 import tracekit
 from support.analyses import kept_analysis
 from support.forms import short_text
-from tracekit.documents.report import written
+from tracekit.documents.report import report_file
 from tracekit.render.forms import ENDINGS, FORMS
 from tracekit.report.report import Report, ToolInfo
 from tracekit.report.serialize import schema_text
@@ -76,7 +76,7 @@ def dense(value: Any, indent: str = "") -> str:
 
 @pytest.mark.parametrize(("name", "form"), GOLDEN_REPORTS, ids=[golden_of(*pair).name for pair in GOLDEN_REPORTS])
 def test_the_report_of_a_sample_is_the_golden_one(name, form, samples: Path, update_goldens: bool) -> None:
-    text = written(sample_report(samples, name), form)
+    text = report_file(sample_report(samples, name), form)
     if form == "json":
         document = json.loads(text)
         assert text == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -119,9 +119,9 @@ def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_json_obeys_the_schema_and_text_and_markdown_give_its_verdict(name, samples: Path) -> None:
     report = sample_report(samples, name)
-    document = json.loads(written(report, "json"))
+    document = json.loads(report_file(report, "json"))
     jsonschema.Draft202012Validator(json.loads(schema_text("report"))).validate(document)
     verdict = document["summary"]["verdict"]
     counts = verdict.partition(";")[0].partition(". ")[0].rstrip(".")
-    assert " ".join(written(report, "text").split()).startswith(counts)
-    assert written(report, "markdown").startswith(f"**{counts}")
+    assert " ".join(report_file(report, "text").split()).startswith(counts)
+    assert report_file(report, "markdown").startswith(f"**{counts}")

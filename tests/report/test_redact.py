@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tracekit
-from tracekit.documents.report import written
+from tracekit.documents.report import report_file
 from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.redact import (
     PrivateFacts,
@@ -173,13 +173,13 @@ def test_no_planted_secret_survives_in_any_format(full: Report, secret: str, pla
     redacted = redact(report, PrivateFacts((secret,), (secret,), "StyleTransfer"))
     for name in REPORT_FORMS:
         # Lines may have been wrapped, and long names shortened, inside the secret.
-        assert secret not in re.sub(r"\s", "", written(redacted, name)), name
+        assert secret not in re.sub(r"\s", "", report_file(redacted, name)), name
 
 
 def test_the_plants_show_where_redaction_is_off(full: Report) -> None:
     report = planted(full, PLANTS[0].format("Secret123"), "Secret123")
     for name in REPORT_FORMS:
-        assert "Secret123" in written(report, name)
+        assert "Secret123" in report_file(report, name)
 
 
 def planted(report: Report, text: str, secret: str) -> Report:

@@ -7,7 +7,7 @@ from tracekit.testing import Draws, Model
 from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import LOAD_COLD
 from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import MS, paced, steady
+from tracekit.testing.threads import MS, paced_app, steady
 from tracekit.testing.work import Step, Unit, cpu
 
 
@@ -110,7 +110,7 @@ def frames_dropped(simulation: Simulation, draws: Draws, model: Model, unit: Uni
     def steps(index: int) -> tuple[Step, ...]:
         return (work(unit, draws.integer(38, 52) * MS if index in slow else 12 * MS),)
 
-    yield from paced(simulation.app, model, steps, period_ns=33_333_000, calls=180)
+    yield from paced_app(simulation.app, model, steps, period_ns=33_333_000, calls=180)
 
 
 @plants("slow-load")

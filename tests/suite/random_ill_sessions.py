@@ -11,7 +11,7 @@ from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
 from tracekit.testing.rows import LOAD_COLD
 from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import MS, paced
+from tracekit.testing.threads import MS, paced_app
 from tracekit.testing.work import Step, Unit
 
 RECORDINGS_S = (5, 12, 42, 120, 300, 900)
@@ -99,7 +99,7 @@ def one_model_on_main(made: RandomApp, draws: Draws, model: Model, unit: Unit) -
     period = 1_000 * MS // draws.choice((60, 30))
     work = step_on(elsewhere, period * draws.integer(20, 55) // 100, draws)
     made.cameras[camera.base] = period
-    made.simulation.start(paced(app, camera, (work,), period_ns=period, calls=touches * 2_900 * MS // period))
+    made.simulation.start(paced_app(app, camera, (work,), period_ns=period, calls=touches * 2_900 * MS // period))
     made.planted.add(("main-thread-work", None))
     made.blamed["main-thread-work", None] = {model.base}
     length = draws.integer(15, 40) * MS
@@ -200,7 +200,7 @@ def frames_dropped(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> s
             slow = set(draws.shuffled(range(1, 180))[: draws.integer(26, 30)])
             long = {index: period * draws.integer(112, 160) // 100 for index in slow}
             steps = [(step_on(unit, long.get(index, usual), draws),) for index in range(180)]
-            yield from paced(
+            yield from paced_app(
                 app, model, lambda index, steps=steps: steps[index], period_ns=period, calls=180, load_ns=0
             )
 

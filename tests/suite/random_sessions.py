@@ -12,7 +12,7 @@ from suite.random_uses import UNITS, RandomApp, add_healthy, finished, step_on
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
 from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import MS, overlapping, paced, steady
+from tracekit.testing.threads import MS, overlapping, paced_app, steady
 from tracekit.testing.work import Unit
 
 Builder = Callable[[RandomApp, Draws, Model, Unit], str]
@@ -47,9 +47,11 @@ def one_name_in_two_processes(made: RandomApp, draws: Draws, model: Model, unit:
     model_there = Model(model.base, 1 if unit == "gpu" and draws.chance(400) else 2)
     period = (length + theirs) * draws.integer(2, 3)
     step, step_there = step_on(unit, length, draws), step_on(unit, theirs, draws)
-    simulation.start(paced(simulation.app, model, (step,), period_ns=period, drops=False, calls=draws.integer(60, 120)))
     simulation.start(
-        paced(other, model_there, (step_there,), period_ns=period, phase_ns=period // 2, drops=False, calls=60)
+        paced_app(simulation.app, model, (step,), period_ns=period, drops=False, calls=draws.integer(60, 120))
+    )
+    simulation.start(
+        paced_app(other, model_there, (step_there,), period_ns=period, phase_ns=period // 2, drops=False, calls=60)
     )
     # No label tells the work of the one from that of the other.
     made.unclear.add(model.base)
@@ -72,7 +74,7 @@ def settings_to_and_fro(made: RandomApp, draws: Draws, model: Model, unit: Unit)
             steps = (step_on(units[turn % 2], lengths[turn % 2], draws),)
             calls, load = draws.integer(80, 130), draws.integer(15, 25) * MS
             if at_pace:
-                yield from paced(app, loaded, steps, period_ns=2 * max(lengths), calls=calls, load_ns=load)
+                yield from paced_app(app, loaded, steps, period_ns=2 * max(lengths), calls=calls, load_ns=load)
             else:
                 yield from steady(app, loaded, steps, calls=calls, gap_ns=150_000, load_ns=load)
             yield from app.pause(draws.integer(100, 3_000) * MS)
@@ -167,7 +169,7 @@ def camera_of_changing_rate(made: RandomApp, draws: Draws, model: Model, unit: U
     def thread() -> Thread:
         yield from app.load(model, engine=unit == "neural engine")
         for period in periods:
-            yield from paced(app, model, steps, period_ns=period, calls=draws.integer(50, 120), load_ns=0)
+            yield from paced_app(app, model, steps, period_ns=period, calls=draws.integer(50, 120), load_ns=0)
 
     made.simulation.start(thread())
     return f"{rates} fps"
@@ -201,7 +203,7 @@ def hangs_of_another_cause(made: RandomApp, draws: Draws, model: Model, unit: Un
     frames = (hangs + 1) * 2_200 * MS // period
     steps = (step_on(unit, period * draws.integer(15, 50) // 100, draws),)
     made.cameras[model.base] = period
-    made.simulation.start(paced(app, model, steps, period_ns=period, calls=frames))
+    made.simulation.start(paced_app(app, model, steps, period_ns=period, calls=frames))
 
     def hang() -> Thread:
         for _ in range(hangs):

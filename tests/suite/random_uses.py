@@ -9,7 +9,7 @@ from suite.frame import Key
 from suite.queued import MARGIN, queued_keys
 from tracekit.testing import Draws, Model
 from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import MS, decoder, drawing, paced, steady
+from tracekit.testing.threads import MS, decoder, drawing, paced_app, steady
 from tracekit.testing.work import Step, Unit, cpu, neural_engine
 
 UNITS: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
@@ -74,7 +74,7 @@ def add_foreign(made: RandomApp, draws: Draws) -> None:
     else:
         period = length * draws.integer(2, 12)
         made.cameras["Listener"] = period
-        thread = paced(other, Model("Listener"), (step_on(unit, length, draws),), period_ns=period)
+        thread = paced_app(other, Model("Listener"), (step_on(unit, length, draws),), period_ns=period)
     made.simulation.start(thread)
     made.allowed.add(("foreign-neural-engine-work", None))
 
@@ -83,13 +83,15 @@ def _camera(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[st
     period = draws.choice((16_667_000, 33_333_000))
     steps = (step_on(unit, period * draws.integer(20, 55) // 100, draws),)
     made.cameras[model.base] = period
-    return "camera", paced(made.simulation.app, model, steps, period_ns=period, calls=draws.integer(80, 200))
+    return "camera", paced_app(made.simulation.app, model, steps, period_ns=period, calls=draws.integer(80, 200))
 
 
 def _timer(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
     period = draws.integer(50, 300) * MS
     steps = (step_on(unit, period * draws.integer(5, 40) // 100, draws),)
-    return "timer", paced(made.simulation.app, model, steps, period_ns=period, calls=draws.integer(30, 60), drops=False)
+    return "timer", paced_app(
+        made.simulation.app, model, steps, period_ns=period, calls=draws.integer(30, 60), drops=False
+    )
 
 
 def _batch(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.documents.report import report_document, written
+from tracekit.documents.report import report_document, report_file
 from tracekit.render.forms import rendered
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ def long_text(report: Report, *, width: int = 100, color: bool = False) -> str:
 
 def markdown(report: Report) -> str:
     """What `--format markdown` prints."""
-    return written(report, "markdown")
+    return report_file(report, "markdown")
 
 
 def html_page(report: Report, timeline: Timeline | None = None) -> str:
     """What `--format html` prints; with lanes where a timeline is given."""
-    return written(report, "html", timeline)
+    return report_file(report, "html", timeline)

@@ -10,7 +10,7 @@ import tracekit
 from tracekit.testing import Draws, write_bundle, write_export
 from tracekit.testing.rows import Model
 from tracekit.testing.simulation import Running, Simulation
-from tracekit.testing.threads import decoder, drawing, overlapping, paced, steady
+from tracekit.testing.threads import decoder, drawing, overlapping, paced_app, steady
 from tracekit.testing.work import Stage, cpu, gpu, neural_engine
 
 MS = 1_000_000
@@ -159,14 +159,14 @@ def test_all_processes_can_be_recorded(tmp_path):
 
 def test_a_camera_drops_the_frames_that_come_during_a_call():
     simulation = simulate()
-    task = simulation.start(paced(simulation.app, A, (cpu(45 * MS),), period_ns=33_333_000, calls=10))
+    task = simulation.start(paced_app(simulation.app, A, (cpu(45 * MS),), period_ns=33_333_000, calls=10))
     simulation.run()
     starts = [call.start_ns for call in simulation.calls]
     # A call of 45 ms covers the next frame, and the one after it is taken.
     assert task.result == 9
     assert all(65 * MS < after - before < 68 * MS for before, after in pairwise(starts))
     simulation = simulate()
-    task = simulation.start(paced(simulation.app, A, (cpu(20 * MS),), period_ns=33_333_000, calls=10))
+    task = simulation.start(paced_app(simulation.app, A, (cpu(20 * MS),), period_ns=33_333_000, calls=10))
     simulation.run()
     assert task.result == 0
 
@@ -174,7 +174,7 @@ def test_a_camera_drops_the_frames_that_come_during_a_call():
 def test_without_drops_late_frames_follow_at_once():
     simulation = simulate()
     work = lambda index: (cpu((100 if index == 0 else 5) * MS),)  # noqa: E731
-    task = simulation.start(paced(simulation.app, A, work, period_ns=33_333_000, calls=6, drops=False))
+    task = simulation.start(paced_app(simulation.app, A, work, period_ns=33_333_000, calls=6, drops=False))
     simulation.run()
     starts = [call.start_ns for call in simulation.calls]
     assert task.result == 0

@@ -10,7 +10,7 @@ from tracekit.cli.forms import deliver, files_of, size_words
 from tracekit.cli.output import narrate
 from tracekit.cli.reading import showing_log
 from tracekit.cli.reports import status_of
-from tracekit.cli.requests import analyzed, request_from
+from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.cli.several import inputs_of, print_report, run_several
 from tracekit.documents.report import report_document
 from tracekit.render.forms import REPORT_FORMS
@@ -66,7 +66,7 @@ def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:
     """What is asked for; says with `--verbose` how it was read, and how long it took."""
     started = time.monotonic()
     with showing_log(arguments.verbose):
-        analysis = analyzed(entry.paths, request, quiet=arguments.quiet)
+        analysis = analyze_with_progress(entry.paths, request, quiet=arguments.quiet)
     if arguments.verbose:
         tables = analysis.report.tables
         rows = sum(table.rows or 0 for table in tables)

@@ -12,7 +12,7 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reports import status_of, tell_unreadable
-from tracekit.cli.requests import analyzed, request_from
+from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.documents.bug_report import Reproduction, bug_files, zip_of
 from tracekit.errors import UsageError
 from tracekit.recording.digest import digest_of
@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _analysis_and_files(arguments: Namespace) -> tuple[Analysis, Timeline, tuple[BugFile, ...]]:
-    analysis = analyzed(arguments.path, request_from(arguments), quiet=arguments.quiet)
+    analysis = analyze_with_progress(arguments.path, request_from(arguments), quiet=arguments.quiet)
     timeline = analysis.timeline()
     digest = digest_of(arguments.path)
     files = bug_files(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of, form_of
 from tracekit.cli.reports import tell_unreadable
-from tracekit.cli.requests import analyzed, request_from
+from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.documents.diagnosis import diagnosis_document
 from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.diagnosis import diagnose
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze, and walk the tree."""
     files = files_of(arguments, REPORT_FORMS, arguments.path)
-    analysis = analyzed(arguments.path, request_from(arguments))
+    analysis = analyze_with_progress(arguments.path, request_from(arguments))
     diagnosis = diagnose(analysis.report)
     deliver(form_of(arguments), files, lambda _: diagnosis_document(diagnosis), {"json": lambda: to_json(diagnosis)})
     unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)

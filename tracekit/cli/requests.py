@@ -31,7 +31,7 @@ def request_from(arguments: Namespace, **more: Any) -> Request:
     return request_of(**given | more)
 
 
-def analyzed(paths: Sequence[str], request: Request, *, quiet: bool = False) -> Analysis:
+def analyze_with_progress(paths: Sequence[str], request: Request, *, quiet: bool = False) -> Analysis:
     """The analysis of one recording; shows how far it has come where a person is looking, unless `quiet`."""
     with showing_progress(quiet, then=RUNNING) as progress:
         return analysis_of(paths, replace(request, progress=progress))

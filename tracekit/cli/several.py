@@ -18,7 +18,7 @@ from tracekit.cli.reading import RUNNING, showing_progress, tell_done
 from tracekit.cli.reports import status_of
 from tracekit.cli.startup import let_go_of_recording
 from tracekit.cli.workers import PROCESS_DIED, in_processes
-from tracekit.documents.report import PARTS, report_document, summary_document, written
+from tracekit.documents.report import PARTS, report_document, report_file, summary_document
 from tracekit.documents.several import Analyzed, several_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording import XctraceOptions
@@ -189,7 +189,7 @@ def _write_into(folder: Path, entry: Analyzed, form: str, number: int, count: in
     stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
     digits = len(str(count))
     name = f"{number:0{digits}d}-{stem}{ENDINGS[form][0]}"
-    write_report(folder / name, written(entry.report, form, entry.timeline))
+    write_report(folder / name, report_file(entry.report, form, entry.timeline))
 
 
 def _print_json(entries: Sequence[Analyzed]) -> None:
@@ -207,7 +207,7 @@ def _print_markdown(entries: Sequence[Analyzed]) -> None:
         if entry.report is None:
             narrate(f"tracekit: {entry.name}: {entry.error}")
         else:
-            emit(written(entry.report, "markdown") + "\n")
+            emit(report_file(entry.report, "markdown") + "\n")
 
 
 def print_report(

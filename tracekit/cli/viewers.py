@@ -18,7 +18,7 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, size_words
 from tracekit.cli.output import narrate
 from tracekit.cli.reports import tell_unreadable
-from tracekit.cli.requests import analyzed, request_from
+from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.writing.files import complete_file
 from tracekit.report.viewers.registry import VIEWERS
@@ -45,7 +45,7 @@ def export_timeline(arguments: Namespace) -> ExitStatus:
     path = Path(arguments.output)
     check_output(path, arguments.path)
     # Findings by the config file that applies here, as `tracekit analyze` has them. No viewer gets call stacks.
-    analysis = analyzed(arguments.path, request_from(arguments, functions=False), quiet=arguments.quiet)
+    analysis = analyze_with_progress(arguments.path, request_from(arguments, functions=False), quiet=arguments.quiet)
     tracks = tracks_of(analysis.report, analysis.timeline())
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:

@@ -142,7 +142,7 @@ def _numbers(change: LatencyChange) -> str:
     """Both medians, the change with its interval, and what it rests on."""
     interval = words.interval(change)
     percent = words.percent_change(change.ratio) + (f" ({interval})" if interval else "")
-    return f"{words.latencies(change)}, {percent}, {words.measured(change)}"
+    return f"{words.latencies(change)}, {percent}, {words.sample_counts(change)}"
 
 
 def smallest_visible(model: ModelComparison, floors: Floors) -> float | None:

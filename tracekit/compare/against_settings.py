@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.compare.figures import missing, said, with_basis
+from tracekit.compare.figures import figure_text, missing, with_basis
 from tracekit.compare.settings import SHARES
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
@@ -37,7 +37,7 @@ def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> list
 
 def _limit(limit: Limit, model: str, measured: Figure | None) -> Item:
     is_minimum = limit.name in SHARES
-    bound = f"allowed: at {'least' if is_minimum else 'most'} {said(limit.name, limit.value)}"
+    bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
     if measured is None:
         text = f"{missing(limit.name)}; {bound}"
         return Item(Verdict.INCONCLUSIVE, limit.name, model, text, None, limit.setting, None, limit.value)

@@ -112,7 +112,7 @@ def missing(name: str) -> str:
     }[name]
 
 
-def said(name: str, value: float) -> str:
+def figure_text(name: str, value: float) -> str:
     """A value as people read it."""
     return (format_duration if name in TIMES else words.share if name in SHARES else words.number)(value)
 
@@ -128,5 +128,5 @@ def with_basis(name: str, measured: Figure) -> str:
         facts.append("each after a load")
     if measured.low is not None and measured.high is not None:
         kind = "" if measured.recordings > 1 else "95% interval "
-        facts.append(f"{kind}{said(name, measured.low)} to {said(name, measured.high)}")
-    return said(name, measured.value) + (f" ({', '.join(facts)})" if facts else "")
+        facts.append(f"{kind}{figure_text(name, measured.low)} to {figure_text(name, measured.high)}")
+    return figure_text(name, measured.value) + (f" ({', '.join(facts)})" if facts else "")

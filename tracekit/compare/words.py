@@ -72,7 +72,7 @@ def _worth(change: LatencyChange) -> str:
     return ABSENT if change.effective is None else f"{min(change.effective):.0f}"
 
 
-def measured(change: LatencyChange) -> str:
+def sample_counts(change: LatencyChange) -> str:
     """How many values the answer rests on: `139 and 139 predictions`."""
     noun = "recordings" if change.effective is None and change.low is not None else "predictions"
     worth = ""

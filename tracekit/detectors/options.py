@@ -127,7 +127,7 @@ def skipped_by_model(model_skip: Mapping[str, Collection[str]], model: str) -> s
     return {name for pattern, names in model_skip.items() if matches(model, pattern) for name in names}
 
 
-def merged(first: ModelSettings, second: ModelSettings) -> ModelSettings:
+def merge_settings(first: ModelSettings, second: ModelSettings) -> ModelSettings:
     """Both settings per pattern; where a pattern stands in both, what `second` sets wins, and it counts as later."""
     together = {pattern: overrides for pattern, overrides in first.items() if pattern not in second}
     return together | {pattern: {**first.get(pattern, {}), **overrides} for pattern, overrides in second.items()}

@@ -18,7 +18,7 @@ from tracekit.analysis.neural_engine_queue import engine_executions, engine_wait
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.answers import RECORD_LONGER, Seen
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import categorical, fixed, is_any, or_minus_one, rows_at, rows_where, texts_in
+from tracekit.trace.frames import categorical, fixed_categorical, is_any, or_minus_one, rows_at, rows_where, texts_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.linking import top_predictions
 from tracekit.units import format_count
@@ -203,7 +203,7 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
     attribution[in_no_call] = categorical(activity["attribution"]).codes[outer[in_no_call]]
     return frame.assign(
         prediction=pd.arrays.IntegerArray(np.where(in_no_call, 0, outer), mask=~known | in_no_call),
-        attribution=fixed("attribution", attribution, tuple(Attribution)),
+        attribution=fixed_categorical("attribution", attribution, tuple(Attribution)),
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import map_strings, visible
-from tracekit.documents.report import recording_section, report_document, written
+from tracekit.documents.report import recording_section, report_document, report_file
 from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Card, Items, Role, Section, Span
 from tracekit.render.markdown import markdown_of
@@ -77,8 +77,8 @@ def bug_files(
     that of the recording, None where there is none."""
     files = [
         _file("report.md", "text for the issue", issue_text(report, reproduction)),
-        _file("report.html", "findings and timeline, for a browser", written(report, "html", timeline)),
-        _file("report.json", "the whole report, for scripts", written(report, "json")),
+        _file("report.html", "findings and timeline, for a browser", report_file(report, "html", timeline)),
+        _file("report.json", "the whole report, for scripts", report_file(report, "json")),
         _file("evidence.csv", "rows behind the findings", evidence_csv(report)),
     ]
     manifest = {

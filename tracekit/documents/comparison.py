@@ -71,7 +71,7 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
                 _models(compared),
                 section(
                     "Models on one side",
-                    items(comparison_words.unmatched(comparison.models)),
+                    items(comparison_words.unmatched_models(comparison.models)),
                     note="not compared",
                     name="unmatched",
                 ),
@@ -143,7 +143,7 @@ def _model(model: ModelComparison, every: bool) -> Entry:
         ("where", comparison_words.parts(model)),
         ("p95", comparison_words.p95(model)),
         ("also", comparison_words.facts(model)),
-        ("from", words.measured(change) + basis),
+        ("from", words.sample_counts(change) + basis),
     )
     head = (Span(name, Role.STRONG), "  ", Span(words.answer(change), TONES[change.answer]), f"  {numbers}")
     return Entry(head, tuple((label, text) for label, text in facts if text))

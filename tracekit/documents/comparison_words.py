@@ -161,7 +161,7 @@ def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
     return f"{model.name} p95 {words.percent_change(model.p95.ratio)}" if model.p95.answer is wanted else ""
 
 
-def unmatched(models: Iterable[ModelComparison]) -> list[str]:
+def unmatched_models(models: Iterable[ModelComparison]) -> list[str]:
     """Sentences on models that only one side holds, with what may bring them together."""
     groups: dict[Presence, list[str]] = {Presence.ONLY_BEFORE: [], Presence.ONLY_AFTER: []}
     for model in models:

@@ -38,7 +38,7 @@ KEPT_LONGEST = (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE)
 """Lanes that are left out last."""
 
 
-def fitted(timeline: Timeline) -> Timeline:
+def fit_page(timeline: Timeline) -> Timeline:
     """The timeline without the lanes that are too much for a page, which say so: those of the hardware and the system
     first, the ones with most rows before the others."""
     sizes = {number: len(lane.starts) for number, lane in enumerate(timeline.lanes)}

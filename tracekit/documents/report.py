@@ -216,7 +216,7 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
         "imported from": Span(recording.imported_from, Role.CODE) if recording.imported_from else None,
         "started": formatting.started_at(recording.start_date or ""),
         "duration": format_time(recording.duration_ns) if recording.duration_ns is not None else None,
-        "end reason": formatting.ended(recording.end_reason or ""),
+        "end reason": formatting.end_reason(recording.end_reason or ""),
         "config": report.tool.config,
     }
     known = tuple((name, fact) for name, fact in facts.items() if fact)
@@ -229,7 +229,7 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
     return section(title, Entries((Entry("", known),)), rest, folded=not stays, name="recording", stays=stays)
 
 
-def written(report: Report, form: str, timeline: Timeline | None = None) -> str:
+def report_file(report: Report, form: str, timeline: Timeline | None = None) -> str:
     """The whole report as a file in a form of `REPORT_FORMS`, with a line break at the end."""
     if form == "json":
         from tracekit.report.serialize import to_json

@@ -8,7 +8,7 @@ import numpy as np
 
 from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
-from tracekit.documents.lane_columns import fitted, payload
+from tracekit.documents.lane_columns import fit_page, payload
 from tracekit.documents.pictures import Calls, distribution, legend_of_calls, over_time
 from tracekit.render.blocks import Figure, Paragraph, Role, section
 from tracekit.render.markup import Html, code, joined, listed, tag
@@ -36,7 +36,7 @@ LATENCIES_OPEN = 3
 
 def lanes_section(report: Report, timeline: Timeline) -> Section | None:
     """Where the script draws the lanes, and why some show nothing."""
-    drawn = fitted(timeline)
+    drawn = fit_page(timeline)
     markup = joined([tag("noscript", tag("p", NO_SCRIPT)), tag("div", id="lanes"), empty_lanes(drawn)])
     figure = Figure(markup, style=place_of_lanes(drawn), data=lanes_data(report, drawn))
     return section("Timeline", figure, name="timeline")

@@ -22,7 +22,7 @@ from tracekit.model_files.facts import (
 from tracekit.model_files.network import counts_of_layers, layers_of
 from tracekit.model_files.program import function_parts
 from tracekit.model_files.weights import inner_weights, weights_of_all
-from tracekit.model_files.words import spaced
+from tracekit.model_files.words import words_of_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ def kind_words(kind: str) -> str:
     """Kind of a model: `treeEnsembleClassifier` as `tree ensemble classifier`."""
     if kind == "mlProgram":
         return Kind.ML_PROGRAM
-    return spaced(kind)
+    return words_of_identifier(kind)
 
 
 def _functions(message: Any, kind: str) -> tuple[Function, ...]:

@@ -18,7 +18,7 @@ def snake(name: str) -> str:
     return _EDGE.sub("_", name).lower()
 
 
-def spaced(name: str) -> str:
+def words_of_identifier(name: str) -> str:
     """`treeEnsembleClassifier` as `tree ensemble classifier`."""
     return _EDGE.sub(" ", name).lower()
 

@@ -25,7 +25,7 @@ _PART: Final = 1 << 15
 _WHOLE_NUMBER: Final = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 
 
-def numbered(numbers: CodeArray, valid: BoolArray) -> tuple[CodeArray, Int32Array]:
+def number_codes(numbers: CodeArray, valid: BoolArray) -> tuple[CodeArray, Int32Array]:
     """Distinct numbers, and the code of each row; -1 where not `valid`. Valid numbers are not negative.
 
     O(rows) where the numbers are close to one another, as references are; else O(rows log rows).
@@ -54,7 +54,7 @@ def _coded(used: CodeArray) -> tuple[CodeArray, Int32Array]:
 
 
 def _counted(used: CodeArray, size: int) -> tuple[IndexArray, Int32Array]:
-    """As `numbered`, for numbers below `size`."""
+    """As `number_codes`, for numbers below `size`."""
     seen = np.zeros(size, np.bool_)
     # A part at a time, here and below: each is made an index first, which takes twice the room of the numbers.
     parts = [slice(start, start + _PART) for start in range(0, len(used), _PART)]
@@ -89,7 +89,7 @@ def _sorted(used: CodeArray) -> tuple[CodeArray, Int32Array]:
     return distinct[order], code[inverse]
 
 
-def merged(codes: Int32Array, values: Sequence[CellValue]) -> CodedCells:
+def merge_codes(codes: Int32Array, values: Sequence[CellValue]) -> CodedCells:
     """Codes into distinct values, where several codes may stand for one value."""
     if len(set(values)) == len(values):
         return CodedCells(codes, tuple(values))
@@ -104,7 +104,7 @@ def any_cells(codes: Int32Array, values: Sequence[str | int | None]) -> Cells:
     texts = [str(value) for value in values if value is not None]
     renumbered = np.full(len(values) + 1, -1, np.int32)
     renumbered[[index for index, value in enumerate(values) if value is not None]] = np.arange(len(texts))
-    cells = merged(renumbered[codes], texts)
+    cells = merge_codes(renumbered[codes], texts)
     return numbers_or_texts(cells) if texts else cells
 
 

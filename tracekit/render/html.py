@@ -56,7 +56,9 @@ def page_of(document: Document, **_: Any) -> str:
     """The page, with a line break at the end."""
     figures = list(_figures(document.blocks))
     data = [Html(figure.data) for figure in figures if figure.data]
-    verdict = tag("p", marked(document.verdict), class_=f"verdict {KINDS[document.tone]}") if document.verdict else None
+    verdict = (
+        tag("p", line_markup(document.verdict), class_=f"verdict {KINDS[document.tone]}") if document.verdict else None
+    )
     top = tag("header", tag("h1", visible(document.title)), *map(_html, document.context), verdict, class_="top")
     named = [block for block in document.blocks if isinstance(block, Section) and block.name]
     links = [tag("a", visible(block.title), href=f"#{block.name}") for block in named]
@@ -83,7 +85,7 @@ def _figures(blocks: Iterable[Block]) -> Iterator[Figure]:
             yield from _figures(block.blocks)
 
 
-def marked(line: Line) -> Html:
+def line_markup(line: Line) -> Html:
     """A line with its looks; what stands between backticks is code."""
     return joined(map(_span, spans(line)))
 
@@ -136,11 +138,11 @@ def _html(block: Block) -> Html | None:
             lead = tag("strong", f"{visible(block.lead).capitalize()}: ") if block.lead else None
             checks = [span.evidence for span in spans(block.line) if span.evidence]
             looks = {"class_": "jump", "data_check": checks[0]} if checks else {"class_": str(block.role) or None}
-            return tag("p", lead, marked(block.line), **looks)
+            return tag("p", lead, line_markup(block.line), **looks)
         case Prose():
             return prose.html_of(visible(block.source, multiline=True))
         case Items():
-            return listed(map(marked, block.lines), class_="notes")
+            return listed(map(line_markup, block.lines), class_="notes")
         case Entries():
             return joined(map(_entry, block.entries))
         case Card():
@@ -154,8 +156,8 @@ def _html(block: Block) -> Html | None:
 
 
 def _entry(entry: Entry) -> Html:
-    facts = [joined([tag("dt", visible(label)), tag("dd", marked(words))]) for label, words in entry.facts]
-    head = tag("h3", marked(entry.head)) if entry.head else None
+    facts = [joined([tag("dt", visible(label)), tag("dd", line_markup(words))]) for label, words in entry.facts]
+    head = tag("h3", line_markup(entry.head)) if entry.head else None
     return tag("article", head, tag("dl", *facts) if facts else None, class_="entry")
 
 
@@ -217,7 +219,7 @@ def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
 def _cell(column: Column[Any], row: Any, kind: str | None, title: str) -> Html:
     return tag(
         "td",
-        marked(column.text(row)),
+        line_markup(column.text(row)),
         class_=kind,
         data_v=None if column.value is None else column.value(row),
         data_title=title or None,

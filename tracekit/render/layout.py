@@ -29,12 +29,12 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")
 _CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
 
 
-def glued(text: str) -> str:
+def keep_units(text: str) -> str:
     """Text whose numbers stay beside their units."""
     return _BEFORE_UNIT.sub(GLUE, text)
 
 
-def printed(lines: Iterable[Text], width: int, color: bool) -> str:
+def lines_text(lines: Iterable[Text], width: int, color: bool) -> str:
     """Lines as text, with a line break at the end; `color` writes ANSI styles. What rich would ask the environment for
     is given, so that the output is the same anywhere."""
     if not color:

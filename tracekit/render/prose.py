@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 from rich.text import Text
 
-from tracekit.render.layout import GLUE, glued
+from tracekit.render.layout import GLUE, keep_units
 from tracekit.render.markup import Html, code, joined, tag
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _parser() -> MarkdownIt:
 
 def unbroken(text: str) -> str:
     """Text in which no line ends between a number and its unit."""
-    return glued(text).replace(GLUE, "\xa0")
+    return keep_units(text).replace(GLUE, "\xa0")
 
 
 def sentence(text: str) -> Html:

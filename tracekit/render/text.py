@@ -23,7 +23,7 @@ from tracekit.render.blocks import (
     spans,
 )
 from tracekit.render.blocks import joined as joined_line
-from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, glued, printed
+from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, keep_units, lines_text
 from tracekit.render.text_table import GAP, NOTHING, table_lines
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ def text_of(document: Document, *, width: int, color: bool, verbose: bool = True
     lines, fits = writer.document(document)
     if not fits:
         lines, _ = replace(writer, item_lines=1).document(document)
-    return printed(lines, writer.layout.width, color)
+    return lines_text(lines, writer.layout.width, color)
 
 
-def styled(line: Line, indent: int = 0) -> Text:
+def styled_line(line: Line, indent: int = 0) -> Text:
     """A line with its looks; nothing in it can act on the screen."""
     text = Text(" " * indent)
     for span in spans(line):
-        text.append(glued(visible(span.text)), STYLES[span.role])
+        text.append(keep_units(visible(span.text)), STYLES[span.role])
         if span.link and not span.link.startswith("#"):
             text.append(f": {visible(span.link)}", "dim")
     return text
@@ -100,14 +100,14 @@ class _Writer:
     def _head(self, document: Document) -> list[Text]:
         # A short text does not say at its beginning what its end or a card says.
         said = document.verdict == document.closing or any(map(_is_cards, document.blocks))
-        verdict = styled("" if said and document.closing and not self.verbose else document.verdict)
+        verdict = styled_line("" if said and document.closing and not self.verbose else document.verdict)
         verdict.stylize(_bold(document.tone))
         lines = self.layout.hanging(verdict, 2) if verdict.plain else []
         room = max((len(line.lead) for line in document.context), default=0)
         return [*lines, *(line for context in document.context for line in self.paragraph(context, 0, room))]
 
     def _tail(self, document: Document) -> list[Text]:
-        closing = styled(document.closing)
+        closing = styled_line(document.closing)
         closing.stylize(_bold(document.tone))
         lines = self.layout.hanging(closing, 0) if closing.plain else []
         if document.more:
@@ -142,7 +142,7 @@ class _Writer:
         if limit == 0:
             return []
         lead = f"{block.lead + ':':<{room + 2}}" if block.lead else ""
-        line = Text(" " * indent + lead).append_text(styled(block.line))
+        line = Text(" " * indent + lead).append_text(styled_line(block.line))
         line.stylize(STYLES[block.role])
         # A long lead would leave no room beside it.
         hang = len(lead) if 0 < len(lead) <= self.layout.width // 4 else 2 * (not indent or bool(lead))
@@ -158,7 +158,7 @@ class _Writer:
         limit = self.item_lines if brief is not None else None
         lines = []
         for item in shown:
-            line = styled(item, indent)
+            line = styled_line(item, indent)
             line.stylize(STYLES[block.role])
             lines += self.layout.hanging(line, indent + 2, max_lines=limit)
         return [*lines, *self._more(more, indent)]
@@ -169,7 +169,7 @@ class _Writer:
         if block.cards:
             lines = self._entries(Entries(tuple(_as_entry(columns, row) for row in shown)), indent)
         else:
-            lines = table_lines(replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled)
+            lines = table_lines(replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled_line)
         return [*lines, *self._more(more, indent)]
 
     def _section(self, block: Section, indent: int) -> list[Text]:
@@ -234,11 +234,11 @@ class _Writer:
         room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
         shown, more = self._shown(block.entries, block.brief)
         for entry in shown:
-            head = styled(entry.head, indent)
+            head = styled_line(entry.head, indent)
             begin = indent + (2 if head.plain.strip() else 0)
             lines += self.layout.hanging(head, indent + 2) if head.plain.strip() else []
             for label, words in entry.facts:
-                line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled(words))
+                line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
                 lines += self.layout.hanging(line, begin + room)
         return [*lines, *self._more(more, indent)]
 

@@ -135,7 +135,7 @@ def _times_sentence(report: PerformanceReport, model: ModelSummary | None) -> st
 
 def _plan_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
     """Where operations are planned, and where work was recorded."""
-    plan = planned.placed(report)
+    plan = planned.placement(report)
     if not plan:
         return ""
     parts = model.breakdown.parts if model is not None and model.breakdown is not None else ()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
-from tracekit.report.formatting import ended, lowered
+from tracekit.report.formatting import end_reason, lowered
 from tracekit.report.model_file_words import answer_from_files
 from tracekit.units import format_count, format_estimate
 
@@ -289,7 +289,7 @@ def _speed_evidence(report: Report) -> tuple[str, ...]:
 
 def _memory(report: Report) -> tuple[str, ...]:
     end = report.recording.end_reason
-    return (f"End of the recording: {ended(end)}.",) if end else ()
+    return (f"End of the recording: {end_reason(end)}.",) if end else ()
 
 
 def _nothing(_report: Report) -> tuple[str, ...]:

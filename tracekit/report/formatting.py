@@ -93,7 +93,7 @@ def span(evidence: Evidence) -> str:
     return f"{format_duration(evidence.end_ns - evidence.start_ns)} at {moment(evidence.start_ns)}"
 
 
-def ended(reason: str) -> str:
+def end_reason(reason: str) -> str:
     """How a recording ended; a reason that is not known stays as it is."""
     return END_REASONS.get(reason.casefold(), reason)
 

@@ -101,7 +101,7 @@ TIMES = (("median", "median_ns"), ("mean", "mean_ns"), ("min", "min_ns"), ("max"
 def context(report: PerformanceReport) -> str:
     """One line: which model, on which device, with which units, and what was read."""
     device = ", ".join(filter(None, (report.device, report.system))) or "unknown device"
-    return " · ".join((report.name, device, planned.asked(report), str(report.form)))
+    return " · ".join((report.name, device, planned.requested_units(report), str(report.form)))
 
 
 def result(document: InspectedPerformance) -> str:
@@ -113,7 +113,7 @@ def result(document: InspectedPerformance) -> str:
         rate = document.summary.fps
         speed = f"{format_duration(median)} per prediction (median)"
         speed += f", fast enough for {frames(rate)} fps" if rate else ""
-    return f"{speed[0].upper()}{speed[1:]} · {planned.placed(report) or 'no operations listed'}"
+    return f"{speed[0].upper()}{speed[1:]} · {planned.placement(report) or 'no operations listed'}"
 
 
 def timings(report: PerformanceReport) -> Iterator[tuple[str, Timing, str]]:

@@ -42,7 +42,7 @@ def steady(
         yield from app.pause(gap_ns)
 
 
-def paced(
+def paced_app(
     app: Running,
     model: Model,
     work: Work,

@@ -37,7 +37,7 @@ import pandas as pd
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, fixed, is_any, or_minus_one
+from tracekit.trace.frames import categorical, fixed_categorical, is_any, or_minus_one
 from tracekit.trace.prediction_lookup import (
     Rows,
     calls_of,
@@ -213,5 +213,5 @@ def _filled(hardware: pd.DataFrame, answer: _Answer, calls: Calls, events: pd.Da
         model=recode(model, [*models.categories, *names]),
         parent_model=recode(around, [*parents.categories, *names]),
         prediction=pd.arrays.IntegerArray(np.append(calls.label, 0)[call], ~linked),
-        attribution=fixed("attribution", answer.attribution, _VALUES),
+        attribution=fixed_categorical("attribution", answer.attribution, _VALUES),
     )

@@ -116,7 +116,7 @@ def constant(value: str | None, rows: int, order: Iterable[str] = ()) -> pd.Cate
     return recode(np.zeros(rows, np.int32), [value], order)
 
 
-def mapped(codes: CodeArray, values: Sequence[int | None]) -> pd.arrays.IntegerArray:
+def values_by_code(codes: CodeArray, values: Sequence[int | None]) -> pd.arrays.IntegerArray:
     """A pandas `Int64` array with `values[code]` in each row: null where the code is -1 or the value is None."""
     filled = np.array([0 if value is None else value for value in values] + [0], np.int64)
     null = np.array([value is None for value in values] + [True], np.bool_)
@@ -134,7 +134,7 @@ def processes(table: Table, mnemonic: str = "process") -> tuple[pd.Categorical, 
     cells = optional_values(table, mnemonic)
     parsed = [_process(value) for value in cells.values]
     names = [None if process is None else process.name for process in parsed]
-    return recode(cells.codes, names), mapped(
+    return recode(cells.codes, names), values_by_code(
         cells.codes, [None if process is None else process.pid for process in parsed]
     )
 

@@ -15,7 +15,6 @@ import pandas as pd
 
 from tracekit.recording.table import Thread
 from tracekit.trace.binding import (
-    mapped,
     nullable,
     optional_integers,
     optional_values,
@@ -23,6 +22,7 @@ from tracekit.trace.binding import (
     required_integers,
     required_values,
     text,
+    values_by_code,
 )
 from tracekit.trace.frames import durations, reorder, sort_order
 
@@ -87,5 +87,5 @@ def _columns(table: Table, field: Field) -> dict[str, object]:
         return {field.name: name, field.name.replace("process", "pid"): pid}
     if field.form is Form.THREAD:
         ids = [value.tid if isinstance(value, Thread) else None for value in cells.values]
-        return {field.name: text(cells), field.name.replace("thread", "tid"): mapped(cells.codes, ids)}
+        return {field.name: text(cells), field.name.replace("thread", "tid"): values_by_code(cells.codes, ids)}
     return {field.name: text(cells)}

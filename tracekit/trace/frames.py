@@ -33,7 +33,7 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
 """Categorical columns whose values are known in advance: every frame has all categories, in this order."""
 
 
-def fixed(column: str, codes: CodeArray, values: Iterable[str | None]) -> pd.Categorical:
+def fixed_categorical(column: str, codes: CodeArray, values: Iterable[str | None]) -> pd.Categorical:
     """A categorical of one of the columns with fixed categories: `values[code]`, null for code -1."""
     return recode(codes, list(values), FIXED_CATEGORIES[column])
 

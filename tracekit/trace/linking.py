@@ -24,7 +24,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import fixed, is_any, or_minus_one
+from tracekit.trace.frames import fixed_categorical, is_any, or_minus_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def _attribution(
     named_activity = activity & named & (~prediction | ~sub)
     order = (Attribution.UNATTRIBUTED, Attribution.EXACT, Attribution.CONTAINED, Attribution.AMBIGUOUS)
     choice = np.select([containers.count > 1, containers.count == 1, named_activity], [3, 2, 1], 0)
-    return fixed("attribution", choice, order)
+    return fixed_categorical("attribution", choice, order)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.table import Process, Thread
-from tracekit.trace.binding import flags, mapped, nullable, recode, text
+from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,12 +112,12 @@ def _frames(table: CallStacks | None, failures: Mapping[str, str], unit: str | N
         {
             "time_ns": table.time_ns,
             "thread": text(thread),
-            "tid": mapped(thread.codes, tids),
+            "tid": values_by_code(thread.codes, tids),
             "main_thread": _on_main_thread(table),
             "process": recode(
                 process.codes, [each.name if isinstance(each, Process) else None for each in process.values]
             ),
-            "pid": mapped(process.codes, [None if each is None else each.pid for each in owners]),
+            "pid": values_by_code(process.codes, [None if each is None else each.pid for each in owners]),
             "state": text(table.state),
             "weight_ns": nullable(table.weight_ns),
             "weight_count": nullable(table.weight_count),

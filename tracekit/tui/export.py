@@ -6,7 +6,7 @@ import dataclasses
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from tracekit.documents.report import context_line, written
+from tracekit.documents.report import context_line, report_file
 from tracekit.documents.report_events import events_section
 from tracekit.documents.report_findings import finding_card
 from tracekit.errors import TracekitError
@@ -98,7 +98,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
         report = judge(session.judged, session.request, shown)
     form = form_for(path)
     lanes = timeline_of(session.judged, report.results, shown=shown) if form == "html" else None
-    text = written(report, form, lanes)
+    text = report_file(report, form, lanes)
     if path.exists() and not replace:
         return (f"'{path}' was not written: it already exists.",)
     try:

@@ -14,7 +14,7 @@ from tracekit.recording.bundle.arrays import BLOCK_BYTES, parse_arrays
 from tracekit.recording.bundle.labels import Labels
 from tracekit.recording.bundle.types import KNOWN
 from tracekit.recording.bundle.values import TextBudget
-from tracekit.recording.coding import merged, numbered
+from tracekit.recording.coding import merge_codes, number_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +94,7 @@ NUMBERS = st.lists(st.integers(0, 300) | st.sampled_from([2**32 - 2, 2**63, 2**6
 @given(NUMBERS, st.data())
 def test_codes_count_distinct_numbers_by_first_appearance(matches: list[int], data: st.DataObject) -> None:
     valid = data.draw(st.lists(st.booleans(), min_size=len(matches), max_size=len(matches)))
-    distinct, codes = numbered(np.array(matches, np.uint64), np.array(valid, np.bool_))
+    distinct, codes = number_codes(np.array(matches, np.uint64), np.array(valid, np.bool_))
     expected = list(dict.fromkeys(number for number, kept in zip(matches, valid, strict=True) if kept))
     assert distinct.tolist() == expected
     assert codes.tolist() == [expected.index(n) if kept else -1 for n, kept in zip(matches, valid, strict=True)]
@@ -103,7 +103,7 @@ def test_codes_count_distinct_numbers_by_first_appearance(matches: list[int], da
 def test_codes_of_many_rows_count_what_appears_late_too() -> None:
     references = np.tile(np.array([7, 3], np.uint32), 40_000)
     references[70_000] = 5
-    distinct, codes = numbered(references, np.ones(len(references), np.bool_))
+    distinct, codes = number_codes(references, np.ones(len(references), np.bool_))
     assert distinct.tolist() == [7, 3, 5]
     assert (distinct[codes] == references).all()
 
@@ -112,7 +112,7 @@ def test_codes_of_many_rows_count_what_appears_late_too() -> None:
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=6), st.data())
 def test_equal_values_get_one_code(values: list[str], data: st.DataObject) -> None:
     codes = data.draw(st.lists(st.integers(-1, len(values) - 1)))
-    cells = merged(np.array(codes, np.int32), list(values))
+    cells = merge_codes(np.array(codes, np.int32), list(values))
     assert len(set(cells.values)) == len(cells.values)
     assert [cells.item(row) for row in range(len(codes))] == [None if code < 0 else values[code] for code in codes]
 

@@ -9,7 +9,7 @@ from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_record
 from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import paced
+from tracekit.testing.threads import paced_app
 
 ID = "main-thread-work"
 HANGS = "potential-hangs"
@@ -134,7 +134,7 @@ def _beside_a_camera(draws: Draws, models: int, *, blocks: bool) -> App:
     simulation.recorded.models.append(blocker)
     for number, model in enumerate(others):
         step = neural_engine(draws.integer(8, 11) * MS) if number == 0 else gpu(draws.integer(12, 18) * MS)
-        simulation.start(paced(app, model, (step,), period_ns=(33_333_000, 41_667_000)[number], calls=320))
+        simulation.start(paced_app(app, model, (step,), period_ns=(33_333_000, 41_667_000)[number], calls=320))
 
     def on_main() -> Thread:
         yield from app.load(blocker, 60 * MS)

@@ -10,7 +10,7 @@ from tracekit.testing.apps import MS, camera_app, decoder_app, draw_models, neur
 from tracekit.testing.recorder import App, Step, Unit, start_recording
 from tracekit.testing.rows import Model
 from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import paced
+from tracekit.testing.threads import paced_app
 
 ID = "new-shape-spike"
 UNITS: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
@@ -88,7 +88,7 @@ def beside_a_camera(draws: Draws) -> App:
             yield from app.pause(200_000)
 
     simulation.start(calls())
-    simulation.start(paced(app, other, (Step("gpu", 7 * MS),), period_ns=33_333_000, calls=60))
+    simulation.start(paced_app(app, other, (Step("gpu", 7 * MS),), period_ns=33_333_000, calls=60))
     return simulation.run()
 
 

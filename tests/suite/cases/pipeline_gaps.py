@@ -9,7 +9,7 @@ from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_record
 from tracekit.testing.rows import Model
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.stacks import app_function
-from tracekit.testing.threads import paced
+from tracekit.testing.threads import paced_app
 
 ID = "pipeline-gaps"
 SERIAL = ("serial-predictions",)
@@ -255,7 +255,9 @@ def camera_beside_events(draws: Draws) -> App:
     """Frames of a camera for a small model, and the other model."""
     simulation = Simulation(draws)
     (model, other), steps = draw_models(draws, 2), changing(draws, 5, 10)
-    work = paced(simulation.app, model, lambda index: (neural_engine(steps(index)),), period_ns=33_333_000, calls=120)
+    work = paced_app(
+        simulation.app, model, lambda index: (neural_engine(steps(index)),), period_ns=33_333_000, calls=120
+    )
     simulation.start(work)
     _on_events(simulation, draws, other)
     return simulation.run()

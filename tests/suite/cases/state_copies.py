@@ -9,7 +9,7 @@ from tracekit.testing.apps import MS, decoder_app, draw_models, gpu_app, neural_
 from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
 from tracekit.testing.rows import Model
 from tracekit.testing.simulation import Simulation
-from tracekit.testing.threads import paced
+from tracekit.testing.threads import paced_app
 
 ID = "state-copies"
 COPIES = ("excess-data-copies", "unaccounted-time")
@@ -60,7 +60,7 @@ def beside_a_camera(draws: Draws) -> App:
     model, camera = draw_models(draws, 2)
     simulation = Simulation(draws)
     simulation.start(cache_in_and_out(simulation, draws, model, draws.choice(("neural engine", "gpu"))))
-    simulation.start(paced(simulation.app, camera, (cpu(6 * MS),), period_ns=33_333_000, calls=240))
+    simulation.start(paced_app(simulation.app, camera, (cpu(6 * MS),), period_ns=33_333_000, calls=240))
     return simulation.run()
 
 

@@ -7,7 +7,7 @@ from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, Step, Unit, cpu, neural_engine, start_recording
 from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import paced, steady
+from tracekit.testing.threads import paced_app, steady
 
 ID = "warm-up-spike"
 WAITS = ("neural-engine-contention", "gpu-contention")
@@ -158,7 +158,7 @@ def slow_beside_another(draws: Draws) -> App:
             yield from app.pause(200_000)
 
     simulation.start(calls())
-    simulation.start(paced(app, other, (neural_engine(4 * MS),), period_ns=50 * MS, calls=20))
+    simulation.start(paced_app(app, other, (neural_engine(4 * MS),), period_ns=50 * MS, calls=20))
     return simulation.run()
 
 

@@ -6,7 +6,7 @@ import plistlib
 
 import pytest
 
-from tracekit.testing.bundle.archive import Boxed, Coded, Mutable, MutableText, archive, numbered
+from tracekit.testing.bundle.archive import Boxed, Coded, Mutable, MutableText, archive, numbered_dictionary
 
 
 def test_values_come_back(unarchived):
@@ -19,7 +19,7 @@ def test_values_come_back(unarchived):
         "instance": Coded("XRThing", {"a": 5, "b": "x", "c": None, "d": Boxed(7)}),
         "text object": MutableText("long"),
         "pairs": Mutable({"k": 2}),
-        "ids": numbered([(30, "x"), (5, ["y"])]),
+        "ids": numbered_dictionary([(30, "x"), (5, ["y"])]),
     }
     assert unarchived(archive(root=root)) == {
         "text": "a",

@@ -30,13 +30,13 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
         "Converted" if lists_operations else "The file lists no operations, but by its precision this may be converted"
     )
     return view.finding(
-        f"{certain} in every prediction: {converted(model)}.",
+        f"{certain} in every prediction: {conversions(model)}.",
         metrics,
         fix=_fix(model, next(function for _, function in known if function.conversions)),
     )
 
 
-def converted(model: ModelFile) -> str:
+def conversions(model: ModelFile) -> str:
     """The inputs and outputs that are converted, with their types, for a sentence; empty where none is."""
     return listed(
         _words(where, entry) for where, function in functions_of(model) for entry in function.conversions or ()

@@ -26,7 +26,7 @@ from tracekit.detectors import (
     page_beside,
     rows_where,
 )
-from tracekit.detectors.shared.loads import called, perhaps_cold, perhaps_warmed_up
+from tracekit.detectors.shared.loads import loads_waited_for, perhaps_cold, perhaps_warmed_up
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.planned import of_load
 
@@ -59,7 +59,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
     waited, perhaps = long.copy(), long.copy()
     some = rows_where(loads, long)
-    waited[long], perhaps[long] = called(view, some, options.soon_ms, options.warm_up_pause_s)
+    waited[long], perhaps[long] = loads_waited_for(view, some, options.soon_ms, options.warm_up_pause_s)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     metrics = _metrics(view, known, felt, options)

@@ -52,7 +52,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
     programs = rows_where(hardware, named & is_any(hardware["kind"], Kind.ANE_COMPILE))
     again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]
-    programs_again = repeated(programs, options.min_engine_compiles)
+    programs_again = repeated_programs(programs, options.min_engine_compiles)
     repeated_ns = covered_ns(again, programs_again)
     metrics = (
         above("compilations by the app", len(compiles), "count", options.min_compiles),
@@ -89,7 +89,7 @@ def _several_models(view: ModelView) -> bool:
     return known.interfaces > 1 or known.processes > 1
 
 
-def repeated(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
+def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
     """Rows after the first of their label, where that label occurs at least `minimum` times. O(n log n)."""
     if programs.empty:
         return programs

@@ -26,7 +26,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.planned import of_hand_offs
-from tracekit.detectors.shared.unit_work import suggested
+from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _too_few(view: ModelView, known: int, options: Options) -> Outcome:
     """What to say where too few predictions show which units worked in them."""
-    after = f"{suggested(view)}{of_hand_offs(view)}"
+    after = f"{unit_suggestion(view)}{of_hand_offs(view)}"
     not_recorded = view.units_not_recorded(after=after)
     if known < len(view.predictions) and not_recorded is not None:
         return not_recorded

@@ -19,7 +19,12 @@ from tracekit.detectors import (
     option,
     page_beside,
 )
-from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, judged, longer_than_usual
+from tracekit.detectors.shared.comparable_predictions import (
+    Calls,
+    comparable_calls,
+    judge_by_load_kind,
+    longer_than_usual,
+)
 from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
 
 
@@ -42,7 +47,7 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
     rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
-    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
+    return judge_by_load_kind(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
 
 
 def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:

@@ -26,7 +26,12 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.comparable_latency import due_to_work
-from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, judged, longer_than_usual
+from tracekit.detectors.shared.comparable_predictions import (
+    Calls,
+    calls_with_openings,
+    judge_by_load_kind,
+    longer_than_usual,
+)
 from tracekit.detectors.shared.idle_gaps import keeps_pace
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
 
@@ -57,7 +62,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     after = _after_pauses(view.predictions, options.pause_s)
     if not after.any():
         return view.not_applicable(f"There is no gap of {options.pause_s:g} s or more between predictions.")
-    return judged(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
+    return judge_by_load_kind(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
 
 
 def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Options) -> Outcome:

@@ -21,7 +21,7 @@ from tracekit.detectors import (
     page_beside,
     rows_where,
 )
-from tracekit.detectors.shared.loads import again_and_again, called, perhaps_cold, perhaps_warmed_up
+from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, perhaps_warmed_up
 from tracekit.detectors.shared.options import max_delay_option, warm_up_pause_option
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
     known, durations = cold_loads(view.loads, view.trace, ColdRule()), view.loads["duration_ns"].to_numpy()
     felt = ~known.cold & (durations >= options.min_wait_ms * 1e6)
-    surely, warmed = called(view, rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
+    surely, warmed = loads_waited_for(view, rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
     perhaps = felt.copy()
     felt[felt], perhaps[perhaps] = surely, warmed
     sure = rows_where(view.loads, felt & ~known.unknown)

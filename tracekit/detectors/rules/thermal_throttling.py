@@ -21,7 +21,7 @@ from tracekit.detectors.shared.comparable_predictions import (
     MIN_CALLS,
     Calls,
     calls_of_same_concurrency,
-    judged,
+    judge_by_load_kind,
     longer_than_usual,
 )
 from tracekit.detectors.shared.latency_causes import MIN_IN_STATE, Cause, read_growth, read_heat
@@ -43,7 +43,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions in the hottest thermal state with those in the coolest."""
     if view.trace.context["thermal"]["state"].astype("object").eq(THERMAL_STATES[0]).all():
         return view.passed("The device stayed cool: the thermal state was always Nominal.")
-    return judged(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
+    return judge_by_load_kind(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
 
 
 def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:

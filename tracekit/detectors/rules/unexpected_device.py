@@ -27,7 +27,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.planned import of_units
-from tracekit.detectors.shared.unit_work import Work, known_work, suggested
+from tracekit.detectors.shared.unit_work import Work, known_work, unit_suggestion
 from tracekit.detectors.shared.wording import order_words
 
 _NO_WORK = "No compute unit work was recorded."
@@ -69,7 +69,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         recorded = f"Recorded work: {work.words}." if work.words else _NO_WORK
         return view.not_applicable(
             f"No expected compute unit given; set one with --expect, for example --expect ane. "
-            f"{recorded}{suggested(view)}{of_units(view)}"
+            f"{recorded}{unit_suggestion(view)}{of_units(view)}"
         )
     expected = _DEVICES[options.expected_unit]
     if int(judged.sum()) < options.min_predictions:
@@ -99,7 +99,7 @@ def _unclear(view: ModelView, work: Work) -> Outcome:
     if work.words:
         share = format_share(work.shown_ns / work.predicted_ns)
         reason = f"Recorded work: {work.words}, in {share} of prediction time."
-    not_recorded = view.units_not_recorded(before=f"{reason} ", after=f"{suggested(view)}{of_units(view)}")
+    not_recorded = view.units_not_recorded(before=f"{reason} ", after=f"{unit_suggestion(view)}{of_units(view)}")
     return not_recorded or view.unknown(
         f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went."
         f"{of_units(view)}",
@@ -123,7 +123,7 @@ def _finding(view: ModelView, expected: Device, work: Work, metrics: tuple[Metri
     return view.finding(
         summary=(
             f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
-            f"elsewhere: {work.words}.{order}{doubt}{suggested(view)}{of_units(view, unit)}"
+            f"elsewhere: {work.words}.{order}{doubt}{unit_suggestion(view)}{of_units(view, unit)}"
         ),
         metrics=metrics,
         rows=rows,

@@ -151,7 +151,7 @@ def calls_of_same_concurrency(view: ModelView) -> tuple[Calls, ...]:
     )
 
 
-def judged(view: ModelView, every: tuple[Calls, ...], judge: Callable[[Calls], Outcome]) -> Outcome:
+def judge_by_load_kind(view: ModelView, every: tuple[Calls, ...], judge: Callable[[Calls], Outcome]) -> Outcome:
     """What a detector says of calls, of each kind of load apart, and however those count of which it is unclear whether
     they waited for others.
 

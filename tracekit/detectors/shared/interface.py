@@ -27,7 +27,7 @@ def interface_of(view: ModelView) -> Interface | None:
 
     answer = interface_conversion.detect(InspectedModel(view.model_file, None), NoOptions())
     if isinstance(answer, Finding):
-        return Interface(interface_conversion.converted(view.model_file), answer.fix, "")
+        return Interface(interface_conversion.conversions(view.model_file), answer.fix, "")
     return Interface("", "", answer.summary) if isinstance(answer, Passed) else None
 
 

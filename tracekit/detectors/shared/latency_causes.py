@@ -20,7 +20,7 @@ from tracekit.analysis.latency_growth import Growth, growth
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import DEVICE_NAMES, BoolArray, FloatArray, IntArray, ModelView, Outcome
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
-from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judged
+from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS
@@ -136,7 +136,7 @@ def judged_when_cool(view: ModelView, every: tuple[Calls, ...], judge: Callable[
         enough = len(cool.rows) >= MIN_CALLS
         return judge(cool, some.requested_ratio) if enough else cool.too_few(view, MIN_CALLS)
 
-    return judged(view, every, judge_cool)
+    return judge_by_load_kind(view, every, judge_cool)
 
 
 def follows_input_size(view: ModelView, calls: Calls) -> bool:

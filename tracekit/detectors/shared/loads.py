@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def called(view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float) -> tuple[BoolArray, BoolArray]:
+def loads_waited_for(
+    view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float
+) -> tuple[BoolArray, BoolArray]:
     """Shape (loads,) each: a call of the model surely waited for it, at once or behind further setup work of the app; a
     call did, unless it was a single one to warm the model up. `loads` are some of the view's. O(n log n)."""
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
@@ -97,7 +99,7 @@ def outweigh_use(view: ModelView) -> BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~is_any(view.loads["kind"], Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = called(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
+        chosen[chosen] = loads_waited_for(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
 
 

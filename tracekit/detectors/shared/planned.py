@@ -31,7 +31,7 @@ _LONGEST = 40
 """Characters of a word of the report that a sentence repeats."""
 
 
-def asked(report: PerformanceReport) -> str:
+def requested_units(report: PerformanceReport) -> str:
     """Compute units that the model was loaded for."""
     if report.asked is None:
         return "unknown compute units"
@@ -51,7 +51,7 @@ def made_on(report: PerformanceReport, device: contents.Device) -> str:
     """Where the report was made, and whether that is what was recorded: `iPhone 14 Pro, iOS 18.5, all compute
     units`."""
     words = [word[:_LONGEST] for word in (report.device, report.system) if word]
-    words.append(asked(report))
+    words.append(requested_units(report))
     if report.device is None:
         words.insert(0, "unknown device")
     elif same_device(report, device) is False:
@@ -64,7 +64,7 @@ def units(report: PerformanceReport) -> dict[str, int]:
     return {str(unit): count for unit, count in report.counts.items()}
 
 
-def placed(report: PerformanceReport) -> str:
+def placement(report: PerformanceReport) -> str:
     """`764 operations: 740 on the Neural Engine, 21 on the GPU, 3 on the CPU`; empty where it lists none."""
     if not report.operations:
         return ""
@@ -93,7 +93,7 @@ def of_units(view: ModelView, expected: str | None = None) -> str:
     if report is None or not report.counts:
         return ""
     where = made_on(report, view.trace.run.device)
-    plan = f" Planned by the performance report ({where}): {placed(report)}."
+    plan = f" Planned by the performance report ({where}): {placement(report)}."
     return plan if expected is None else f"{plan}{_not_on(view, report, expected)}"
 
 

@@ -125,7 +125,7 @@ def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
     }
 
 
-def suggested(view: ModelView) -> str:
+def unit_suggestion(view: ModelView) -> str:
     """The unit that they suggest, and that this is weaker evidence: a sentence after a space, or nothing."""
     suggestion = suggested_unit(view.trace, view.predictions.index)
     if suggestion is None:

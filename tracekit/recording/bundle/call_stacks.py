@@ -21,7 +21,7 @@ from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.symbolication import Addresses, Symbols, notes_on, symbolicate, unplaced_note
 from tracekit.recording.call_stacks import CallStacks, sample_columns
-from tracekit.recording.coding import numbered
+from tracekit.recording.coding import number_codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,7 +136,7 @@ class StackReader:
         self._values.budget.begin(f"call stacks of {store.path}")
         cells = {each.column.mnemonic: cells_of(each, rows[each.field], self._values) for each in columns}
         numbers = rows[column.field]
-        references, codes = numbered(numbers, valid_numbers(column.type, numbers))
+        references, codes = number_codes(numbers, valid_numbers(column.type, numbers))
         return _Rows(rows[TIME].astype(np.int64), cells, references.astype(np.int64), codes)
 
     def _notes(self, images: Images, *, all_found: bool) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.types import Storage
 from tracekit.recording.bundle.values import since_epoch
-from tracekit.recording.coding import any_cells, merged, numbered
+from tracekit.recording.coding import any_cells, merge_codes, number_codes
 from tracekit.recording.engineering_types import DURATIONS
 from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
 from tracekit.recording.table import IntegerCells
@@ -158,10 +158,10 @@ def cells_of(stored: StoredColumn, numbers: UnsignedArray, values: RunValues) ->
     valid = valid_numbers(kind, numbers)
     if kind.storage is Storage.INTEGER or kind.mnemonic == "time-since-epoch":
         return _integers(stored, numbers, valid)
-    distinct, codes = numbered(numbers, valid)
+    distinct, codes = number_codes(numbers, valid)
     if kind.mnemonic == "any":
         return any_cells(codes, values.labels.values(distinct.astype(np.int64)) if len(distinct) else [])
-    return merged(codes, values.distinct(kind, distinct.astype(np.uint64)))
+    return merge_codes(codes, values.distinct(kind, distinct.astype(np.uint64)))
 
 
 def valid_numbers(kind: EngineeringType, numbers: UnsignedArray) -> BoolArray:

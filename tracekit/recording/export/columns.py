@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.recording.coding import any_cells, numbered, numbers_or_texts
+from tracekit.recording.coding import any_cells, number_codes, numbers_or_texts
 from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTINEL, Kind, kind_of
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import CellError, as_tag
@@ -160,7 +160,7 @@ def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Valu
         if column.engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
             raise CellError(f"the times of column {shortened(column.mnemonic)} add up to too much")
         return IntegerCells(payloads.astype(np.int64, copy=False), valid)
-    distinct, numbers = numbered(payloads, valid)
+    distinct, numbers = number_codes(payloads, valid)
     coded = values.coded(numbers, distinct.astype(np.int64))
     return numbers_or_texts(coded) if kind is Kind.NUMBER else coded
 
@@ -171,5 +171,5 @@ def _any_cells(payloads: CodeArray, codes: UInt16Array, valid: BoolArray, values
     if len(present) and all(values.kinds[code] in NUMERIC for code in present):
         return IntegerCells(payloads.astype(np.int64, copy=False), valid)
     pairs, inverse = np.unique(np.stack([codes.astype(np.int64), payloads]), axis=1, return_inverse=True)
-    distinct, numbers = numbered(inverse.reshape(-1), valid)
+    distinct, numbers = number_codes(inverse.reshape(-1), valid)
     return any_cells(numbers, [values.text(code, payload) for code, payload in pairs.T[distinct].tolist()])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tracekit.errors import TracekitError
-from tracekit.recording.coding import merged
+from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
 from tracekit.recording.table import IntegerCells
 
@@ -124,7 +124,9 @@ def _array(column: Column, cells: Cells) -> Any:
         values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
         return pa.array(values, mask=~cells.valid)
     # Two values may look the same, and a dictionary holds each text once.
-    texts = merged(cells.codes, [str(value).encode("utf-8", "backslashreplace").decode() for value in cells.values])
+    texts = merge_codes(
+        cells.codes, [str(value).encode("utf-8", "backslashreplace").decode() for value in cells.values]
+    )
     codes = pa.array(texts.codes, mask=texts.codes < 0)
     return pa.DictionaryArray.from_arrays(codes, pa.array(texts.values, type=pa.string()))
 

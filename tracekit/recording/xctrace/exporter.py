@@ -12,7 +12,7 @@ from tracekit.recording.contents import chosen_run
 from tracekit.recording.direct import open_directly
 from tracekit.recording.quoting import table_xpath
 from tracekit.recording.xctrace.running import run_command
-from tracekit.recording.xctrace.tool import TIMEOUT_S, failed, first_line
+from tracekit.recording.xctrace.tool import TIMEOUT_S, failure, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -131,4 +131,4 @@ class Exporter:
         if completed.crashed:
             status = completed.status
             return TracekitError(f"xctrace crashed {CRASHES} times (exit status {status}); its output was discarded")
-        return failed("xctrace export", completed, self.timeout_s)
+        return failure("xctrace export", completed, self.timeout_s)

@@ -10,7 +10,7 @@ from xml.parsers.expat import ExpatError
 
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace.running import run_command
-from tracekit.recording.xctrace.tool import PATIENCE_S, failed
+from tracekit.recording.xctrace.tool import PATIENCE_S, failure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,7 @@ def _entitlements(path: Path) -> dict[str, Any]:
     if "not signed" in completed.errors:
         return {}
     if completed.timed_out or completed.status:
-        raise failed("codesign", completed, PATIENCE_S)
+        raise failure("codesign", completed, PATIENCE_S)
     if not completed.output.strip():
         return {}
     try:

@@ -132,7 +132,7 @@ def first_line(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in line[:300]).rstrip(".")
 
 
-def failed(what: str, completed: Completed, timeout_s: float) -> TracekitError:
+def failure(what: str, completed: Completed, timeout_s: float) -> TracekitError:
     """The error for a call that did not end well."""
     if completed.timed_out:
         return TracekitError(f"{what} did not respond within {timeout_s:g} s and was stopped; try again")
@@ -147,7 +147,7 @@ def _ask(tool: Tool, *arguments: str) -> str:
 
     completed = run_command([*tool.command, *arguments], PATIENCE_S)
     if completed.timed_out or completed.status:
-        raise failed(f"xctrace {' '.join(arguments)}", completed, PATIENCE_S)
+        raise failure(f"xctrace {' '.join(arguments)}", completed, PATIENCE_S)
     # `list` of some versions answers on standard error.
     return completed.output if completed.output.strip() else completed.errors
 

@@ -49,7 +49,7 @@ class Mutable:
     items: Mapping[object, object]
 
 
-def numbered(pairs: Iterable[tuple[int, object]]) -> Coded:
+def numbered_dictionary(pairs: Iterable[tuple[int, object]]) -> Coded:
     """A dictionary with whole numbers as keys: `$0` is the number of pairs, then keys and values alternate."""
     listed = [(Boxed(key), value) for key, value in pairs]
     fields = {f"${position}": item for position, item in enumerate(chain.from_iterable(listed), start=1)}

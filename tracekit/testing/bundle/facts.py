@@ -11,7 +11,7 @@ from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tracekit.testing.bundle.archive import Coded, Mutable, MutableText, archive, numbered
+from tracekit.testing.bundle.archive import Coded, Mutable, MutableText, archive, numbered_dictionary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,7 @@ def configuration(run: Scenario) -> bytes:
     root = {
         "biproductTableIDs": frozenset(),
         "inputTableIDs": frozenset(),
-        "readOnlySpecsByID": numbered(()),
+        "readOnlySpecsByID": numbered_dictionary(()),
         "bindingParameters": binding,
         "modelingParameters": {"target-pid": run.target.pid},
     }
@@ -188,7 +188,7 @@ def _run_data(run: Scenario, values: Values) -> dict[object, object]:
         for process, reference in values.processes.items()
     ]
     kernel = Mutable({"coreValueSignature": _NOBODY, "displayName": "kernel.release", "_pid": 0})
-    threads = numbered(
+    threads = numbered_dictionary(
         (
             thread.tid,
             Coded(

@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from tracekit.testing.bundle.archive import Coded, Mutable, archive, numbered
+from tracekit.testing.bundle.archive import Coded, Mutable, archive, numbered_dictionary
 from tracekit.testing.bundle.values import TYPES
 
 if TYPE_CHECKING:
@@ -188,5 +188,5 @@ def table_list(tables: Sequence[TableContent], run: int) -> bytes:
         for side in (0, 1)
         for store in range(len(tables))
     ]
-    details = numbered(list(enumerate(entries)))
+    details = numbered_dictionary(list(enumerate(entries)))
     return archive(root={"lastStoreIdx": len(tables), "nextTableID": len(entries), "tableDetails": details})

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.trace.binding import flags, mapped, optional_values, recode, required_values, text
+from tracekit.trace.binding import flags, optional_values, recode, required_values, text, values_by_code
 from tracekit.trace.events import Device, Kind, Lane, Level
-from tracekit.trace.frames import event_frame, fixed, reorder, sort_order
+from tracekit.trace.frames import event_frame, fixed_categorical, reorder, sort_order
 from tracekit.trace.instruments.instrument import Instrument, Work
 
 if TYPE_CHECKING:
@@ -170,14 +170,14 @@ def bind(rows: Rows) -> Named:
         rows,
         {
             "lane": _lanes(codes, [meaning.lane for meaning in meanings], optional_values(table, "event-type")),
-            "kind": fixed("kind", codes, [meaning.kind for meaning in meanings]),
+            "kind": fixed_categorical("kind", codes, [meaning.kind for meaning in meanings]),
             "guessed": flags(codes, [meaning.guessed for meaning in meanings]),
             "label": text(label),
             "model": recode(model, bases),
-            "instance": mapped(model, [name.instance for name in names]),
+            "instance": values_by_code(model, [name.instance for name in names]),
             "parent_model": recode(parent, bases),
             "level": _levels(optional_values(table, "model-level"), parent, level_recorded=table.has("model-level")),
-            "device": fixed("device", codes, [meaning.device for meaning in meanings]),
+            "device": fixed_categorical("device", codes, [meaning.device for meaning in meanings]),
         },
     )
     order = sort_order(events)
@@ -191,14 +191,14 @@ def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> p
     by_label = np.array([order.index(lane) for lane in lanes], np.int32)[codes]
     type_codes = [-1 if lane is None else order.index(lane) for lane in lane_of_type]
     by_type = np.array([*type_codes, -1], np.int32)[event_type.codes]
-    return fixed("lane", np.where(by_type < 0, by_label, by_type), order)
+    return fixed_categorical("lane", np.where(by_type < 0, by_label, by_type), order)
 
 
 def _levels(level: CodedCells, parent: CodeArray, *, level_recorded: bool) -> pd.Categorical:
     """`sub` where the row says so; an empty level counts as `top`. Where the table has no such column at all, rows
     that name a parent are `sub`."""
     sub = flags(level.codes, [str(value).strip().casefold() == Level.SUB for value in level.values])
-    return fixed("level", (sub if level_recorded else parent >= 0).astype(np.int32), [Level.TOP, Level.SUB])
+    return fixed_categorical("level", (sub if level_recorded else parent >= 0).astype(np.int32), [Level.TOP, Level.SUB])
 
 
 def _names(model: CodedCells, parent: CodedCells) -> tuple[CodeArray, CodeArray, tuple[ModelName, ...]]:

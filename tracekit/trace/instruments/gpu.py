@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.trace.binding import constant, flags, mapped, optional_integers, optional_values, processes, recode, text
+from tracekit.trace.binding import (
+    constant,
+    flags,
+    optional_integers,
+    optional_values,
+    processes,
+    recode,
+    text,
+    values_by_code,
+)
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
 from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
@@ -50,7 +59,7 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
             "process": process,
             "pid": pid,
             "depth": depths(rows.table),
-            "operation": mapped(codes, [meaning.operation for meaning in meanings]),
+            "operation": values_by_code(codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
         },
     )
@@ -84,7 +93,7 @@ def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tupl
         },
     )
     named = mps_command_buffers(map(str, label.values))
-    ids = mapped(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
+    ids = values_by_code(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
     return frame, buffers_by_row(rows.row, ids.fillna(0).to_numpy(np.int64), np.ones(rows.table.rows, np.bool_))
 
 

@@ -12,7 +12,7 @@ from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, optional_integers, optional_values
 from tracekit.trace.collect import select_rows
 from tracekit.trace.events import Attribution
-from tracekit.trace.frames import fixed, is_any
+from tracekit.trace.frames import fixed_categorical, is_any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def attribution(table: Table, model: pd.Categorical, target: Process | None) -> 
     exact = flags(process.codes, [whose is True for whose in of_target])
     named = np.asarray(model.codes) >= 0
     order = (Attribution.UNATTRIBUTED, Attribution.LABEL, Attribution.EXACT, Attribution.FOREIGN)
-    return fixed("attribution", np.select([foreign, named & exact, named], [3, 2, 1], 0), order)
+    return fixed_categorical("attribution", np.select([foreign, named & exact, named], [3, 2, 1], 0), order)
 
 
 def _is_target(value: CellValue, target: Process | None) -> bool | None:

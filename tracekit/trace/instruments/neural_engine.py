@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.trace.binding import mapped, recode, required_values, text
+from tracekit.trace.binding import recode, required_values, text, values_by_code
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.frames import event_frame, fixed
+from tracekit.trace.frames import event_frame, fixed_categorical
 from tracekit.trace.instruments.hardware import active, attribution, depths
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import neural_engine_label
@@ -29,7 +29,7 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     label = required_values(rows.table, "event-label")
     meanings = [neural_engine_label(str(value), known) for value in label.values]
     model = recode(label.codes, [meaning.model for meaning in meanings])
-    kind = fixed("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
+    kind = fixed_categorical("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
     frame = event_frame(
         rows,
         {
@@ -39,7 +39,7 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
             "model": model,
             "device": Device.ANE,
             "depth": depths(rows.table),
-            "operation": mapped(label.codes, [meaning.operation for meaning in meanings]),
+            "operation": values_by_code(label.codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
         },
     )
