@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Run the model, write a report for each choice, and show them side by side."""
-
     runtime = core_ml.runtime()
     path, folder = Path(arguments.path), Path(arguments.output)
     if not folder.is_dir():

@@ -50,16 +50,14 @@ class Input:
 def inputs_of(paths: Sequence[str]) -> list[Input]:
     """The recordings that paths mean, in their order: each bundle, folder and archive is one, loose files are one
     together, and a folder of bundles is each of these."""
-    loose = [path for path in paths if not _is_recording(path)]
-    inputs = [Input(_name(loose), tuple(loose))] if loose else []
+    loose = tuple(path for path in paths if not _is_recording(path))
+    inputs: list[Input] = []
     for path in paths:
         if _is_recording(path):
             inputs += [Input(Path(each).name, (each,)) for each in (bundles_in(path) or [path])]
-    # In the order in which they were given.
-    order = {path: position for position, path in enumerate(paths)}
-    return sorted(
-        inputs, key=lambda entry: min(order.get(path, _position_of_folder(order, path)) for path in entry.paths)
-    )
+        elif all(entry.paths != loose for entry in inputs):
+            inputs.append(Input(_name(loose), loose))
+    return inputs
 
 
 def _is_recording(path: str) -> bool:
@@ -92,11 +90,6 @@ def _entries(path: str) -> list[str]:
 
 def _name(loose: Sequence[str]) -> str:
     return "standard input" if list(loose) == ["-"] else Path(loose[0]).name
-
-
-def _position_of_folder(order: dict[str, int], path: str) -> int:
-    """Position of the folder that a bundle lies in."""
-    return next((position for folder, position in order.items() if Path(path).parent == Path(folder)), len(order))
 
 
 def analyze_all(

@@ -6,7 +6,7 @@ import gc
 import signal
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from textual._compositor import CompositorUpdate
 from textual.worker import WorkerFailed, get_current_worker
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         Viewed,
     )
 
-Result = TypeVar("Result")
 
 _SIGNALS_S = 0.2
 """Between two looks for a signal that ends the program."""

@@ -1,4 +1,4 @@
 """The panes of the detail area.
 
-`pane` says what one is, `rowlist` draws any number of rows, `columns` fits them, `registry` lists them.
+`pane` says what one is, `listing` is one of a single list, `rowlist` draws any number of rows, `columns` fits them.
 """

@@ -104,8 +104,7 @@ class CheckRows:
 
     def to_toggle(self, check: int) -> int:
         """The check to open or shut with a row about this one: what is open, where that is in the same shared row."""
-        shared = next((row.alike for row in self.rows if check in row.alike and not row.below), ())
-        return self.open if self.open is not None and self.open in shared else check
+        return self.open if self.open is not None and self.open in self._shared(check) else check
 
     def record(self, row: int) -> Cells:
         """A check, several, or an interval of evidence."""
