@@ -12,7 +12,7 @@ from suite.reported import Reported, about
 from support.forms import short_text
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.groups import SEVERITIES, explains
 from tracekit.report.report import FindingInfo, Result
 
 ROUNDED_NS = 10
@@ -37,20 +37,25 @@ def queues(reported: Reported) -> Iterator[str]:
 
 
 def order(reported: Reported) -> Iterator[str]:
-    """Findings stand by severity, a cause before what it causes, then by savings."""
+    """Findings stand by severity, a cause before what it causes, then by savings; before all of them what explains why
+    a recording is inconclusive."""
     report = reported.report
+    reasons = list(dict.fromkeys(check.id for check in report.results if explains(check, report.summary)))
     listed = list(dict.fromkeys(check.id for check in report.results if check.outcome == "finding"))
     if listed != [finding.id for finding in report.findings]:
         yield f"checks are listed as {listed}, findings as {[finding.id for finding in report.findings]}"
     causes = _causes(report.results)
-    for first, second in combinations(report.findings, 2):
+    listed_reasons = [finding.id for finding in report.findings[: len(reasons)]]
+    if listed_reasons != reasons:
+        yield f"{reasons} should stand first, {listed_reasons} do"
+    for first, second in combinations(report.findings[len(reasons) :], 2):
         ranks = SEVERITIES.index(first.severity), SEVERITIES.index(second.severity)
         if ranks[1] < ranks[0]:
             yield f"{second.id} ({second.severity}) stands below {first.id} ({first.severity})"
         elif ranks[0] == ranks[1] and (second.id, first.id) in causes and (first.id, second.id) not in causes:
             yield f"{second.id} stands below {first.id}, which it can cause"
     bound = {name for pair in causes for name in pair}
-    alone = [finding for finding in report.findings if finding.id not in bound]
+    alone = [finding for finding in report.findings[len(reasons) :] if finding.id not in bound]
     for first, second in pairwise(alone):
         if first.severity == second.severity and (second.savings_ns or 0) > (first.savings_ns or 0) + ROUNDED_NS:
             yield f"{second.id} ({second.savings_ns} ns) stands below {first.id} ({first.savings_ns} ns)"
