@@ -37,9 +37,9 @@ def test_predictions_that_depend_on_each_other_are_worth_fewer() -> None:
 
 
 def test_what_would_settle_it_is_said_where_it_is_known() -> None:
-    assert "at least 200 predictions a side" in words.reason(undecided(Reason.WIDE, wanted=200))
+    assert "at least 200 predictions per side" in words.reason(undecided(Reason.WIDE, wanted=200))
     assert "a side" not in words.reason(undecided(Reason.WIDE))
-    assert "more recordings a side" in words.reason(undecided(Reason.WIDE, effective=None))
+    assert "more recordings per side" in words.reason(undecided(Reason.WIDE, effective=None))
 
 
 def test_a_change_that_may_be_too_small_names_what_counts() -> None:

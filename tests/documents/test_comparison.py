@@ -47,7 +47,7 @@ def test_the_verdict_is_first_and_says_what_improved(measured):
     assert text.splitlines()[0] == "improved: SharpenFilter −30% · 2 findings fixed"
     assert "SharpenFilter  improved by 30%" in text
     assert "data −3.61 ms" in text
-    assert "not recorded: thermal state, low power mode; a difference would not be seen" in text
+    assert "not recorded: thermal state, low power mode; a difference would go unnoticed" in text
 
 
 def test_loads_of_all_models_are_added_up(measured):

@@ -98,6 +98,12 @@ def test_only_addresses_of_the_web_become_links(full: Report) -> None:
     assert 'href="javascript' not in page
 
 
+def test_the_heading_is_not_said_again_below_it(sample: tuple[Analysis, str]) -> None:
+    header = html.fromstring(sample[1]).find(".//header")
+    assert header.findtext("h1") == sample[0].report.recording.source
+    assert header.text_content().count(sample[0].report.recording.source) == 1
+
+
 def test_without_lanes_there_is_no_script(full: Report) -> None:
     page = html_page(full)
     assert "<script" not in page

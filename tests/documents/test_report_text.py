@@ -173,6 +173,13 @@ def test_a_missing_value_is_a_dash_with_a_footnote_and_no_footnote_without_one(f
     assert "too few values" not in plain(report)
 
 
+@pytest.mark.parametrize("name", REPORTS)
+def test_predictions_over_time_explain_dashes_where_there_are_some(name: str, request: pytest.FixtureRequest) -> None:
+    part = plain(request.getfixturevalue(name)).partition("PREDICTIONS OVER TIME")[2]
+    above, note, _ = re.split(r"\n(?=[A-Z])", part)[0].partition("–: not recorded")
+    assert bool(note) == (" –" in above)
+
+
 def test_coverage_is_in_the_long_text(full: Report) -> None:
     text = flat(plain(full).partition("COVERAGE")[2])
     assert "Neural Engine recorded, no events 0 The Neural Engine instrument recorded no events. Record on" in text

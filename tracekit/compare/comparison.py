@@ -39,8 +39,8 @@ NEVER_RECORDED = ("low power mode",)
 """What changes latency, and no table of Instruments shows."""
 
 ONE_RECORDING = (
-    "One recording each: recordings of the same build differ too, and one pair cannot show by how much. Where they "
-    "differ by 2%, one answer in ten is wrong; compare three or more a side."
+    "One recording each: recordings of the same build differ too, and one pair cannot show by how much. If they "
+    "differ by 2%, one answer in ten is wrong; compare three or more per side."
 )
 
 EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: of twenty models, one may seem changed by chance."
@@ -183,7 +183,7 @@ def _notes(
     if len(before) == len(after) == 1:
         notes.append(ONE_RECORDING)
     elif min(len(before), len(after)) == 2:
-        notes.append("Two recordings a side find a change of 10% in a third of all cases; record three or more.")
+        notes.append("Two recordings per side find a change of 10% in a third of all cases; record three or more.")
     if not all(recording.core_ml for recording in (*before, *after)):
         notes.append("A recording without Core ML's rows says nothing about loads, copies and latency.")
     if any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models):

@@ -47,7 +47,7 @@ REPORTS_NOTE = (
     "Engine are planned, not observed."
 )
 
-NO_TEST = "* best of its row, without a test: `tracekit compare` says whether a difference counts."
+NO_TEST = "* best of its row, not tested: `tracekit compare` says whether a difference is more than chance."
 
 
 @dataclass(frozen=True, slots=True)

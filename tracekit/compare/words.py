@@ -45,9 +45,9 @@ def reason(change: LatencyChange) -> str:
     """Why an answer is inconclusive, and what would help; empty where it is not."""
     if change.reason is None:
         return ""
-    more = f"; record at least {format_count(change.wanted, 'prediction')} a side" if change.wanted else ""
+    more = f"; record at least {format_count(change.wanted, 'prediction')} per side" if change.wanted else ""
     if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
-        more = "; compare more recordings a side"
+        more = "; compare more recordings per side"
     few = min(change.counts) < MIN_PREDICTIONS
     words = {
         Reason.MISSING: "no latency on one side",

@@ -46,7 +46,7 @@ def answers(models: Iterable[ModelComparison]) -> set[Answer]:
 
 def not_recorded(comparison: Comparison) -> str:
     """What could make the comparison unfair, and no recording shows."""
-    return f"not recorded: {', '.join(comparison.not_recorded)}; a difference would not be seen"
+    return f"not recorded: {', '.join(comparison.not_recorded)}; a difference would go unnoticed"
 
 
 def parts(model: ModelComparison) -> str:

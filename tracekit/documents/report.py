@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tracekit.documents.report_code import code_section, nevertheless_section
+from tracekit.documents.report_code import code_section, inferred_section
 from tracekit.documents.report_events import events_section
 from tracekit.documents.report_findings import TONES, findings_section
 from tracekit.documents.report_loads import loads_section
@@ -65,7 +65,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     flame = timeline.flame if timeline is not None else None
     parts: tuple[tuple[str, Block | None], ...] = (
         ("findings", findings_section(report)),
-        ("findings", nevertheless_section(report)),
+        ("findings", inferred_section(report)),
         ("models", models_section(models)),
         ("models", hardware_section(models)),
         ("time", time_section(models)),

@@ -40,14 +40,14 @@ LEAST = 5
 """Of fewer, a share says more about chance than about the app (heuristic)."""
 
 
-def nevertheless_section(report: Report) -> Section | None:
-    """What ran where Core ML recorded no call; None where it did, or where no call is known."""
+def inferred_section(report: Report) -> Section | None:
+    """What call stacks show where Core ML recorded no call; None where it did, or where no call is known."""
     code = report.code
     if code is None or not code.inferred or not code.call_sites:
         return None
     threads = {THREADS.get(site.thread, "") for site in code.call_sites}
     shared = "".join(threads) if len(threads) == 1 else ""
-    source = "inferred from call stacks, 1 ms apart"
+    source = "sampled every 1 ms"
     found: list[Entry] = []
     for api, of_kind in groupby(code.call_sites, key=lambda site: site.api):
         sites = list(of_kind)
@@ -58,7 +58,7 @@ def nevertheless_section(report: Report) -> Section | None:
         for _, group in groupby(sorted(shown, key=lambda site: _first_of(shown, site)), key=_owner):
             found.append(_function_entry(api, list(group), with_thread=not shared))
     note = f"{shared}; {source}" if shared else source
-    return section("What ran nevertheless", Entries(tuple(found)), note=note) if found else None
+    return section("Inferred from call stacks", Entries(tuple(found)), note=note) if found else None
 
 
 def _owner(site: CallSite) -> tuple[str | None, tuple[Place, ...], str]:
@@ -148,7 +148,7 @@ def _busy(site: CallSite) -> str:
     words = busy_words(site)
     if words and site.samples < LEAST:
         return f"too few samples ({site.samples:,})"
-    return words or ("" if site.calls is None else format_count(site.samples, "sample")) or ABSENT
+    return words or ("" if site.calls is None else f"unknown ({format_count(site.samples, 'sample')})") or ABSENT
 
 
 def _share(site: CallSite) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.render.blocks import Column, Role, Span, items, section, table
+from tracekit.render.blocks import Column, Paragraph, Role, Span, items, section, table
 from tracekit.report import formatting
 from tracekit.trace.events import Level
 
@@ -91,9 +91,10 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
     notes = [OVERLAP_NOTE] if any(column.title == "elapsed" for column in columns) else []
     notes += [WARM_NOTE] if any(row.event.endswith(WARM) for row in rows) else []
     absent = any(column.text(row) == formatting.ABSENT for row in rows for column in columns)
-    notes += [formatting.ABSENT_NOTE] if absent else []
+    unknown = Paragraph(formatting.ABSENT_NOTE, Role.DIM) if absent else None
     grid = table("Events by model", (*names, *columns), rows)
-    return section("Events by model", grid, items(notes, role=Role.DIM), folded=True, name="events") if grid else None
+    explained = items(notes, role=Role.DIM)
+    return section("Events by model", grid, explained, unknown, folded=True, name="events") if grid else None
 
 
 def _model(row: EventRow) -> Span:

@@ -73,8 +73,8 @@ def _columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
         _time("pred.\nelapsed", 5, _elapsed_ns, empty=""),
         _of_one("pred.\nmedian", 1, lambda row: row.quantities.get("p50_ns"), "p50_ns"),
         _of_one("pred.\np95", 8, lambda row: row.quantities.get("p95_ns"), "p95_ns"),
-        _time("all\nmean", 3, lambda row: row.predictions.mean_ns, mean_id("")),
-        _of_one("all\nmax", 9, lambda row: row.prediction.max_ns if row.prediction else None),
+        _time("mean\nof all", 3, lambda row: row.predictions.mean_ns, mean_id("")),
+        _of_one("max\nof all", 9, lambda row: row.prediction.max_ns if row.prediction else None),
     )
     return tuple(column for column in columns if column.title not in hidden)
 

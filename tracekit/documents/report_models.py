@@ -173,8 +173,8 @@ def hardware_section(models: Sequence[ModelSummary]) -> Section | None:
         Column("busy per prediction", _busy, words=True),
     )
     return section(
-        "What the hardware shows",
-        table("What the hardware shows", columns, inferred, brief=MODELS),
+        "Inferred from hardware",
+        table("Inferred from hardware", columns, inferred, brief=MODELS),
         note="lower bounds; Core ML's and the CPU's share is not visible",
         name="hardware",
     )
@@ -244,13 +244,15 @@ def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
     name: Column[ModelSummary] = Column("model", lambda model: Span(model.name, Role.CODE), words=True)
     numbers = [_number(title, text) for title, text in over_time.NUMBERS.items()]
     filled = [column for column in numbers if any(column.text(model) not in ("", ABSENT) for model in rows)]
+    absent = any(column.text(model) == ABSENT for model in rows for column in filled)
     trends = [(model, over_time.trend(model)) for model in rows]
     lines: list[Line] = [(Span(model.name, Role.CODE), f": {words}") for model, words in trends if words]
     blocks: tuple[Block, ...] = present(
         (
             table(over_time.TITLE, (name, *filled), rows, parts=True),
             items(lines),
-            items((over_time.NOTE, ABSENT_NOTE), role=Role.DIM),
+            items((over_time.NOTE,), role=Role.DIM),
+            Paragraph(ABSENT_NOTE, Role.DIM) if absent else None,
         )
     )
     return section(over_time.TITLE, *blocks, folded=True) if rows else None

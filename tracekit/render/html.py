@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,8 @@ def page_of(document: Document, **_: Any) -> str:
     verdict = (
         tag("p", line_markup(document.verdict), class_=f"verdict {KINDS[document.tone]}") if document.verdict else None
     )
-    top = tag("header", tag("h1", visible(document.title)), *map(_html, document.context), verdict, class_="top")
+    context = [_below(document.title, paragraph) for paragraph in document.context]
+    top = tag("header", tag("h1", visible(document.title)), *map(_html, context), verdict, class_="top")
     named = [block for block in document.blocks if isinstance(block, Section) and block.name]
     links = [tag("a", visible(block.title), href=f"#{block.name}") for block in named]
     body = [top]
@@ -75,6 +77,13 @@ def page_of(document: Document, **_: Any) -> str:
         script=asset("report.js") if data else "",
         style="".join(figure.style for figure in figures),
     )
+
+
+def _below(title: str, paragraph: Paragraph) -> Paragraph:
+    """A line of the context below the heading, without the title that it begins with in text."""
+    if not isinstance(paragraph.line, str):
+        return paragraph
+    return replace(paragraph, line=paragraph.line.removeprefix(f"{title} · "))
 
 
 def _figures(blocks: Iterable[Block]) -> Iterator[Figure]:

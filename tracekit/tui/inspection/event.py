@@ -84,7 +84,7 @@ def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
     yield heading("Called from")
     known = [("function", place(site)), *(("called by", place(each)) for each in site.called_by)]
     known += [("thread", THREADS[site.thread])] if site.thread in THREADS else []
-    known.append(("busy with", busy_words(site) or format_count(site.samples, "sample")))
+    known.append(("busy with", busy_words(site) or f"unknown ({format_count(site.samples, 'sample')})"))
     if site.ambiguous:
         known.append(("note", "ambiguous: another thread made such a call meanwhile"))
     yield facts(known)
