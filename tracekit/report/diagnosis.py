@@ -91,7 +91,7 @@ TREE: tuple[Branch, ...] = (
             Leaf(
                 Pattern.SLOW_ON_ONE_DEVICE,
                 "which compute unit the work ran on",
-                "Recordings of the same use on each device, compared with `tracekit view A B`.",
+                "Recordings of the same feature on each device, compared with `tracekit view A B`.",
             ),
         ),
     ),
