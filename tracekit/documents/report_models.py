@@ -4,7 +4,7 @@ what the files of the models say."""
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import MODEL, mean_id
@@ -66,7 +66,7 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
         Column("predictions", _predictions, lambda model: model.predictions, long=True, quantity="predictions"),
         _latency("p50_ns", 0),
         _latency("p95_ns", 2),
-        Column("fps", lambda model: formatting.frames(model.quantities.get("fps")), _fps, drop=4, quantity="fps"),
+        _frames("fps", "fps", 4),
         Column("where the time goes", _where_time_goes, words=True, drop=3),
         Column("mostly", _headline, words=True),
     )
@@ -89,8 +89,11 @@ def _predictions(model: ModelSummary) -> str:
     return formatting.count(model.predictions)
 
 
-def _fps(model: ModelSummary) -> float | None:
-    return model.quantities.get("fps")
+def _frames(title: str, name: str, drop: int) -> Column[Any]:
+    def value(row: ModelSummary | PartsRow) -> float | None:
+        return row.quantities.get(name)
+
+    return Column(title, lambda row: formatting.frames(value(row)), value, drop=drop, quantity=name)
 
 
 def _latency(name: str, drop: int) -> Column[ModelSummary]:
@@ -221,8 +224,8 @@ def time_section(models: Sequence[ModelSummary]) -> Section | None:
         Column("model", lambda row: Span(row.name, Role.CODE), words=True),
         Column("mean of all", lambda row: format_time(row.mean_ns), lambda row: row.mean_ns, quantity=mean_id("")),
         *map(_part, shown_groups(rows)),
-        Column("fps", lambda row: formatting.frames(row.quantities.get("fps"))),
-        Column("fps at p95", lambda row: formatting.frames(row.quantities.get("fps_at_p95"))),
+        _frames("fps", "fps", 1),
+        _frames("fps at p95", "fps_at_p95", 1),
     )
     grid = table(TITLE, columns, rows, parts=True)
     return section(TITLE, grid, items(parts_notes(rows), role=Role.DIM), folded=True) if grid else None
