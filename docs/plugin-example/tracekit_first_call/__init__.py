@@ -6,29 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors import (
-    Cost,
-    Detector,
-    Evidence,
-    Finding,
-    Intervals,
-    ModelView,
-    Outcome,
-    above,
-    format_duration,
-    option,
-    page_beside,
-)
+import tracekit.detectors as tk
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Thresholds."""
 
-    wait_s: float = option(1.0, "s", "Who opens a camera expects a first result within a second (an example).")
+    wait_s: float = tk.option(1.0, "s", "Who opens a camera expects a first result within a second (an example).")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks at the time between the end of the first load and the first prediction after it."""
     if view.loads.empty:
         return view.not_applicable("Its load was not recorded.")
@@ -39,28 +27,28 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not len(later):
         return view.not_applicable("No prediction after its first load was recorded.")
     used = int(later[0])
-    wait = above("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9))
+    wait = tk.above("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9))
     if not wait.reached or used == loaded:
-        return view.passed(f"Used {format_duration(used - loaded)} after it was loaded.", (wait,))
+        return view.passed(f"Used {tk.format_duration(used - loaded)} after it was loaded.", (wait,))
     # Shown by a time between rows; a finding that rows show is made by `view.finding`.
-    return Finding(
+    return tk.Finding(
         model=view.name,
-        summary=f"Loaded, and first used {format_duration(used - loaded)} later.",
+        summary=f"Loaded, and first used {tk.format_duration(used - loaded)} later.",
         metrics=(wait,),
-        cost=Cost(
+        cost=tk.Cost(
             used - loaded,
             (used - loaded) / (used - int(load["start_ns"])),
             "Time from the end of the first load to the first prediction, as a share of the time since its start.",
             of="the time since the load began",
         ),
-        evidence=(Evidence(loaded, used, view.name, "wait", str(load["table"]), int(load["row"])),),
-        affected=Intervals(np.array([loaded]), np.array([used])),
+        evidence=(tk.Evidence(loaded, used, view.name, "wait", str(load["table"]), int(load["row"])),),
+        affected=tk.Intervals(np.array([loaded]), np.array([used])),
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="first-call",
-    page=page_beside(__file__, "first-call"),
+    page=tk.page_beside(__file__, "first-call"),
     needs=("Core ML",),
     options=Options,
     detect=detect,

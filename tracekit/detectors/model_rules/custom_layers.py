@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, listed
 from tracekit.model_files.facts import Form
 
 
-def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for layers and models that a class of the app computes."""
     model = view.model
     counted = dict(model.counts).get("custom", 0)
-    metrics = (Metric("custom layers", max(counted, len(model.custom_layers)), "count"),)
+    metrics = (tk.Metric("custom layers", max(counted, len(model.custom_layers)), "count"),)
     if model.custom_layers or counted:
         names = listed(map(code, model.custom_layers)) or "an unnamed class"
         return view.finding(
@@ -24,4 +24,4 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     return view.passed("No custom layers.", metrics)
 
 
-DETECTOR = ModelFileDetector(id="custom-layers", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(id="custom-layers", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import Finding, InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
 from tracekit.detectors.model_rules.shared import convert_code, listed
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tracekit.model_files.versions import Target
 
 
-def detect(view: InspectedModel, options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, options: tk.NoOptions) -> tk.Outcome:
     """Compares the specification version with that of the target."""
     model, target = view.model, view.target
     version = model.specification_version
@@ -28,8 +28,8 @@ def detect(view: InspectedModel, options: NoOptions) -> Outcome:
             "Name the oldest system that the app supports, such as `--target iOS17`.",
         )
     metrics = (
-        Metric("specification version", version, "count"),
-        Metric(f"newest version for {target.words}", target.version, "count"),
+        tk.Metric("specification version", version, "count"),
+        tk.Metric(f"newest version for {target.words}", target.version, "count"),
     )
     if version > target.version:
         return view.finding(_too_new(model, version, target), metrics, fix=_fix(target))
@@ -64,7 +64,7 @@ def _fix(target: Target) -> str:
     return f"Convert the source for {target.words}:\n\n{convert_code([], target.version)}"
 
 
-def _gains(view: InspectedModel, version: int, target: Target, options: NoOptions) -> list[str]:
+def _gains(view: tk.InspectedModel, version: int, target: Target, options: tk.NoOptions) -> list[str]:
     """What the target has and the model could use."""
     model = view.model
     gains = []
@@ -74,7 +74,7 @@ def _gains(view: InspectedModel, version: int, target: Target, options: NoOption
     if version < FLOAT16_INTERFACE <= target.version and conversions:
         gains.append("Float16 inputs and outputs")
     if version < state_in_interface.STATES <= target.version and isinstance(
-        state_in_interface.detect(view, options), Finding
+        state_in_interface.detect(view, options), tk.Finding
     ):
         gains.append("states that the model keeps itself")
     return gains
@@ -85,4 +85,6 @@ def _words(version: int) -> str:
     return f"{release.words} or later" if release else "a system newer than this tool knows"
 
 
-DETECTOR = ModelFileDetector(id="deployment-target", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="deployment-target", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
+)

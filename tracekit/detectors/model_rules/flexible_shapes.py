@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, convert_code, inputs_of, listed, literal, type_code
 from tracekit.model_files.facts import FeatureKind
 from tracekit.model_files.words import allowed_shapes
@@ -17,7 +17,7 @@ VISION_FEATURE_PRINT = "vision feature print"
 """Kind of the stage with which pipelines of Create ML begin."""
 
 
-def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Looks at the shapes of all inputs."""
     model = view.model
     inputs = inputs_of(model)
@@ -26,7 +26,7 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     flexible = [entry for entry in inputs if entry.shape is not None and entry.shape.flexible]
     scaled = [entry for entry in flexible if _is_scaled(entry, model)]
     ranged = [entry for entry in flexible if entry.shape and entry.shape.ranges and entry not in scaled]
-    metrics = (Metric("inputs with a range of shapes", len(ranged), "count"),)
+    metrics = (tk.Metric("inputs with a range of shapes", len(ranged), "count"),)
     if ranged:
         return view.finding(
             f"{listed(f'{code(entry.name)} ({shape_words(entry)})' for entry in ranged)}: a range of shapes may keep "
@@ -83,4 +83,6 @@ def _listed_shapes(entry: Feature) -> str:
     return f"ct.TensorType(name={literal(entry.name)}, shape=ct.EnumeratedShapes({shapes}, default={default}))"
 
 
-DETECTOR = ModelFileDetector(id="flexible-shapes", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="flexible-shapes", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
+)

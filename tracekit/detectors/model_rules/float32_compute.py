@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tracekit.detectors import InspectedModel, ModelFileDetector, NoOptions, Outcome, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import functions_of, listed, no_precision
 
 
-def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Looks at the type that most operations of each function compute."""
     model = view.model
     known = [(where, function.precision) for where, function in functions_of(model) if function.precision]
@@ -23,4 +23,6 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     return view.passed(f"Computes in Float16{f', in part in {rest}' if rest else ''}.")
 
 
-DETECTOR = ModelFileDetector(id="float32-compute", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="float32-compute", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
+)

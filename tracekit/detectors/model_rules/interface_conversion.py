@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, format_count, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, convert_code, functions_of, listed, no_precision, type_code
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ FLOAT16_INTERFACE = 7
 """Specification version that has Float16 arrays and images: iOS 16, macOS 13."""
 
 
-def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for conversions at the inputs and outputs of every function."""
     model = view.model
     known = [(where, function) for where, function in functions_of(model) if function.conversions is not None]
     if not known:
         return no_precision(view)
     count = sum(len(function.conversions or ()) for _, function in known)
-    metrics = (Metric("inputs and outputs that are converted", count, "count"),)
+    metrics = (tk.Metric("inputs and outputs that are converted", count, "count"),)
     if not count:
         inside = listed(name for _, function in known for name in function.precision or ())
         return view.passed(f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
@@ -106,7 +106,7 @@ def _swift(function: Function, names: set[str]) -> str:
         )
     return (
         "```swift\n"
-        f"// {format_count(len(names), 'feature')} as Float16; reuse the array in every prediction.\n"
+        f"// {tk.format_count(len(names), 'feature')} as Float16; reuse the array in every prediction.\n"
         f"let {_identifier(first.name)} = try MLMultiArray(shape: [{sizes}], dataType: .float16)\n```"
     )
 
@@ -115,4 +115,6 @@ def _identifier(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else "input"
 
 
-DETECTOR = ModelFileDetector(id="interface-conversion", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="interface-conversion", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, format_bytes, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, listed
 from tracekit.model_files.facts import Form, WeightState
 from tracekit.model_files.versions import NEWEST
@@ -14,13 +14,13 @@ _WORDS = {
 }
 
 
-def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Goes through the list: there, readable, whole, weights there, version known, compiled or source."""
     model = view.model
     weights, version = model.weights, model.specification_version
-    metrics = () if weights.bytes is None else (Metric("weights", weights.bytes, "bytes"),)
+    metrics = () if weights.bytes is None else (tk.Metric("weights", weights.bytes, "bytes"),)
     if weights.state in _WORDS:
-        size = "" if weights.bytes is None else f" ({format_bytes(weights.bytes)} expected)"
+        size = "" if weights.bytes is None else f" ({tk.format_bytes(weights.bytes)} expected)"
         return view.finding(f"{_WORDS[weights.state]}: {weights.reason}{size}.", metrics)
     if model.absent:
         return view.finding(f"Incomplete: {listed(map(code, model.absent))} is missing.", metrics)
@@ -35,7 +35,7 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
             "Only the compiler's description was given, not the files.",
             "Inspect the .mlpackage or .mlmodelc that does not load.",
         )
-    size = f" with {format_bytes(weights.bytes)} of weights" if weights.bytes else ""
+    size = f" with {tk.format_bytes(weights.bytes)} of weights" if weights.bytes else ""
     if model.form is Form.COMPILED:
         return view.passed(f"Readable and whole{size}; compiled, so `MLModel(contentsOf:)` takes it.", metrics)
     return view.passed(
@@ -44,4 +44,4 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     )
 
 
-DETECTOR = ModelFileDetector(id="load-failure", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(id="load-failure", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from tracekit.detectors import (
-    InspectedModel,
-    Metric,
-    ModelFileDetector,
-    NoOptions,
-    Outcome,
-    format_bytes,
-    format_count,
-    page_beside,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import no_weights
 
 
-def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Looks at the granularity of quantized weights."""
     model = view.model
     tensors = model.weights.tensors
@@ -25,14 +16,16 @@ def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
     if not quantized:
         return view.not_applicable("No weights are quantized.")
     blocks = [weight for weight in quantized if weight.granularity == "per block"]
-    metrics = (Metric("tensors quantized per block", len(blocks), "count"),)
+    metrics = (tk.Metric("tensors quantized per block", len(blocks), "count"),)
     if not blocks:
         return view.passed("Quantized weights have a scale per channel or per tensor.", metrics)
     return view.finding(
-        f"{format_count(len(blocks), 'tensor')} ({format_bytes(sum(weight.bytes for weight in blocks))}) with integer "
-        "weights per block: results may be wrong on the Neural Engine, and the work may run elsewhere.",
+        f"{tk.format_count(len(blocks), 'tensor')} ({tk.format_bytes(sum(weight.bytes for weight in blocks))}) with "
+        "integer weights per block: results may be wrong on the Neural Engine, and the work may run elsewhere.",
         metrics,
     )
 
 
-DETECTOR = ModelFileDetector(id="per-block-weights", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="per-block-weights", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
+)

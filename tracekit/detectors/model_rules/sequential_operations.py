@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, format_count, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, listed, no_operations
 
 RECURRENT = ("lstm", "gru", "rnn", "uni_directional_lstm", "bi_directional_lstm", "simple_recurrent")
@@ -20,20 +20,22 @@ CONTROL_FLOW = (
 )
 
 
-def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Counts them."""
     model = view.model
     counts = dict(model.counts)
     if not counts:
         return no_operations(view)
     sequential = {name: counts[name] for name in (*RECURRENT, *CONTROL_FLOW) if name in counts}
-    metrics = (Metric("recurrent and control-flow operations", sum(sequential.values()), "count"),)
+    metrics = (tk.Metric("recurrent and control-flow operations", sum(sequential.values()), "count"),)
     if not sequential:
         return view.passed("No recurrent or control-flow operation.", metrics)
     words = listed(f"{count:,} {code(name)}" for name, count in sequential.items())
     total = sum(counts.values())
-    among = f" among {format_count(total, 'operation')}" if total > sum(sequential.values()) else ""
+    among = f" among {tk.format_count(total, 'operation')}" if total > sum(sequential.values()) else ""
     return view.finding(f"{words}{among}: may run on the CPU{', and may split the rest' if among else ''}.", metrics)
 
 
-DETECTOR = ModelFileDetector(id="sequential-operations", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="sequential-operations", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
+)

@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, NoOptions, Outcome, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, functions_of, listed, literal
 from tracekit.model_files.facts import BITS, FeatureKind
 
@@ -21,12 +21,12 @@ STATES = 9
 """Specification version that has states: iOS 18, macOS 15."""
 
 
-def detect(view: InspectedModel, _options: NoOptions) -> Outcome:
+def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for inputs that are named like state and have an output of the same shape."""
     model = view.model
     pairs = [(entry, output) for _, function in functions_of(model) for entry, output in _pairs(function)]
     size = sum(_bytes(entry) for entry, _ in pairs)
-    metrics = (Metric("state passed in and out", size, "bytes"),)
+    metrics = (tk.Metric("state passed in and out", size, "bytes"),)
     if not pairs:
         states = [entry.name for function in model.functions for entry in function.states]
         words = f"Keeps its state itself ({listed(map(code, states))})." if states else "No state is passed in and out."
@@ -91,4 +91,6 @@ def _fix(entries: list[Feature]) -> str:
     )
 
 
-DETECTOR = ModelFileDetector(id="state-in-interface", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="state-in-interface", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
+)

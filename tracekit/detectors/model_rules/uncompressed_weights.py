@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.detectors import InspectedModel, ModelFileDetector, Outcome, above, format_bytes, option, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import listed, no_weights
 from tracekit.model_files.compression import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
 from tracekit.model_files.facts import Kind
@@ -14,10 +14,12 @@ from tracekit.model_files.facts import Kind
 class Options:
     """Thresholds."""
 
-    min_mb: float = option(10.0, "MB", "Heuristic: smaller weights matter little for download, memory and load time.")
+    min_mb: float = tk.option(
+        10.0, "MB", "Heuristic: smaller weights matter little for download, memory and load time."
+    )
 
 
-def detect(view: InspectedModel, options: Options) -> Outcome:
+def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     """Adds up weights that coremltools would compress."""
     model = view.model
     tensors = model.weights.tensors
@@ -27,16 +29,18 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
         return view.not_applicable("The model has no weights.")
     weights = compressible(tensors)
     size = sum(weight.bytes for weight in weights)
-    metrics = (above("uncompressed weights", size / 1e6, "MB", options.min_mb),)
+    metrics = (tk.above("uncompressed weights", size / 1e6, "MB", options.min_mb),)
     if size < options.min_mb * 1e6:
-        words = f"{format_bytes(size)} of weights are not compressed." if size else "All large weights are compressed."
+        words = (
+            f"{tk.format_bytes(size)} of weights are not compressed." if size else "All large weights are compressed."
+        )
         return view.passed(words, metrics)
     saved = {entry.technique: entry.saved_bytes for entry in savings_of(tensors)}
     ways = [name for name in (HALF.name, QUANTIZED.name, PALETTES_4.name) if name in saved]
-    words = listed(f"{name} would save about {format_bytes(saved[name])}" for name in ways)
+    words = listed(f"{name} would save about {tk.format_bytes(saved[name])}" for name in ways)
     kinds = listed(weight.stored or "" for weight in weights)
     return view.finding(
-        f"{format_bytes(size)} of weights are stored as {kinds}: {words}.",
+        f"{tk.format_bytes(size)} of weights are stored as {kinds}: {words}.",
         metrics,
         fix=NETWORK_FIX if all(part.kind == Kind.NEURAL_NETWORK for part in model.parts) else "",
     )
@@ -52,4 +56,6 @@ model = quantization_utils.quantize_weights(model, nbits=8)  # 16 bits: iOS 11.2
 ```
 """
 
-DETECTOR = ModelFileDetector(id="uncompressed-weights", page=page_beside(__file__), options=Options, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="uncompressed-weights", page=tk.page_beside(__file__), options=Options, detect=detect
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import InspectedModel, Metric, ModelFileDetector, Outcome, above, option, page_beside
+import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, functions_of, listed, no_operations
 from tracekit.model_files.facts import is_constant
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    max_size: int = option(
+    max_size: int = tk.option(
         16_384, "elements", "Error text of the Neural Engine's compiler: depth, height and width are 1 to 16,384."
     )
-    max_batch_or_channels: int = option(65_536, "elements", "The same text: batch and channels are 1 to 65,536.")
-    max_rank: int = option(5, "dimensions", "Core ML itself refuses to convert programs with higher ranks.")
+    max_batch_or_channels: int = tk.option(65_536, "elements", "The same text: batch and channels are 1 to 65,536.")
+    max_rank: int = tk.option(5, "dimensions", "Core ML itself refuses to convert programs with higher ranks.")
 
 
-def detect(view: InspectedModel, options: Options) -> Outcome:
+def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     """Looks at the shapes of the interface and of all results."""
     model = view.model
     functions = [function for _, function in functions_of(model)]
@@ -35,13 +35,13 @@ def detect(view: InspectedModel, options: Options) -> Outcome:
     shapes += [each for some in results for each in some]
     large = {name: sizes for name, sizes in shapes if len(sizes) > options.max_rank or _too_large(sizes, options)}
     largest = max((size or 0 for _, sizes in shapes for size in sizes), default=0)
-    metrics = (above("largest dimension", largest, "count", options.max_size + 1),)
+    metrics = (tk.above("largest dimension", largest, "count", options.max_size + 1),)
     if large:
         shown = listed(f"{code(name)} ({_words(sizes)})" for name, sizes in large.items())
         return view.finding(
             f"{'A shape' if len(large) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
             f"of it may run on the CPU or GPU: {shown}.",
-            (*metrics, Metric("tensors beyond the limits", len(large), "count")),
+            (*metrics, tk.Metric("tensors beyond the limits", len(large), "count")),
         )
     if not all(results):
         return no_operations(view, "The file does not give the shapes that the operations compute.")
@@ -81,4 +81,6 @@ def _too_large(sizes: Sequence[int | None], options: Options) -> bool:
     )
 
 
-DETECTOR = ModelFileDetector(id="unsupported-dimensions", page=page_beside(__file__), options=Options, detect=detect)
+DETECTOR = tk.ModelFileDetector(
+    id="unsupported-dimensions", page=tk.page_beside(__file__), options=Options, detect=detect
+)

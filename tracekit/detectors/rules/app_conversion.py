@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.app_work import conversions
-from tracekit.detectors import Outcome, RecordingDetector, RecordingView, format_count, format_share, page_beside
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.code.app_work import AppWork
 
 
-def detect(view: RecordingView, options: AppWorkOptions) -> Outcome:
+def detect(view: tk.RecordingView, options: AppWorkOptions) -> tk.Outcome:
     """Looks for samples in which a thread that predicts converts pixels or audio samples."""
     return judge_app_work(view, conversions(view.trace), options, _WORDS)
 
@@ -21,7 +21,7 @@ def detect(view: RecordingView, options: AppWorkOptions) -> Outcome:
 def _summary(work: AppWork) -> str:
     return (
         f"Between predictions, the app converts pixels or audio in {work.samples:,} of "
-        f"{format_count(work.of, 'sample')} of the threads that predict ({format_share(work.share)})."
+        f"{tk.format_count(work.of, 'sample')} of the threads that predict ({tk.format_share(work.share)})."
     )
 
 
@@ -36,9 +36,9 @@ _WORDS = AppWorkWords(
 )
 
 
-DETECTOR = RecordingDetector(
+DETECTOR = tk.RecordingDetector(
     id="app-conversion",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Call Stacks",),
     options=AppWorkOptions,
     asks=(core_ml_in_stacks,),

@@ -5,44 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tracekit.detectors import (
-    LOAD_KINDS,
-    Kind,
-    Level,
-    Metric,
-    NoOptions,
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    Trace,
-    above,
-    categorical,
-    format_count,
-    is_any,
-    page_beside,
-    rows_at,
-    rows_where,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import listed
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
 
 
-def detect(view: RecordingView, _options: NoOptions) -> Outcome:
+def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for predictions of models whose load is not in the recording."""
     trace = view.trace
-    activity = rows_where(trace.activity, is_any(trace.activity["level"], Level.TOP))
-    calls = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION))
+    activity = tk.rows_where(trace.activity, tk.is_any(trace.activity["level"], tk.Level.TOP))
+    calls = tk.rows_where(activity, tk.is_any(activity["kind"], tk.Kind.PREDICTION))
     if calls.empty:
         return view.not_applicable("No prediction was recorded.")
-    loads = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS))
-    firsts, unnamed = _unseen(calls, loads), rows_where(calls, categorical(calls["model"]).codes < 0)
+    loads = tk.rows_where(activity, tk.is_any(activity["kind"], *tk.LOAD_KINDS))
+    firsts, unnamed = _unseen(calls, loads), tk.rows_where(calls, tk.categorical(calls["model"]).codes < 0)
     names = [str(name) for name in firsts["model"]]
     metrics = (
-        above("models whose load was not recorded", len(firsts), "count", 1),
-        above("predictions without a model name", len(unnamed), "count", 1),
-        Metric("predictions", len(calls), "count"),
+        tk.above("models whose load was not recorded", len(firsts), "count", 1),
+        tk.above("predictions without a model name", len(unnamed), "count", 1),
+        tk.Metric("predictions", len(calls), "count"),
     )
     if not any(metric.reached for metric in metrics):
         return view.passed("Every model that made predictions was loaded during the recording.", metrics)
@@ -65,15 +48,15 @@ def detect(view: RecordingView, _options: NoOptions) -> Outcome:
 
 def _unseen(calls: pd.DataFrame, loads: pd.DataFrame) -> pd.DataFrame:
     """The first prediction of each model that no load of it precedes, by start."""
-    model, index = np.unique(categorical(calls["model"]).codes, return_index=True)
-    loaded, load = np.unique(categorical(loads["model"]).codes, return_index=True)
-    first_load = np.full(len(categorical(calls["model"]).categories) + 1, np.iinfo(np.int64).max)
+    model, index = np.unique(tk.categorical(calls["model"]).codes, return_index=True)
+    loaded, load = np.unique(tk.categorical(loads["model"]).codes, return_index=True)
+    first_load = np.full(len(tk.categorical(calls["model"]).categories) + 1, np.iinfo(np.int64).max)
     first_load[loaded] = loads["start_ns"].to_numpy()[load]
     unseen = (model >= 0) & (first_load[model] > calls["start_ns"].to_numpy()[index])
-    return rows_at(calls, np.sort(index[unseen]))
+    return tk.rows_at(calls, np.sort(index[unseen]))
 
 
-def _was_launched(trace: Trace) -> bool | None:
+def _was_launched(trace: tk.Trace) -> bool | None:
     """Whether the launch of the target was recorded; None where nothing shows it."""
     target = trace.run.target
     if target.kind is not None:
@@ -89,7 +72,7 @@ def _was_launched(trace: Trace) -> bool | None:
     return bool(periods["period"].astype("object").str.casefold().str.startswith(_LAUNCHING).any())
 
 
-def _unclear(view: RecordingView, was_launched: bool | None, what: str) -> Outcome:
+def _unclear(view: tk.RecordingView, was_launched: bool | None, what: str) -> tk.Outcome:
     if was_launched:
         reason = f"The app's launch was recorded, but {what}; why these rows are missing is unknown."
     else:
@@ -105,16 +88,16 @@ def _missing(names: list[str], unnamed: int) -> str:
     if unnamed:
         verb = "has" if unnamed == 1 else "have"
         parts.append(
-            f"{format_count(unnamed, 'prediction')} {verb} no model name (Core ML emits names only at load time)"
+            f"{tk.format_count(unnamed, 'prediction')} {verb} no model name (Core ML emits names only at load time)"
         )
     return ", and ".join(parts)
 
 
-DETECTOR = RecordingDetector(
+DETECTOR = tk.RecordingDetector(
     id="attached-late",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("App Life Cycle",),
-    options=NoOptions,
+    options=tk.NoOptions,
     detect=detect,
 )

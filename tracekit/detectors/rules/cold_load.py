@@ -3,62 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
-from tracekit.detectors import (
-    BoolArray,
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    any_load,
-    covered_ns,
-    format_bytes,
-    format_count,
-    format_time,
-    option,
-    page_beside,
-    rows_where,
-)
 from tracekit.detectors.shared.loads import loads_waited_for, perhaps_cold, perhaps_warmed_up
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.planned import of_load
-
-if TYPE_CHECKING:
-    from tracekit.detectors import ModelFile
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Thresholds."""
 
-    min_wait_ms: float = option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
+    min_wait_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()
-    ratio: float = option(
+    ratio: float = tk.option(
         10.0,
         "times the median of the other loads",
         "Published comparisons of cold and cached loads range from 12 to 270 times.",
     )
-    ratio_min_ms: float = option(250.0, "ms", "Heuristic: below this, disk and memory can explain a slow load as well.")
-    min_compared: int = option(3, "other loads", "Heuristic: a median of fewer loads depends on chance.")
+    ratio_min_ms: float = tk.option(
+        250.0, "ms", "Heuristic: below this, disk and memory can explain a slow load as well."
+    )
+    min_compared: int = tk.option(3, "other loads", "Heuristic: a median of fewer loads depends on chance.")
     warm_up_pause_s: float = warm_up_pause_option()
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for loads that prepared the model for the device while a call or the main thread waited."""
     loads = view.loads
     rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     known = cold_loads(loads, view.trace, rule)
     long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
     waited, perhaps = long.copy(), long.copy()
-    some = rows_where(loads, long)
+    some = tk.rows_where(loads, long)
     waited[long], perhaps[long] = loads_waited_for(view, some, options.soon_ms, options.warm_up_pause_s)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
@@ -71,42 +54,42 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view, "The app", longest_ns, " On iOS 17, macOS 14 and later, the load row says which it was."
         )
     if ((known.cold | known.unknown) & perhaps).any():
-        longest = format_time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
+        longest = tk.format_time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
         return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
     return view.passed(_nobody_waits(view, known), metrics)
 
 
-def _metrics(view: ModelView, known: ColdLoads, felt: BoolArray, options: Options) -> tuple[Metric, ...]:
+def _metrics(view: tk.ModelView, known: ColdLoads, felt: tk.BoolArray, options: Options) -> tuple[tk.Metric, ...]:
     durations = view.loads["duration_ns"].to_numpy()
     rest = durations[~known.cold & ~known.unknown]
     return (
-        above("cold loads the app waited for", int((known.cold & felt).sum()), "count", 1),
-        above(
+        tk.above("cold loads the app waited for", int((known.cold & felt).sum()), "count", 1),
+        tk.above(
             "longest load the app waited for",
             int(durations[felt].max(initial=0)),
             "ns",
             round(options.min_wait_ms * 1e6),
         ),
-        Metric("loads", len(durations), "count"),
-        Metric("cold loads", int(known.cold.sum()), "count"),
-        Metric("median cached load", float(np.median(rest)) if len(rest) else None, "ns"),
+        tk.Metric("loads", len(durations), "count"),
+        tk.Metric("cold loads", int(known.cold.sum()), "count"),
+        tk.Metric("median cached load", float(np.median(rest)) if len(rest) else None, "ns"),
     )
 
 
 def _finding(
-    view: ModelView, known: ColdLoads, felt: BoolArray, only_hung: BoolArray, metrics: tuple[Metric, ...]
-) -> Outcome:
+    view: tk.ModelView, known: ColdLoads, felt: tk.BoolArray, only_hung: tk.BoolArray, metrics: tuple[tk.Metric, ...]
+) -> tk.Outcome:
     """The finding with its cost: the cold loads that were waited for."""
     chosen = known.cold & felt
     rows = view.loads[chosen]
-    cost_ns = covered_ns(rows)
+    cost_ns = tk.covered_ns(rows)
     if len(rows) == 1:
-        summary = f"Specialized for the device during a load of {format_time(cost_ns)}"
+        summary = f"Specialized for the device during a load of {tk.format_time(cost_ns)}"
     else:
         longest = int(rows["duration_ns"].max())
         summary = (
-            f"Specialized for the device in {format_count(len(rows), 'load')} ({format_time(cost_ns)} in total, "
-            f"longest {format_time(longest)})"
+            f"Specialized for the device in {tk.format_count(len(rows), 'load')} ({tk.format_time(cost_ns)} in total, "
+            f"longest {tk.format_time(longest)})"
         )
     summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen) + _size(view.model_file) + of_load(view)
     return view.finding(
@@ -123,13 +106,13 @@ def _finding(
     )
 
 
-def _who_waited(only_hung: BoolArray) -> str:
+def _who_waited(only_hung: tk.BoolArray) -> str:
     if only_hung.all():
         return ", while the main thread was unresponsive (possible but not certain: only the times match)."
     return ", and a prediction waited for it." if len(only_hung) == 1 else ", and predictions waited for them."
 
 
-def _how_known(known: ColdLoads, chosen: BoolArray) -> str:
+def _how_known(known: ColdLoads, chosen: tk.BoolArray) -> str:
     """What the reader must know where the rows themselves do not say that the load was cold."""
     if (known.by_time & chosen).any():
         return (
@@ -141,38 +124,40 @@ def _how_known(known: ColdLoads, chosen: BoolArray) -> str:
     return ""
 
 
-def _size(model: ModelFile | None) -> str:
+def _size(model: tk.ModelFile | None) -> str:
     """What was specialized, by the model's file: a sentence after a space, or nothing."""
     if model is None:
         return ""
     sizes = [part.weights.bytes for part in model.parts]
     weights = sum(size for size in sizes if size is not None)
-    parts = [f"{format_bytes(weights)} of weights"] if weights and None not in sizes else []
+    parts = [f"{tk.format_bytes(weights)} of weights"] if weights and None not in sizes else []
     count = sum(number for _, number in model.counts)
-    parts += [format_count(count, "operation")] if count else []
+    parts += [tk.format_count(count, "operation")] if count else []
     return f" By its file, the model has {' and '.join(parts)}." if parts else ""
 
 
-def _nobody_waits(view: ModelView, known: ColdLoads) -> str:
+def _nobody_waits(view: tk.ModelView, known: ColdLoads) -> str:
     """Words for loads that are no problem; a cold one is still worth knowing."""
     durations = view.loads["duration_ns"].to_numpy()
-    longest = format_time(int(durations.max()))
+    longest = tk.format_time(int(durations.max()))
     if not known.cold.any():
-        words = format_count(len(durations), "load")
+        words = tk.format_count(len(durations), "load")
         return f"{words}, none known to have specialized the model; the longest took {longest}."
     cold = durations[known.cold]
     times = "once" if len(cold) == 1 else f"{len(cold):,} times"
     unseen = "" if "hangs" in view.trace.context else " (hangs were not recorded)"
-    return f"Specialized {times}, in {format_time(int(cold.max()))} at most; no prediction waited long for it{unseen}."
+    return (
+        f"Specialized {times}, in {tk.format_time(int(cold.max()))} at most; no prediction waited long for it{unseen}."
+    )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="cold-load",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "Hangs", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,
-    asks=(any_load("whether it came from the cache"),),
+    asks=(tk.any_load("whether it came from the cache"),),
     detect=detect,
 )

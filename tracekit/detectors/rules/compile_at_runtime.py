@@ -6,64 +6,49 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import traits
-from tracekit.detectors import (
-    Attribution,
-    Detector,
-    Kind,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    covered_ns,
-    format_count,
-    format_time,
-    is_any,
-    option,
-    page_beside,
-    rows_where,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Thresholds."""
 
-    min_compiles: int = option(
+    min_compiles: int = tk.option(
         2,
         "compilations",
         "A downloaded model needs one compilation. Its result can be kept, so every further one is avoidable.",
     )
-    min_engine_compiles: int = option(
+    min_engine_compiles: int = tk.option(
         3,
         "compilations of one part",
         "Heuristic: two configurations of a model may need one compilation each on the Neural Engine; a "
         "third is a repetition.",
     )
-    min_lost_ms: float = option(
+    min_lost_ms: float = tk.option(
         100.0, "ms", "Heuristic: less in total is hardly felt; the Hangs instrument reports no delay below 100 ms."
     )
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for compilations beyond those that a model needs."""
     compiles, hardware = view.compiles, view.hardware
-    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
-    programs = rows_where(hardware, named & is_any(hardware["kind"], Kind.ANE_COMPILE))
+    named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)
+    programs = tk.rows_where(hardware, named & tk.is_any(hardware["kind"], tk.Kind.ANE_COMPILE))
     again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]
     programs_again = repeated_programs(programs, options.min_engine_compiles)
-    repeated_ns = covered_ns(again, programs_again)
+    repeated_ns = tk.covered_ns(again, programs_again)
     metrics = (
-        above("compilations by the app", len(compiles), "count", options.min_compiles),
-        above(
+        tk.above("compilations by the app", len(compiles), "count", options.min_compiles),
+        tk.above(
             "most Neural Engine compilations of one part",
             int(programs["label"].value_counts().max()) if len(programs) else 0,
             "count",
             options.min_engine_compiles,
         ),
-        above("repeated compilation time", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
-        Metric("total compilation time", covered_ns(compiles, programs), "ns"),
+        tk.above("repeated compilation time", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
+        tk.Metric("total compilation time", tk.covered_ns(compiles, programs), "ns"),
     )
     if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
         if len(again) and _several_models(view):
@@ -74,16 +59,16 @@ def detect(view: ModelView, options: Options) -> Outcome:
                 "Give each model file its own name.",
             )
         return _finding(view, again, programs_again, repeated_ns, metrics)
-    if len(compiles) == 1 and covered_ns(compiles) >= options.min_lost_ms * 1e6:
+    if len(compiles) == 1 and tk.covered_ns(compiles) >= options.min_lost_ms * 1e6:
         return view.unknown(
-            f"Compiled once, in {format_time(covered_ns(compiles))}; one launch does not show whether this happens at "
-            "every launch. A downloaded model needs one compilation, a model shipped with the app none.",
+            f"Compiled once, in {tk.format_time(tk.covered_ns(compiles))}; one launch does not show whether this "
+            "happens at every launch. A downloaded model needs one compilation, a model shipped with the app none.",
             "Record a second launch: if the app compiles again, it does not keep the result.",
         )
     return view.passed(_passed(view, programs), metrics)
 
 
-def _several_models(view: ModelView) -> bool:
+def _several_models(view: tk.ModelView) -> bool:
     """Whether the predictions show that one name stands for several models or processes."""
     known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
     return known.interfaces > 1 or known.processes > 1
@@ -98,17 +83,17 @@ def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
     return programs[labels.duplicated().to_numpy() & often]
 
 
-def _passed(view: ModelView, programs: pd.DataFrame) -> str:
+def _passed(view: tk.ModelView, programs: pd.DataFrame) -> str:
     if view.compiles.empty and programs.empty:
         return "No compilation of this model was recorded."
     count = len(view.compiles) + len(programs)
-    time = format_time(covered_ns(view.compiles, programs))
-    return f"{format_count(count, 'compilation')} in {time}; no long one was repeated."
+    time = tk.format_time(tk.covered_ns(view.compiles, programs))
+    return f"{tk.format_count(count, 'compilation')} in {time}; no long one was repeated."
 
 
 def _finding(
-    view: ModelView, again: pd.DataFrame, programs: pd.DataFrame, repeated_ns: int, metrics: tuple[Metric, ...]
-) -> Outcome:
+    view: tk.ModelView, again: pd.DataFrame, programs: pd.DataFrame, repeated_ns: int, metrics: tuple[tk.Metric, ...]
+) -> tk.Outcome:
     """The finding with its cost: every compilation but the first."""
     parts = []
     if len(again):
@@ -118,7 +103,7 @@ def _finding(
         parts.append(f"{'the' if parts else 'The'} same part was compiled for the Neural Engine {count:,} times")
     rows = pd.concat([again, programs])
     return view.finding(
-        summary=f"{', and '.join(parts)}; all but the first took {format_time(repeated_ns)} in total.",
+        summary=f"{', and '.join(parts)}; all but the first took {tk.format_time(repeated_ns)} in total.",
         metrics=metrics,
         cost=view.cost(repeated_ns, "Time covered by the compilations after the first one", once=True),
         rows=rows,
@@ -126,9 +111,9 @@ def _finding(
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="compile-at-runtime",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "Call Stacks"),
     caused_by=("reload-before-predict",),

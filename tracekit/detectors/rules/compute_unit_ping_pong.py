@@ -7,24 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
-from tracekit.detectors import (
-    DEVICE_NAMES,
-    Detector,
-    Intervals,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-    reached,
-    rows_where,
-    value_of,
-)
 from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
@@ -39,26 +23,28 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    changes: int = option(4, "hand-offs per prediction", "One planned hand-off is normal; back and forth twice is not.")
-    interrupted_share: float = option(
+    changes: int = tk.option(
+        4, "hand-offs per prediction", "One planned hand-off is normal; back and forth twice is not."
+    )
+    interrupted_share: float = tk.option(
         0.05,
         "share of prediction time",
         "Heuristic: smaller interruptions are hardly worth changing a model.",
         maximum=1,
     )
-    min_cpu_us: float = option(
+    min_cpu_us: float = tk.option(
         SHORT_CPU_NS / 1e3,
         "µs",
         "Shorter `CPU` rows come with a request to the GPU; in a public recording they take 28 µs each.",
     )
-    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
+    min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose main unit is interrupted by others again and again."""
     frame = view.breakdown.frame
     has_handoffs = frame["handoffs"].notna().to_numpy() & (frame["duration_ns"].to_numpy() > 0)
-    rows = rows_where(view.predictions, has_handoffs)
+    rows = tk.rows_where(view.predictions, has_handoffs)
     if len(rows) < options.min_predictions:
         return _too_few(view, len(rows), options)
     handoffs = frame["handoffs"].to_numpy(dtype=np.int64, na_value=0)[has_handoffs]
@@ -70,25 +56,25 @@ def detect(view: ModelView, options: Options) -> Outcome:
         changes = runs.changes(rows.index)
     usual = float(np.median(changes))
     if runs is None or usual < options.changes:
-        metric = above("hand-offs per prediction (median)", usual, "count", options.changes)
-        words = f"Half of the predictions have {format_count(round(usual), 'hand-off')} or fewer"
+        metric = tk.above("hand-offs per prediction (median)", usual, "count", options.changes)
+        words = f"Half of the predictions have {tk.format_count(round(usual), 'hand-off')} or fewer"
         words = words if usual else "The work stays on one compute unit"
         return view.passed(f"{words}.{of_hand_offs(view)}", (metric,))
     share = int(_interruptions(runs).durations.sum()) / int(rows["duration_ns"].sum())
     metrics = (
-        above("hand-offs per prediction (median)", usual, "count", options.changes),
-        above("main unit interrupted", share, "share", options.interrupted_share),
+        tk.above("hand-offs per prediction (median)", usual, "count", options.changes),
+        tk.above("main unit interrupted", share, "share", options.interrupted_share),
     )
-    if not reached(metrics, "main unit interrupted") or not share:
+    if not tk.reached(metrics, "main unit interrupted") or not share:
         return view.passed(
             f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
-            f"{DEVICE_NAMES[runs.main_unit]} for only {format_share(share)} of the time.{of_hand_offs(view)}",
+            f"{tk.DEVICE_NAMES[runs.main_unit]} for only {tk.format_share(share)} of the time.{of_hand_offs(view)}",
             metrics,
         )
     return _finding(view, rows[changes >= options.changes], runs, metrics)
 
 
-def _too_few(view: ModelView, known: int, options: Options) -> Outcome:
+def _too_few(view: tk.ModelView, known: int, options: Options) -> tk.Outcome:
     """What to say where too few predictions show which units worked in them."""
     after = f"{unit_suggestion(view)}{of_hand_offs(view)}"
     not_recorded = view.units_not_recorded(after=after)
@@ -99,28 +85,28 @@ def _too_few(view: ModelView, known: int, options: Options) -> Outcome:
     )
 
 
-def _interruptions(runs: DeviceRuns) -> Intervals:
+def _interruptions(runs: DeviceRuns) -> tk.Intervals:
     """When the main unit was interrupted, prediction by prediction."""
     _, starts, ends = runs.interruptions()
-    return Intervals(starts, ends)
+    return tk.Intervals(starts, ends)
 
 
-def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding with its cost: the time for which the main unit was interrupted."""
     interruptions = _interruptions(runs)
     affected = interruptions.union()
-    main = DEVICE_NAMES[runs.main_unit]
+    main = tk.DEVICE_NAMES[runs.main_unit]
     mean = int(interruptions.durations.sum()) / len(view.predictions)
-    changes = value_of(metrics, "hand-offs per prediction (median)")
-    share = format_share(value_of(metrics, "main unit interrupted"))
+    changes = tk.value_of(metrics, "hand-offs per prediction (median)")
+    share = tk.format_share(tk.value_of(metrics, "main unit interrupted"))
     return view.finding(
         summary=(
             f"Half of the predictions have {changes:.0f} or more hand-offs (mostly "
             f"{order_words(runs.usual_order())}). They interrupt the {main}, which does most of the work, for "
-            f"{format_time(mean)} per prediction on average ({share} of its time)."
+            f"{tk.format_time(mean)} per prediction on average ({share} of its time)."
             f"{of_hand_offs(view, main)}"
         ),
-        metrics=(*metrics, Metric("mean interruption per prediction", mean, "ns")),
+        metrics=(*metrics, tk.Metric("mean interruption per prediction", mean, "ns")),
         cost=view.cost(
             affected.covered_ns,
             f"Time between two runs on the {main} in one prediction",
@@ -131,9 +117,9 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="compute-unit-ping-pong",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,

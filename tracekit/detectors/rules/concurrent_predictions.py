@@ -4,68 +4,55 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import tracekit.detectors as tk
 from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurrency
-from tracekit.detectors import (
-    RECORD_LONGER,
-    Cost,
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Thresholds."""
 
-    limit: int = option(
+    limit: int = tk.option(
         2, "predictions in flight", "Core ML's own default limit of predictions in flight is reported to be 2."
     )
-    busy_share: float = option(
+    busy_share: float = tk.option(
         0.10, "share of busy time", "Heuristic: short peaks above the limit are harmless.", maximum=1
     )
-    slowdown: float = option(
+    slowdown: float = tk.option(
         1.5,
         "times the median latency alone",
         "Heuristic: if concurrent predictions are no slower, the device does run them in parallel.",
     )
-    unsupported_depth: int = option(
+    unsupported_depth: int = tk.option(
         4,
         "predictions in flight",
         "Heuristic: without predictions that ran alone, a slowdown cannot be measured. At twice Core ML's"
         " default limit, throughput no longer explains the depth.",
     )
-    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
-    min_compared: int = option(
+    min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
+    min_compared: int = tk.option(
         5, "predictions", "Heuristic: a median of fewer predictions, alone or concurrent, depends on chance."
     )
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions that pile up and slow each other down."""
     count = len(view.predictions)
     if count <= options.limit:
         return view.not_applicable(
-            f"Only {format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
+            f"Only {tk.format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
         )
     concurrency = summarize_concurrency(view.predictions, options.limit)
     if not concurrency.busy_ns:
         return view.unknown(
-            f"None of {format_count(count, 'prediction')} has a duration, so it is unknown how many overlap.",
+            f"None of {tk.format_count(count, 'prediction')} has a duration, so it is unknown how many overlap.",
             "Record again, and stop only after the predictions have ended.",
         )
     if concurrency.max_depth > options.limit and count < options.min_predictions:
         return view.unknown(
-            f"Up to {concurrency.max_depth} in flight, but only {format_count(count, 'prediction')}; "
+            f"Up to {concurrency.max_depth} in flight, but only {tk.format_count(count, 'prediction')}; "
             f"{options.min_predictions} needed.",
-            RECORD_LONGER,
+            tk.RECORD_LONGER,
         )
     slowdown = _slowdown(concurrency, options)
     metrics = _metrics(concurrency, slowdown, options)
@@ -93,7 +80,7 @@ def _rarely_above(concurrency: ConcurrencySummary) -> str:
     words = f"At most {concurrency.max_depth} in flight"
     if concurrency.max_depth <= concurrency.limit:
         return f"{words}."
-    return f"{words}; more than {concurrency.limit} for only {format_share(concurrency.share_above)} of busy time."
+    return f"{words}; more than {concurrency.limit} for only {tk.format_share(concurrency.share_above)} of busy time."
 
 
 def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None:
@@ -104,28 +91,28 @@ def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None
     return concurrency.above_median_ns / concurrency.alone_median_ns
 
 
-def _metrics(concurrency: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[Metric, ...]:
+def _metrics(concurrency: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[tk.Metric, ...]:
     return (
-        above("most in flight", concurrency.max_depth, "count", options.limit + 1),
-        above("time above the limit", concurrency.share_above, "share", options.busy_share),
-        above("slowdown above the limit", slowdown, "ratio", options.slowdown),
-        Metric("median alone", concurrency.alone_median_ns, "ns"),
-        Metric("median above the limit", concurrency.above_median_ns, "ns"),
+        tk.above("most in flight", concurrency.max_depth, "count", options.limit + 1),
+        tk.above("time above the limit", concurrency.share_above, "share", options.busy_share),
+        tk.above("slowdown above the limit", slowdown, "ratio", options.slowdown),
+        tk.Metric("median alone", concurrency.alone_median_ns, "ns"),
+        tk.Metric("median above the limit", concurrency.above_median_ns, "ns"),
     )
 
 
 def _finding(
-    view: ModelView, concurrency: ConcurrencySummary, slowdown: float | None, metrics: tuple[Metric, ...]
-) -> Outcome:
+    view: tk.ModelView, concurrency: ConcurrencySummary, slowdown: float | None, metrics: tuple[tk.Metric, ...]
+) -> tk.Outcome:
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     summary = (
-        f"Up to {format_count(concurrency.max_depth, 'prediction')} in flight (more than {concurrency.limit} for "
-        f"{format_share(concurrency.share_above)} of busy time). "
+        f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {concurrency.limit} for "
+        f"{tk.format_share(concurrency.share_above)} of busy time). "
     )
     if slowdown is not None:
         summary += (
-            f"Median latency rises from {format_time(concurrency.alone_median_ns or 0)} alone to "
-            f"{format_time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
+            f"Median latency rises from {tk.format_time(concurrency.alone_median_ns or 0)} alone to "
+            f"{tk.format_time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
         )
     else:
         summary += "Too few ran alone to tell how much that slows them down."
@@ -133,7 +120,7 @@ def _finding(
     return view.finding(
         summary=summary,
         metrics=metrics,
-        cost=Cost(
+        cost=tk.Cost(
             concurrency.excess_ns,
             concurrency.excess_ns / max(concurrency.busy_ns, 1),
             (
@@ -144,7 +131,7 @@ def _finding(
                 "latency, and saves no time in total."
             ),
             of=(
-                f"the {format_time(concurrency.busy_ns)} with predictions in flight, if inputs beyond the limit are "
+                f"the {tk.format_time(concurrency.busy_ns)} with predictions in flight, if inputs beyond the limit are "
                 "dropped"
             ),
         ),
@@ -152,6 +139,6 @@ def _finding(
     )
 
 
-DETECTOR = Detector(
-    id="concurrent-predictions", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
+DETECTOR = tk.Detector(
+    id="concurrent-predictions", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
 )

@@ -5,30 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import all_sites
-from tracekit.detectors import (
-    CORE_ML,
-    GPU,
-    NEURAL_ENGINE,
-    Attribution,
-    Kind,
-    Lane,
-    Metric,
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    TableState,
-    Trace,
-    above,
-    covered_ns,
-    format_count,
-    format_time,
-    option,
-    page_beside,
-    reached,
-    texts_in,
-)
 from tracekit.detectors.shared.wording import listed
 
 if TYPE_CHECKING:
@@ -50,7 +29,7 @@ _CORRUPT = "log archive is corrupt"
 class Options:
     """Thresholds."""
 
-    min_executions: int = option(
+    min_executions: int = tk.option(
         20,
         "executions",
         "Heuristic: Neural Engine rows name no process, and a few may always belong to the system. A "
@@ -58,15 +37,15 @@ class Options:
     )
 
 
-def detect(view: RecordingView, options: Options) -> Outcome:
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for calls and work of models that Core ML's own table knows nothing of."""
     trace = view.trace
-    core_ml = trace.coverage_of(CORE_ML)
-    if core_ml.state is TableState.ROWS:
-        return view.passed(f"Core ML recorded {format_count(core_ml.rows or 0, 'event')}.")
+    core_ml = trace.coverage_of(tk.CORE_ML)
+    if core_ml.state is tk.TableState.ROWS:
+        return view.passed(f"Core ML recorded {tk.format_count(core_ml.rows or 0, 'event')}.")
     unknown = view.unknown(core_ml.conclusion, core_ml.advice)
-    is_absent = core_ml.state is TableState.MISSING
-    if core_ml.state is TableState.UNREADABLE or (is_absent and not trace.contents.has_table_of_contents):
+    is_absent = core_ml.state is tk.TableState.MISSING
+    if core_ml.state is tk.TableState.UNREADABLE or (is_absent and not trace.contents.has_table_of_contents):
         return unknown
     if others := _other_frameworks(trace):
         return view.unknown(
@@ -76,61 +55,68 @@ def detect(view: RecordingView, options: Options) -> Outcome:
     target_rows, unattributed = _own_work(trace), _unnamed_work(trace)
     sites = [site for site in all_sites(trace) if site.calls is not None and site.function is not None]
     metrics = (
-        above("Core ML calls in call stacks", _calls(trace, sites), "count", 1),
-        above("GPU rows of the target that name a model", _known(trace, GPU, target_rows), "count", 1),
-        above("Neural Engine executions", _known(trace, NEURAL_ENGINE, unattributed), "count", options.min_executions),
+        tk.above("Core ML calls in call stacks", _calls(trace, sites), "count", 1),
+        tk.above("GPU rows of the target that name a model", _known(trace, tk.GPU, target_rows), "count", 1),
+        tk.above(
+            "Neural Engine executions", _known(trace, tk.NEURAL_ENGINE, unattributed), "count", options.min_executions
+        ),
     )
     if any(metric.reached for metric in metrics[:2]):
         return _finding(view, target_rows, metrics, sites, is_certain=True)
-    if reached(metrics, "Neural Engine executions") and not is_absent:
+    if tk.reached(metrics, "Neural Engine executions") and not is_absent:
         return _finding(view, unattributed, metrics, sites, is_certain=False)
     return unknown
 
 
-def _other_frameworks(trace: Trace) -> str:
+def _other_frameworks(trace: tk.Trace) -> str:
     """Tables of other frameworks that hold rows, as words; empty where there is none."""
     return " and ".join(entry.schema for entry in trace.run.tables if entry.schema in OTHER_FRAMEWORKS and entry.rows)
 
 
-def _known(trace: Trace, instrument: str, rows: pd.DataFrame) -> int | None:
+def _known(trace: tk.Trace, instrument: str, rows: pd.DataFrame) -> int | None:
     """Number of rows of an instrument; None where it was not recorded or cannot be read."""
     return len(rows) if trace.coverage_of(instrument).recorded else None
 
 
-def _calls(trace: Trace, sites: Sequence[CallSite]) -> int | None:
+def _calls(trace: tk.Trace, sites: Sequence[CallSite]) -> int | None:
     """Calls of the app that samples show; None where no samples were recorded."""
     return None if trace.sampled is None else sum(site.calls or 0 for site in sites)
 
 
-def _own_work(trace: Trace) -> pd.DataFrame:
+def _own_work(trace: tk.Trace) -> pd.DataFrame:
     """GPU rows that name a model and are not of another process."""
     hardware = trace.hardware
-    named = (hardware["lane"] == Lane.GPU) & hardware["model"].notna()
-    return hardware[(named & (hardware["attribution"] != Attribution.FOREIGN)).to_numpy(dtype=bool)]
+    named = (hardware["lane"] == tk.Lane.GPU) & hardware["model"].notna()
+    return hardware[(named & (hardware["attribution"] != tk.Attribution.FOREIGN)).to_numpy(dtype=bool)]
 
 
-def _unnamed_work(trace: Trace) -> pd.DataFrame:
+def _unnamed_work(trace: tk.Trace) -> pd.DataFrame:
     """Executions on the Neural Engine, less those of models that only other processes use."""
     hardware = trace.hardware
-    executed = hardware["kind"] == Kind.ANE_EXEC
-    return hardware[(executed & (hardware["attribution"] != Attribution.FOREIGN)).to_numpy(dtype=bool)]
+    executed = hardware["kind"] == tk.Kind.ANE_EXEC
+    return hardware[(executed & (hardware["attribution"] != tk.Attribution.FOREIGN)).to_numpy(dtype=bool)]
 
 
 def _finding(
-    view: RecordingView, rows: pd.DataFrame, metrics: tuple[Metric, ...], sites: Sequence[CallSite], *, is_certain: bool
-) -> Outcome:
-    busy = format_time(covered_ns(rows))
-    names = sorted(texts_in(rows["model"]))
+    view: tk.RecordingView,
+    rows: pd.DataFrame,
+    metrics: tuple[tk.Metric, ...],
+    sites: Sequence[CallSite],
+    *,
+    is_certain: bool,
+) -> tk.Outcome:
+    busy = tk.format_time(tk.covered_ns(rows))
+    names = sorted(tk.texts_in(rows["model"]))
     if not len(rows):
         what = f"The target called Core ML ({_called(sites)} in its call stacks)"
     elif is_certain:
-        what = f"The target ran {listed(names)} on the GPU ({format_count(len(rows), 'row')}, {busy})"
+        what = f"The target ran {listed(names)} on the GPU ({tk.format_count(len(rows), 'row')}, {busy})"
     else:
         models = f" of {listed(names)}" if names else ""
-        what = f"The Neural Engine executed {format_count(len(rows), 'request')}{models} ({busy})"
+        what = f"The Neural Engine executed {tk.format_count(len(rows), 'request')}{models} ({busy})"
     nothing = (
         "the Core ML instrument was not recorded"
-        if view.trace.coverage_of(CORE_ML).state is TableState.MISSING
+        if view.trace.coverage_of(tk.CORE_ML).state is tk.TableState.MISSING
         else "the Core ML table is empty"
     )
     doubt = "" if is_certain else " Neural Engine rows name no process, so another process may have made them."
@@ -146,28 +132,28 @@ def _called(sites: Sequence[CallSite]) -> str:
     """`at least 1 load and 9 predictions`."""
     nouns = {Api.LOAD: "load", Api.COMPILE: "compilation", Api.PREDICTION: "prediction"}
     counts = {noun: sum(site.calls or 0 for site in sites if site.api == api) for api, noun in nouns.items()}
-    words = [format_count(count, noun) for noun, count in counts.items() if count]
+    words = [tk.format_count(count, noun) for noun, count in counts.items() if count]
     return f"at least {' and '.join(words)}"
 
 
-def _cause(trace: Trace) -> str:
+def _cause(trace: tk.Trace) -> str:
     """What this recording shows of the cause; empty where it shows nothing."""
     if any(_CORRUPT in issue.casefold() for issue in trace.run.issues or ()):
         return " Instruments reported a damaged log archive, which leaves this table empty."
-    if trace.coverage_of(CORE_ML).state is TableState.EMPTY and trace.run.imported_from is not None:
+    if trace.coverage_of(tk.CORE_ML).state is tk.TableState.EMPTY and trace.run.imported_from is not None:
         return (
             f" The recording was imported from {trace.run.imported_from}: `xctrace import` loses the rows of Core ML "
             "and of all other signposts."
         )
     signposts = [name for name in ("signposts", "signpost_events") if len(trace.context.get(name, ()))]
-    if trace.coverage_of(CORE_ML).state is TableState.EMPTY and signposts:
+    if trace.coverage_of(tk.CORE_ML).state is tk.TableState.EMPTY and signposts:
         return " Other signposts were recorded, so the likely cause is a missing entitlement."
     return ""
 
 
-DETECTOR = RecordingDetector(
+DETECTOR = tk.RecordingDetector(
     id="core-ml-not-instrumented",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     options=Options,
     detect=detect,

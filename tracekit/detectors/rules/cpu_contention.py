@@ -7,25 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.detectors import (
-    BoolArray,
-    Detector,
-    FloatArray,
-    IntArray,
-    Intervals,
-    Kind,
-    ModelView,
-    Outcome,
-    Passed,
-    Trace,
-    cached_by_trace,
-    format_share,
-    is_any,
-    option,
-    page_beside,
-    rows_where,
-    union_length_by_group,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import judged_apart
 from tracekit.detectors.shared.competing_work import time_by_model
 from tracekit.detectors.shared.contention import (
@@ -45,16 +27,16 @@ from tracekit.detectors.shared.options import ContentionOptions
 class Options(ContentionOptions):
     """Thresholds."""
 
-    overlap_share: float = option(
+    overlap_share: float = tk.option(
         0.2,
         "share of a prediction's CPU work",
         "A shorter overlap costs less than the usual spread of latencies.",
         maximum=1,
     )
-    calm_share: float = option(
+    calm_share: float = tk.option(
         0.05, "share of a prediction's CPU work", "Heuristic: so little overlap has no measurable effect.", maximum=1
     )
-    cpu_share: float = option(
+    cpu_share: float = tk.option(
         0.2,
         "share of a prediction's time",
         "Two models that share a core double their CPU work. With less of it, a prediction slows down by "
@@ -69,27 +51,27 @@ class Calls:
 
     rows: pd.DataFrame
     """None overlaps another one of the model, or is the first after a load."""
-    cpu_ns: IntArray
+    cpu_ns: tk.IntArray
     """Time with CPU work of the prediction."""
-    at_risk_ns: IntArray
+    at_risk_ns: tk.IntArray
     """Time that other CPU work can make longer: the CPU work, or all of a prediction of a model that uses no other
     compute unit, which may also wait for the CPU."""
-    shared_ns: IntArray
+    shared_ns: tk.IntArray
     """Part of it in which other models worked on the CPU."""
-    overlap: FloatArray
+    overlap: tk.FloatArray
     """That part as a share, at the beginning (`beginnings`)."""
 
     @property
-    def durations(self) -> IntArray:
+    def durations(self) -> tk.IntArray:
         """Durations of the predictions in ns."""
         return self.rows["duration_ns"].to_numpy()
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
     computed = view.compute
-    cpu_rows = rows_where(
-        computed, is_any(computed["kind"], Kind.CPU_COMPUTE) & computed["prediction"].notna().to_numpy()
+    cpu_rows = tk.rows_where(
+        computed, tk.is_any(computed["kind"], tk.Kind.CPU_COMPUTE) & computed["prediction"].notna().to_numpy()
     )
     if cpu_rows.empty:
         return view.not_applicable("None of the recorded work ran on the CPU.")
@@ -102,13 +84,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _judged(
-    view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: BoolArray, options: Options
-) -> Outcome:
+    view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: tk.BoolArray, options: Options
+) -> tk.Outcome:
     """The answer for the `chosen` predictions, which compare with each other."""
     calls = _calls(view, cpu_rows, others, chosen)
     part = float(np.median(calls.cpu_ns / calls.durations)) if len(calls.rows) else 1.0
     if part < options.cpu_share:
-        words = f"CPU work is {format_share(part)} of prediction time, too little to slow predictions down much."
+        words = f"CPU work is {tk.format_share(part)} of prediction time, too little to slow predictions down much."
         return view.not_applicable(words)
     met = met_others(view, calls.rows, calls.overlap, options, _WORDS)
     return _compared(view, calls, met, (cpu_rows, others), options) if isinstance(met, Met) else met
@@ -124,43 +106,45 @@ _WORDS = ContentionWords(
 )
 
 
-@cached_by_trace
-def _cpu_work(trace: Trace) -> pd.DataFrame:
+@tk.cached_by_trace
+def _cpu_work(trace: tk.Trace) -> pd.DataFrame:
     """CPU work of all models of the app, with the columns of times and `model`; found once per trace."""
-    chosen = is_any(trace.compute["kind"], Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
-    return rows_where(trace.compute[["start_ns", "duration_ns", "model"]], chosen)
+    chosen = tk.is_any(trace.compute["kind"], tk.Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
+    return tk.rows_where(trace.compute[["start_ns", "duration_ns", "model"]], chosen)
 
 
-def _calls(view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: BoolArray) -> Calls:
+def _calls(view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: tk.BoolArray) -> Calls:
     """The comparable ones among the `chosen` predictions. O(n log n) in the predictions and CPU rows."""
     rows = view.predictions
-    predicted, work = Intervals.from_rows(rows), Intervals.from_rows(cpu_rows)
+    predicted, work = tk.Intervals.from_rows(rows), tk.Intervals.from_rows(cpu_rows)
     owner = rows.index.get_indexer(pd.Index(cpu_rows["prediction"].to_numpy(dtype=np.int64)))
     known = owner >= 0
     owner, linked = owner[known], work.where(known)
     worked = spans_of(len(rows), owner, linked)
     comparable = (worked.ends > worked.starts) & predicted.alone() & view.warm & chosen
-    cpu_ns = union_length_by_group(owner, linked.starts, linked.ends, len(rows))[comparable]
+    cpu_ns = tk.union_length_by_group(owner, linked.starts, linked.ends, len(rows))[comparable]
     if _elsewhere(view):
         at_risk, spans = work, worked.where(comparable)
     else:
         at_risk = spans = predicted.where(comparable)
     first = beginnings(spans)
     working = at_risk.covered_time()
-    both = at_risk.intersection(Intervals.from_rows(others)).covered_time()
+    both = at_risk.intersection(tk.Intervals.from_rows(others)).covered_time()
     at_risk_ns, shared_ns = (covered.within(spans.starts, spans.ends) for covered in (working, both))
     overlap = both.within(first.starts, first.ends) / np.maximum(working.within(first.starts, first.ends), 1)
     return Calls(rows[comparable], cpu_ns, at_risk_ns, shared_ns, overlap)
 
 
-def _elsewhere(view: ModelView) -> bool:
+def _elsewhere(view: tk.ModelView) -> bool:
     """Whether work of the model ran on the Neural Engine or the GPU, or was asked of them."""
-    return not view.hardware.empty or bool(is_any(view.compute["kind"], Kind.GPU_REQUEST, Kind.ANE_REQUEST).any())
+    return not view.hardware.empty or bool(
+        tk.is_any(view.compute["kind"], tk.Kind.GPU_REQUEST, tk.Kind.ANE_REQUEST).any()
+    )
 
 
 def _compared(
-    view: ModelView, calls: Calls, met: Met, work: tuple[pd.DataFrame, pd.DataFrame], options: Options
-) -> Outcome:
+    view: tk.ModelView, calls: Calls, met: Met, work: tuple[pd.DataFrame, pd.DataFrame], options: Options
+) -> tk.Outcome:
     """The answer where enough predictions met others, and enough met none. `work` is CPU work of the model and of
     others."""
     extra = met.extra_ns
@@ -174,21 +158,23 @@ def _compared(
         return "" if longer else "latency varies so much that this may be chance"
 
     metrics = slowed_down(view, met, explained, chance, options, _WORDS)
-    if isinstance(metrics, Passed):
+    if isinstance(metrics, tk.Passed):
         return metrics
     cpu_rows, others = work
     rows = met.rows[met.disturbed]
     at_risk = cpu_rows[cpu_rows["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
-    affected = Intervals.from_rows(at_risk).intersection(Intervals.from_rows(others))
+    affected = tk.Intervals.from_rows(at_risk).intersection(tk.Intervals.from_rows(others))
     whose = f"{_names(others, affected)} used the CPU too"
     return contention_finding(view, met, filled, affected, metrics, _WORDS, (whose, ""))
 
 
-def _names(others: pd.DataFrame, affected: Intervals) -> str:
+def _names(others: pd.DataFrame, affected: tk.Intervals) -> str:
     """The models that worked in the affected time, most time first."""
     working = list(time_by_model(others, affected))
     more = f" and {len(working) - 2} more" if len(working) > 2 else ""
     return f"{' and '.join(working[:2]) if not more else ', '.join(working[:2])}{more}" if working else "other models"
 
 
-DETECTOR = Detector(id="cpu-contention", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)
+DETECTOR = tk.Detector(
+    id="cpu-contention", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
+)

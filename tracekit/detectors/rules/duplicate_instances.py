@@ -6,28 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import Instances, Traits, instances_by_kind, traits
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.detectors import (
-    RECORD_LONGER,
-    Detector,
-    IntArray,
-    Intervals,
-    Kind,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    below,
-    covered_ns,
-    format_count,
-    format_time,
-    is_any,
-    option,
-    or_minus_one,
-    page_beside,
-)
 from tracekit.detectors.shared.loads import beside_cold
 
 
@@ -35,20 +17,20 @@ from tracekit.detectors.shared.loads import beside_cold
 class Options:
     """Thresholds."""
 
-    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
-    min_switches: int = option(
+    min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
+    min_switches: int = tk.option(
         5,
         "switches between instances",
         "Heuristic: when one instance replaces another, a few predictions may alternate.",
     )
-    parallel_share: float = option(
+    parallel_share: float = tk.option(
         0.05,
         "share of busy time",
         "Heuristic: instances that run concurrently for longer than chance exist for that purpose.",
         maximum=1,
     )
-    unused_s: float = option(10.0, "s", "Heuristic: an instance may be loaded some time before its first use.")
-    alike: float = option(
+    unused_s: float = tk.option(10.0, "s", "Heuristic: an instance may be loaded some time before its first use.")
+    alike: float = tk.option(
         1.5,
         "times",
         "Heuristic: instances whose times differ more run differently, for example on other compute "
@@ -66,10 +48,10 @@ def _doubled(instances: Instances, options: Options) -> bool:
     return _pointless(instances, options) and instances.spread is not None and instances.spread <= options.alike
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for instances that take turns, and for loads that only another load's instance was used after."""
     rows = (view.loads, view.predictions)
-    numbers = np.concatenate([or_minus_one(frame["instance"]) for frame in rows])
+    numbers = np.concatenate([tk.or_minus_one(frame["instance"]) for frame in rows])
     numbers = np.unique(numbers[numbers >= 0])
     if not len(numbers) and len(view.loads) > 1:
         return view.unknown(
@@ -81,25 +63,25 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return view.passed("Only one instance was recorded.")
     if len(view.predictions) < options.min_predictions:
         return view.unknown(
-            f"Loaded several times, but only {format_count(len(view.predictions), 'prediction')}; "
+            f"Loaded several times, but only {tk.format_count(len(view.predictions), 'prediction')}; "
             f"{options.min_predictions} needed.",
-            RECORD_LONGER,
+            tk.RECORD_LONGER,
         )
     return _judged(view, traits(view.trace, view.predictions, view.data, view.compute, view.hardware), options)
 
 
-def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
+def _judged(view: tk.ModelView, known: Traits, options: Options) -> tk.Outcome:
     """The outcome where there are several instances or loads, and enough calls."""
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     unused = _unused(view, options)
     # Those that could be one come first, then those that change places most often.
     instances = max(parts, key=lambda part: (_doubled(part, options), _pointless(part, options), part.switches))
     metrics = (
-        Metric("instances", instances.count, "count"),
-        above("switches between instances", instances.switches, "count", options.min_switches),
-        below("time with several busy", instances.parallel_share, "share", options.parallel_share),
-        below("slowest to fastest instance", instances.spread, "ratio", options.alike),
-        Metric("unused loads", len(unused), "count"),
+        tk.Metric("instances", instances.count, "count"),
+        tk.above("switches between instances", instances.switches, "count", options.min_switches),
+        tk.below("time with several busy", instances.parallel_share, "share", options.parallel_share),
+        tk.below("slowest to fastest instance", instances.spread, "ratio", options.alike),
+        tk.Metric("unused loads", len(unused), "count"),
     )
     doubled = _doubled(instances, options)
     # Loads name no process: where several may have been recorded, each has loads of its own.
@@ -119,7 +101,7 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
     return _finding(view, instances, unused[: 0 if elsewhere else None], metrics, options)
 
 
-def _unused(view: ModelView, options: Options) -> IntArray:
+def _unused(view: tk.ModelView, options: Options) -> tk.IntArray:
     """Positions of loads that nothing used, although the model was used afterwards: from the cache, as long as one
     that was used, with enough calls after them.
 
@@ -133,18 +115,18 @@ def _unused(view: ModelView, options: Options) -> IntArray:
         return np.zeros(0, np.int64)
     usual = float(np.median(durations[used]))
     same = (durations <= usual * options.alike) & (durations * options.alike >= usual)
-    ends = Intervals.from_rows(loads).ends
+    ends = tk.Intervals.from_rows(loads).ends
     starts = view.predictions["start_ns"].to_numpy()
     later = len(starts) - np.searchsorted(starts, ends)
     long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()
-    cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
+    cold = tk.is_any(loads["kind"], tk.Kind.LOAD_UNCACHED)
     return np.flatnonzero(
         ~used & same & ~cold & ~beside_cold(loads, either_side=True) & long & (later >= options.min_predictions)
     ).astype(np.int64)
 
 
 def _purpose(instances: Instances, known: Traits, options: Options) -> str:
-    count = format_count(instances.count, "instance")
+    count = tk.format_count(instances.count, "instance")
     if known.difference():
         return f"The instances differ ({known.difference()}); none duplicates another."
     if instances.switches < options.min_switches:
@@ -158,12 +140,12 @@ def _purpose(instances: Instances, known: Traits, options: Options) -> str:
 
 
 def _finding(
-    view: ModelView, instances: Instances, unused: IntArray, metrics: tuple[Metric, ...], options: Options
-) -> Outcome:
+    view: tk.ModelView, instances: Instances, unused: tk.IntArray, metrics: tuple[tk.Metric, ...], options: Options
+) -> tk.Outcome:
     """The finding with its cost: loading the instances that are not needed."""
     doubled = _doubled(instances, options)
     rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
-    cost_ns = covered_ns(rows)
+    cost_ns = tk.covered_ns(rows)
     parts = []
     if doubled:
         parts.append(f"{instances.count:,} instances alternate and hardly ever run at the same time")
@@ -171,7 +153,7 @@ def _finding(
         noun = "load was" if len(unused) == 1 else "loads were"
         parts.append(f"{len(unused):,} {noun} never used, although the model was used later")
     words = "; ".join(parts)
-    time = f"the unnecessary loads took {format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
+    time = f"the unnecessary loads took {tk.format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
     return view.finding(
         summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory, which is not recorded.",
@@ -182,9 +164,9 @@ def _finding(
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="duplicate-instances",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     options=Options,

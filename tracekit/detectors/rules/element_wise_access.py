@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.app_work import element_access
-from tracekit.detectors import (
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    format_count,
-    format_share,
-    option,
-    page_beside,
-)
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 
@@ -26,7 +18,7 @@ if TYPE_CHECKING:
 class Options(AppWorkOptions):
     """Thresholds."""
 
-    share: float = option(
+    share: float = tk.option(
         0.1,
         "share of samples",
         "Heuristic: below a tenth, other work comes first. A public recording of a speech recognizer has a fifth.",
@@ -34,15 +26,15 @@ class Options(AppWorkOptions):
     )
 
 
-def detect(view: RecordingView, options: Options) -> Outcome:
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for samples in which the app reads or writes single elements."""
     return judge_app_work(view, element_access(view.trace), options, _WORDS)
 
 
 def _summary(work: AppWork) -> str:
     return (
-        f"{work.samples:,} of {format_count(work.of, 'sample')} outside of loads read or write single elements of "
-        f"MLMultiArray ({format_share(work.share)})."
+        f"{work.samples:,} of {tk.format_count(work.of, 'sample')} outside of loads read or write single elements of "
+        f"MLMultiArray ({tk.format_share(work.share)})."
     )
 
 
@@ -57,9 +49,9 @@ _WORDS = AppWorkWords(
 )
 
 
-DETECTOR = RecordingDetector(
+DETECTOR = tk.RecordingDetector(
     id="element-wise-access",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Call Stacks",),
     options=Options,
     asks=(core_ml_in_stacks,),

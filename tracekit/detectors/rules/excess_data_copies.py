@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import CopySummary, summarize_copies
-from tracekit.detectors import (
-    Detector,
-    Intervals,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    any_prediction,
-    format_count,
-    format_share,
-    format_time,
-    least_mean,
-    least_predictions,
-    option,
-    page_beside,
-)
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
 from tracekit.detectors.shared.options import min_calls_option, min_mean_option
 
-_PAGE = page_beside(__file__)
+_PAGE = tk.page_beside(__file__)
 _BUFFERS = _PAGE.fix_from("```swift")
 
 
@@ -33,57 +18,57 @@ _BUFFERS = _PAGE.fix_from("```swift")
 class Options:
     """Thresholds."""
 
-    copy_share: float = option(
+    copy_share: float = tk.option(
         0.10,
         "share of prediction time",
         "Heuristic: recordings without the problem stay below 1%; published cases are at 25% to 30%.",
         maximum=1,
     )
-    large_input_share: float = option(
+    large_input_share: float = tk.option(
         0.05,
         "share of prediction time",
         "Heuristic: half of `copy_share`, because a single input that stands out is worth reporting earlier.",
         maximum=1,
     )
-    large_input_ratio: float = option(
+    large_input_ratio: float = tk.option(
         10.0,
         "times the median",
         "Heuristic: one input copy this much longer than the others points to a single tensor.",
     )
-    large_input_ms: float = option(
+    large_input_ms: float = tk.option(
         0.5, "ms", "Heuristic: copies of a few µs are normal in every prediction, even in well-built apps."
     )
     min_mean_ms: float = min_mean_option()
     min_predictions: int = min_calls_option()
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions that spend much of their time in the Data lane."""
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarize_copies(
         view.predictions, view.data, large_ratio=options.large_input_ratio, large_ns=round(options.large_input_ms * 1e6)
     )
     metrics = (
-        above("copies and conversions", summary.share, "share", options.copy_share),
-        above("input copies much longer than others", summary.large_share, "share", options.large_input_share),
-        Metric("mean prediction", mean_ns, "ns"),
-        Metric("copy time per prediction", summary.covered_ns / count, "ns"),
-        *(Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
+        tk.above("copies and conversions", summary.share, "share", options.copy_share),
+        tk.above("input copies much longer than others", summary.large_share, "share", options.large_input_share),
+        tk.Metric("mean prediction", mean_ns, "ns"),
+        tk.Metric("copy time per prediction", summary.covered_ns / count, "ns"),
+        *(tk.Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
     )
     if not any(metric.reached for metric in metrics):
         if summary.covered_ns + summary.outside_ns >= options.copy_share * summary.predicted_ns and summary.outside_ns:
             return _unplaced(view, summary)
-        text = f"Copies take {format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
+        text = f"Copies take {tk.format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
         return view.passed(text, metrics)
     return _finding(view, summary, metrics)
 
 
-def _unplaced(view: ModelView, summary: CopySummary) -> Outcome:
+def _unplaced(view: tk.ModelView, summary: CopySummary) -> tk.Outcome:
     """The answer where copies that might matter cannot be set against a prediction."""
-    rows = format_count(summary.outside_count, "copy row is", "copy rows are")
-    inside = f", plus {format_time(summary.covered_ns)} inside" if summary.covered_ns else ""
+    rows = tk.format_count(summary.outside_count, "copy row is", "copy rows are")
+    inside = f", plus {tk.format_time(summary.covered_ns)} inside" if summary.covered_ns else ""
     return view.unknown(
-        f"{rows} outside all predictions ({format_time(summary.outside_ns)}{inside}), so their share is unknown.",
+        f"{rows} outside all predictions ({tk.format_time(summary.outside_ns)}{inside}), so their share is unknown.",
         "Start recording before the model loads, and stop after its predictions have ended.",
     )
 
@@ -97,22 +82,22 @@ def _plural(words: str) -> str:
     return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
 
 
-def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, summary: CopySummary, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding with its cost: all time inside predictions that copies cover."""
     count = len(view.predictions)
     largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
     text = (
-        f"Copies and conversions take {format_time(summary.covered_ns / count)} of each "
-        f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction, mostly {_plural(largest)}."
+        f"Copies and conversions take {tk.format_time(summary.covered_ns / count)} of each "
+        f"{tk.format_time(float(view.predictions['duration_ns'].mean()))} prediction, mostly {_plural(largest)}."
     )
     if len(summary.large_rows):
         text += (
-            f" {format_count(len(summary.large_rows), 'input copy takes', 'input copies take')} much longer than those "
-            "of the other inputs in the same prediction."
+            f" {tk.format_count(len(summary.large_rows), 'input copy takes', 'input copies take')} much longer than "
+            "those of the other inputs in the same prediction."
         )
     interface = interface_of(view)
     rows = view.data.loc[summary.rows]
-    copied = Intervals.from_rows(rows).union()
+    copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary=f"{text}{of_finding(interface)}",
         metrics=metrics,
@@ -130,12 +115,12 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="excess-data-copies",
     page=_PAGE,
     needs=("Core ML",),
     caused_by=("float-conversion", "state-copies"),
     options=Options,
-    asks=(any_prediction, least_predictions, least_mean),
+    asks=(tk.any_prediction, tk.least_predictions, tk.least_mean),
     detect=detect,
 )

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import ConversionSummary, summarize_conversions
-from tracekit.detectors import (
-    Detector,
-    Intervals,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    any_prediction,
-    format_share,
-    format_time,
-    least_mean,
-    least_predictions,
-    option,
-    page_beside,
-    reached,
-)
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed, of_unclear
 from tracekit.detectors.shared.options import min_calls_option, min_mean_option
 
@@ -30,64 +15,64 @@ from tracekit.detectors.shared.options import min_calls_option, min_mean_option
 class Options:
     """Thresholds."""
 
-    conversion_share: float = option(
+    conversion_share: float = tk.option(
         0.05,
         "share of prediction time",
         "Heuristic: half of the limit for all copies, because only the model's input and output "
         "types determine whether data is converted.",
         maximum=1,
     )
-    min_cast_us: float = option(
+    min_cast_us: float = tk.option(
         20.0, "µs", "Ten times the cast that recordings of well-built apps show in every prediction (2 µs on iOS 27)."
     )
     min_mean_ms: float = min_mean_option()
     min_predictions: int = min_calls_option()
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions that convert their inputs and outputs."""
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarize_conversions(view.predictions, view.data, min_ns=round(options.min_cast_us * 1e3))
     metrics = (
-        above("conversions", summary.share, "share", options.conversion_share),
-        Metric("conversion time per prediction", summary.covered_ns / count, "ns"),
-        Metric("data cast time per prediction", summary.cast_ns / count, "ns"),
-        Metric("predictions that convert", summary.converting, "count"),
-        Metric("mean prediction", mean_ns, "ns"),
+        tk.above("conversions", summary.share, "share", options.conversion_share),
+        tk.Metric("conversion time per prediction", summary.covered_ns / count, "ns"),
+        tk.Metric("data cast time per prediction", summary.cast_ns / count, "ns"),
+        tk.Metric("predictions that convert", summary.converting, "count"),
+        tk.Metric("mean prediction", mean_ns, "ns"),
     )
-    if reached(metrics, "conversions"):
+    if tk.reached(metrics, "conversions"):
         return _finding(view, summary, metrics)
     if summary.unclear_ns and (
         summary.covered_ns + summary.unclear_ns >= options.conversion_share * summary.predicted_ns
     ):
         return _unclear(view, summary)
-    text = f"Conversions take {format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
+    text = f"Conversions take {tk.format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
     return view.passed(text, metrics)
 
 
-def _unclear(view: ModelView, summary: ConversionSummary) -> Outcome:
+def _unclear(view: tk.ModelView, summary: ConversionSummary) -> tk.Outcome:
     """The answer where rows that might convert could decide."""
     return view.unknown(
-        f"Output transformations and Neural Engine data copies take {format_time(summary.unclear_ns)} "
-        f"({format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without data casts, it is "
+        f"Output transformations and Neural Engine data copies take {tk.format_time(summary.unclear_ns)} "
+        f"({tk.format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without data casts, it is "
         f"unknown whether they convert types or only move data.{of_unclear(interface_of(view))}",
         "Check the types of the model's inputs and outputs in Xcode: Float32 is converted, Float16 is only copied.",
     )
 
 
-def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, summary: ConversionSummary, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding with its cost: all time that conversions cover."""
     count = len(view.predictions)
     rows = view.data.loc[summary.rows]
-    converted = Intervals.from_rows(rows).union()
+    converted = tk.Intervals.from_rows(rows).union()
     interface = interface_of(view)
     often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
     return view.finding(
         summary=(
-            f"Type conversion takes {format_time(summary.covered_ns / count)} of each "
-            f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction{often}: "
-            f"{format_time(summary.cast_ns / count)} in data casts, the rest in the copies and output transformations "
-            f"that go with them.{of_finding(interface)}"
+            f"Type conversion takes {tk.format_time(summary.covered_ns / count)} of each "
+            f"{tk.format_time(float(view.predictions['duration_ns'].mean()))} prediction{often}: "
+            f"{tk.format_time(summary.cast_ns / count)} in data casts, the rest in the copies and output "
+            f"transformations that go with them.{of_finding(interface)}"
         ),
         metrics=metrics,
         cost=view.cost(
@@ -103,11 +88,11 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="float-conversion",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     options=Options,
-    asks=(any_prediction, least_predictions, least_mean),
+    asks=(tk.any_prediction, tk.least_predictions, tk.least_mean),
     detect=detect,
 )

@@ -8,24 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.detectors import (
-    Attribution,
-    BoolArray,
-    Detector,
-    FloatArray,
-    IndexArray,
-    IntArray,
-    Intervals,
-    Kind,
-    ModelView,
-    Outcome,
-    Passed,
-    format_share,
-    is_any,
-    option,
-    or_minus_one,
-    page_beside,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import judged_apart
 from tracekit.detectors.shared.contention import (
     ContentionWords,
@@ -44,10 +27,10 @@ from tracekit.detectors.shared.options import ContentionOptions
 class Options(ContentionOptions):
     """Thresholds."""
 
-    overlap_share: float = option(
+    overlap_share: float = tk.option(
         0.2, "share of a prediction's GPU time", "Heuristic: drawing an idle screen takes less.", maximum=1
     )
-    calm_share: float = option(
+    calm_share: float = tk.option(
         0.05, "share of a prediction's GPU time", "Heuristic: so little overlap has no effect.", maximum=1
     )
 
@@ -58,20 +41,20 @@ class Phases:
 
     rows: pd.DataFrame
     """The predictions, none of which overlaps another one of the model or warms up."""
-    times: Intervals
-    others_ns: IntArray
+    times: tk.Intervals
+    others_ns: tk.IntArray
     """Time in which the GPU worked for anybody else."""
-    overlap_at_first: FloatArray
+    overlap_at_first: tk.FloatArray
     """That time as a share, at the beginning (`beginnings`)."""
 
     @property
-    def overlap(self) -> FloatArray:
+    def overlap(self) -> tk.FloatArray:
         """`others_ns` as a share of the phase."""
-        share: FloatArray = self.others_ns / np.maximum(self.times.durations, 1)
+        share: tk.FloatArray = self.others_ns / np.maximum(self.times.durations, 1)
         return share
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during which the GPU worked for others with those that had it for themselves."""
     gpu_work = _own_work(view)
     if not len(gpu_work.prediction_index):
@@ -80,14 +63,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return judged_apart(view, lambda chosen: _judged(view, _phases(view, gpu_work, others, chosen), others, options))
 
 
-def _judged(view: ModelView, phases: Phases, others: BoolArray, options: Options) -> Outcome:
+def _judged(view: tk.ModelView, phases: Phases, others: tk.BoolArray, options: Options) -> tk.Outcome:
     """The answer for predictions that compare with each other."""
     met = met_others(view, phases.rows, phases.overlap, options, _WORDS)
     if not isinstance(met, Met):
         return met
     explained = _explained(phases.others_ns[met.disturbed], met.extra_ns[met.disturbed])
     metrics = slowed_down(view, met, explained, lambda: _met_for_length(phases, options), options, _WORDS)
-    if isinstance(metrics, Passed):
+    if isinstance(metrics, tk.Passed):
         return metrics
     affected = _times(view, others).intersection(phases.times.where(met.disturbed))
     filled = np.minimum(met.extra_ns, phases.others_ns)
@@ -114,7 +97,7 @@ def _met_for_length(phases: Phases, options: Options) -> str:
     return "" if surely_longer(durations, met, calm) else "only because long predictions are more likely to meet it"
 
 
-def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
+def _explained(others_ns: tk.IntArray, extra_ns: tk.FloatArray) -> float:
     """Median share of the extra time of calls in which others worked, at most all of it; 1 where there is none."""
     return float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
 
@@ -122,35 +105,35 @@ def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
 class _OwnWork(NamedTuple):
     """Rows that show when the GPU was asked or worked for a prediction of the model: shape (rows,) each."""
 
-    prediction_index: IndexArray
+    prediction_index: tk.IndexArray
     """Position of the prediction among those of the model."""
-    times: Intervals
+    times: tk.Intervals
 
 
-def _own_work(view: ModelView) -> _OwnWork:
+def _own_work(view: tk.ModelView) -> _OwnWork:
     parts = [
-        (frame, is_any(frame["kind"], kind))
-        for frame, kind in ((view.hardware, Kind.GPU_EXEC), (view.compute, Kind.GPU_REQUEST))
+        (frame, tk.is_any(frame["kind"], kind))
+        for frame, kind in ((view.hardware, tk.Kind.GPU_EXEC), (view.compute, tk.Kind.GPU_REQUEST))
     ]
-    times = Intervals.none().joined(*(Intervals.from_rows(frame).where(rows) for frame, rows in parts))
-    called = [or_minus_one(frame["prediction"])[rows] for frame, rows in parts]
+    times = tk.Intervals.none().joined(*(tk.Intervals.from_rows(frame).where(rows) for frame, rows in parts))
+    called = [tk.or_minus_one(frame["prediction"])[rows] for frame, rows in parts]
     prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
     known = prediction_index >= 0
     return _OwnWork(prediction_index[known], times.where(known))
 
 
-def _of_others(view: ModelView) -> BoolArray:
+def _of_others(view: tk.ModelView) -> tk.BoolArray:
     """Shape (hardware rows of the trace,): rows of the GPU that are not the model's."""
     hardware = view.trace.hardware
-    chosen = is_any(hardware["kind"], Kind.GPU_EXEC)
+    chosen = tk.is_any(hardware["kind"], tk.Kind.GPU_EXEC)
     chosen[view.hardware.index.to_numpy()] = False
     return chosen
 
 
-def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray, chosen: BoolArray) -> Phases:
+def _phases(view: tk.ModelView, gpu_work: _OwnWork, others: tk.BoolArray, chosen: tk.BoolArray) -> Phases:
     """Of the comparable ones among the `chosen` predictions."""
     spans = spans_of(len(view.predictions), gpu_work.prediction_index, gpu_work.times)
-    predicted = Intervals.from_rows(view.predictions)
+    predicted = tk.Intervals.from_rows(view.predictions)
     comparable = (spans.ends > spans.starts) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
     times = spans.where(comparable)
     first = beginnings(times)
@@ -159,15 +142,15 @@ def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray, chosen: Bool
     return Phases(view.predictions[comparable], times, others_ns, at_first / np.maximum(first.durations, 1))
 
 
-def _times(view: ModelView, chosen: BoolArray) -> Intervals:
+def _times(view: tk.ModelView, chosen: tk.BoolArray) -> tk.Intervals:
     """When the chosen hardware rows of the trace were active."""
-    return Intervals.from_rows(view.trace.hardware).where(chosen)
+    return tk.Intervals.from_rows(view.trace.hardware).where(chosen)
 
 
-def _whose(view: ModelView, others: BoolArray, affected: Intervals) -> str:
+def _whose(view: tk.ModelView, others: tk.BoolArray, affected: tk.Intervals) -> str:
     """Sentence for whose work that was, as far as rows name it."""
     hardware = view.trace.hardware
-    foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
+    foreign = tk.is_any(hardware["attribution"], tk.Attribution.FOREIGN)
     own_app = others & ~foreign & hardware["process"].notna().to_numpy(dtype=bool)
     affected_ns = max(affected.covered_ns, 1)
     app, other_processes = (
@@ -177,15 +160,14 @@ def _whose(view: ModelView, others: BoolArray, affected: Intervals) -> str:
         return "Nearly all of that work was the app's own, such as drawing."
     if other_processes >= _NEARLY_ALL > app:
         return "Nearly all of that work was for other processes."
-    return (
-        f"{format_share(app)} of that work was the app's own, {format_share(other_processes)} was for other processes."
-    )
+    of_app, of_others = tk.format_share(app), tk.format_share(other_processes)
+    return f"{of_app} of that work was the app's own, {of_others} was for other processes."
 
 
 _NEARLY_ALL = 0.9
 """Share of the disturbed time from which on one side alone is named."""
 
 
-DETECTOR = Detector(
-    id="gpu-contention", page=page_beside(__file__), needs=("Core ML", "GPU"), options=Options, detect=detect
+DETECTOR = tk.Detector(
+    id="gpu-contention", page=tk.page_beside(__file__), needs=("Core ML", "GPU"), options=Options, detect=detect
 )

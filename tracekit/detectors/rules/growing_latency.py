@@ -6,19 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.latency_growth import Growth, GrowthRule
-from tracekit.detectors import (
-    Detector,
-    FloatArray,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_time,
-    option,
-    page_beside,
-)
 from tracekit.detectors.shared.comparable_predictions import (
     Calls,
     comparable_calls,
@@ -32,25 +21,25 @@ from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_
 class Options:
     """Thresholds."""
 
-    min_calls: int = option(20, "predictions", "Heuristic: in fewer predictions, a trend can be chance.")
-    correlation: float = option(
+    min_calls: int = tk.option(20, "predictions", "Heuristic: in fewer predictions, a trend can be chance.")
+    correlation: float = tk.option(
         0.8,
         "rank correlation",
         "Heuristic: nearly every prediction is then longer than those before it (1 means every one).",
         maximum=1,
     )
-    ratio: float = option(
+    ratio: float = tk.option(
         1.5, "last tenth to first tenth", "Heuristic: half as long again is more than noise and a warm device explain."
     )
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
     rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
     return judge_by_load_kind(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
 
 
-def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
+def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
     reading = read_growth(view, calls, rule)
     growth = reading.growth
     if len(calls.rows) < rule.min_calls:
@@ -61,10 +50,10 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
     metrics = (
-        Metric("sequences", len(growth.count), "count"),
-        Metric("sequences that grow", int(growth.grows.sum()), "count"),
-        above("rank correlation of latency with order", _median(growth.correlation), "ratio", rule.correlation),
-        above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
+        tk.Metric("sequences", len(growth.count), "count"),
+        tk.Metric("sequences that grow", int(growth.grows.sum()), "count"),
+        tk.above("rank correlation of latency with order", _median(growth.correlation), "ratio", rule.correlation),
+        tk.above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
         return view.passed(_passed(growth, rule), metrics)
@@ -78,7 +67,7 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
     return _finding(view, calls, reading, metrics)
 
 
-def _median(values: FloatArray) -> float | None:
+def _median(values: tk.FloatArray) -> float | None:
     """Median of what was measured."""
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) else None
@@ -86,7 +75,7 @@ def _median(values: FloatArray) -> float | None:
 
 def _passed(growth: Growth, rule: GrowthRule) -> str:
     several = len(growth.count) > 1
-    words = format_count(len(growth.count), "sequence") if several else "a sequence"
+    words = tk.format_count(len(growth.count), "sequence") if several else "a sequence"
     ratio = float(np.median(growth.ratio))
     steadily = ", without a steady rise" if ratio >= rule.ratio else ""
     return (
@@ -95,7 +84,7 @@ def _passed(growth: Growth, rule: GrowthRule) -> str:
     )
 
 
-def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding with its cost: what calls took beyond the beginning of their sequence."""
     growth = reading.growth
     base = np.zeros(len(calls.rows))
@@ -111,15 +100,17 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     if reading.across:
         where = f"from sequence to sequence, over {longest:,} predictions"
     afresh = "; each sequence starts fast again" if growth.starts_afresh else ""
-    summary = f"Latency grows from {format_time(start)} to {format_time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
+    summary = (
+        f"Latency grows from {tk.format_time(start)} to {tk.format_time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
+    )
     words = "Time predictions took beyond the median of the first tenth of their sequence"
     grown = (base > 0) & (calls.durations > base)
     return longer_than_usual(view, calls, grown, base[grown], (summary, metrics), words)
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="growing-latency",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Thermal State",),
     on_inferred=True,

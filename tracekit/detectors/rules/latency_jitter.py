@@ -6,27 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.device_states import states_at
 from tracekit.analysis.latency import medians_of_thirds
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.load_waits import gaps_after
 from tracekit.analysis.quantities import quantiles
-from tracekit.detectors import (
-    RECORD_LONGER,
-    BoolArray,
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-    reached,
-    value_of,
-)
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, longer_than_usual
 from tracekit.detectors.shared.latency_causes import (
     Cause,
@@ -47,18 +32,18 @@ from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 class Options:
     """Thresholds."""
 
-    tail_ratio: float = option(
+    tail_ratio: float = tk.option(
         1.5, "p95 to median", "Heuristic: a frame that is planned for the median is then missed once in twenty times."
     )
-    drift_ratio: float = option(
+    drift_ratio: float = tk.option(
         1.5,
         "last third to first third",
         "Heuristic: users notice a lasting slowdown by half, and a median over all predictions hides it.",
     )
-    min_difference_ms: float = option(
+    min_difference_ms: float = tk.option(
         1.0, "ms", "Heuristic: smaller differences come from scheduling and cost no frame."
     )
-    min_slow: int = option(
+    min_slow: int = tk.option(
         6,
         "predictions",
         "If one prediction in forty is slow, which no one notices, six or more of a hundred are slow by "
@@ -69,29 +54,29 @@ class Options:
 MEDIAN, P95 = "median, comparable predictions", "p95, comparable predictions"
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
     return judged_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
-def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Options) -> Outcome:
+def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:
     durations = calls.durations
     typical, slow = (value or 0.0 for value in quantiles(durations, 0.5, max(0.5, 1 - 0.05 * requested_ratio)))
     use = np.cumsum(np.append(False, gaps_after(calls.rows)[:-1] >= _REST_S * 1e9))
     first, last = medians_of_thirds(durations, use, MIN_CALLS)
     metrics = (
-        above("p95 to median", slow / typical, "ratio", options.tail_ratio),
-        above("last third to first third", last / first, "ratio", options.drift_ratio),
-        Metric(MEDIAN, typical, "ns"),
-        Metric(P95, slow, "ns"),
+        tk.above("p95 to median", slow / typical, "ratio", options.tail_ratio),
+        tk.above("last third to first third", last / first, "ratio", options.drift_ratio),
+        tk.Metric(MEDIAN, typical, "ns"),
+        tk.Metric(P95, slow, "ns"),
     )
     min_difference_ns = options.min_difference_ms * 1e6
-    tail = reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
-    drift = reached(metrics, "last third to first third") and last - first >= min_difference_ns
+    tail = tk.reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
+    drift = tk.reached(metrics, "last third to first third") and last - first >= min_difference_ns
     if not tail and not drift:
         beside = f" (not compared: {calls.left_out})" if calls.left_out else ""
         return view.passed(
-            f"p95 of {format_count(len(durations), 'comparable prediction')} is {format_time(slow)}, "
+            f"p95 of {tk.format_count(len(durations), 'comparable prediction')} is {tk.format_time(slow)}, "
             f"{slow / typical:.2f}x the median{beside}.",
             metrics,
         )
@@ -101,9 +86,9 @@ def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Optio
     count = int((durations >= (options.drift_ratio * first if drift else options.tail_ratio * typical)).sum())
     if count < options.min_slow:
         return view.unknown(
-            f"{count:,} of {format_count(len(durations), 'prediction')} took much longer than the others, which can "
+            f"{count:,} of {tk.format_count(len(durations), 'prediction')} took much longer than the others, which can "
             f"be chance; {options.min_slow} needed.",
-            RECORD_LONGER,
+            tk.RECORD_LONGER,
         )
     return _finding(view, calls, metrics, first if drift else typical, drift)
 
@@ -112,7 +97,7 @@ _REST_S = 20.0
 """After so long without a prediction, a use of the feature is another one, which may be fast again (heuristic)."""
 
 
-def _other_reading(view: ModelView, calls: Calls, requested_ratio: float) -> str:
+def _other_reading(view: tk.ModelView, calls: Calls, requested_ratio: float) -> str:
     """What else explains that calls differ; empty where nothing does."""
     if read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Cause.SEQUENCE:
         return "Latency grows within each sequence: see growing-latency."
@@ -124,22 +109,25 @@ def _other_reading(view: ModelView, calls: Calls, requested_ratio: float) -> str
     return ""
 
 
-def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_ns: float, drift: bool) -> Outcome:
+def _finding(
+    view: tk.ModelView, calls: Calls, metrics: tuple[tk.Metric, ...], usual_ns: float, drift: bool
+) -> tk.Outcome:
     """The finding with its cost: what long calls took beyond the usual time."""
-    typical, slow = (value_of(metrics, MEDIAN), value_of(metrics, P95))
+    typical, slow = (tk.value_of(metrics, MEDIAN), tk.value_of(metrics, P95))
     limit = min(_LONG * usual_ns, slow)
     long = calls.durations >= limit
     if drift:
         words = "the first third"
         what = (
             "Predictions slow down for good: the median of the last third is "
-            f"{value_of(metrics, 'last third to first third'):.1f}x the {format_time(usual_ns)} of the first third."
+            f"{tk.value_of(metrics, 'last third to first third'):.1f}x the {tk.format_time(usual_ns)} of the first "
+            "third."
         )
     else:
         words = "all predictions"
         what = (
-            f"p95 of {format_count(len(calls.rows), 'comparable prediction')} is {format_time(slow)}, "
-            f"{slow / typical:.1f}x the median of {format_time(typical)}."
+            f"p95 of {tk.format_count(len(calls.rows), 'comparable prediction')} is {tk.format_time(slow)}, "
+            f"{slow / typical:.1f}x the median of {tk.format_time(typical)}."
         )
     summary = " ".join([what, *_coincidences(view, calls, long)])
     basis = f"Time beyond the median of {words}, in predictions that take {_LONG}x that median or longer"
@@ -156,7 +144,7 @@ _MOSTLY = 0.8
 """Share of the long calls that must have something in common, which at most a fifth of the others has."""
 
 
-def _coincidences(view: ModelView, calls: Calls, long: BoolArray) -> list[str]:
+def _coincidences(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> list[str]:
     """Sentences on what the long calls have in common."""
     sentences = []
     states = thermal_states(view, calls)
@@ -173,25 +161,25 @@ def _coincidences(view: ModelView, calls: Calls, long: BoolArray) -> list[str]:
         share = float(np.median(busy[long]) - np.median(busy[~long])) / extra if extra > 0 else 0.0
         if share >= 0.5:
             sentences.append(
-                f"{format_share(min(share, 1.0))} of the extra time is compute unit work: they ran at lower clocks or "
-                "had more to do."
+                f"{tk.format_share(min(share, 1.0))} of the extra time is compute unit work: they ran at lower clocks "
+                "or had more to do."
             )
         else:
-            part = f"Only {format_share(share)}" if share > 0 else "None"
+            part = f"Only {tk.format_share(share)}" if share > 0 else "None"
             sentences.append(f"{part} of the extra time is compute unit work: the slow ones wait.")
     if states is None:
         sentences.append("The thermal state was not recorded, so heat may be the cause.")
     return sentences
 
 
-def _in_common(condition: BoolArray, long: BoolArray) -> bool:
+def _in_common(condition: tk.BoolArray, long: tk.BoolArray) -> bool:
     others = condition[~long]
     return float(condition[long].mean()) >= _MOSTLY and (not len(others) or float(others.mean()) <= 1 - _MOSTLY)
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="latency-jitter",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     on_inferred=True,

@@ -5,20 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import (
-    RECORD_LONGER,
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    covered_ns,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.loads import for_each_prediction, reload_finding, reloads
 from tracekit.detectors.shared.options import IN_TURNS_SHARE, RELOAD_SHARE, max_idle_option, min_loads_option
 
@@ -32,14 +19,14 @@ class Options:
 
     min_loads: int = min_loads_option()
     idle_s: float = max_idle_option()
-    load_share: float = option(
+    load_share: float = tk.option(
         RELOAD_SHARE,
         "share of the model's time",
         "Heuristic: a published app that loads its stages in turn, on purpose, spends 4% on loading; from"
         " a tenth on, users feel it.",
         maximum=1,
     )
-    in_turns_share: float = option(
+    in_turns_share: float = tk.option(
         IN_TURNS_SHARE,
         "share of the reloads",
         "Heuristic: if other models are loaded between release and reload, the app may alternate models on purpose.",
@@ -47,19 +34,19 @@ class Options:
     )
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for a model that is let go and loaded again, with several calls in between."""
     if len(view.loads) < 2:
-        return view.passed(f"{format_count(len(view.loads), 'load')} during the recording.")
+        return view.passed(f"{tk.format_count(len(view.loads), 'load')} during the recording.")
     reloaded = reloads(view, round(options.idle_s * 1e9))
     rows, share = reloaded.rows, reloaded.share
     needed = max(options.min_loads - 1, 1)
     metrics = (
         # One reload fewer than loads: the first load of the recording is none.
-        above("reloads after use", len(rows), "count", needed),
-        above("time spent on reloads", share, "share", options.load_share),
-        Metric("loads", len(view.loads), "count"),
-        Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
+        tk.above("reloads after use", len(rows), "count", needed),
+        tk.above("time spent on reloads", share, "share", options.load_share),
+        tk.Metric("loads", len(view.loads), "count"),
+        tk.Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
     if not len(rows) or share < options.load_share:
         return view.passed(_passed(view, rows, share), metrics)
@@ -69,7 +56,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return view.unknown(
             f"Reloaded {'once' if len(rows) == 1 else f'{len(rows)} times'} after use, not often enough to be a "
             "pattern.",
-            RECORD_LONGER,
+            tk.RECORD_LONGER,
         )
     if reloaded.in_turns_share >= options.in_turns_share:
         return view.unknown(
@@ -78,22 +65,22 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "Add the Allocations or VM Tracker instrument and check whether memory is short when a model is released.",
         )
     summary = (
-        f"Released and reloaded {len(rows):,} times after use: {format_time(covered_ns(rows))} loading, "
-        f"{format_share(share)} of the model's time."
+        f"Released and reloaded {len(rows):,} times after use: {tk.format_time(tk.covered_ns(rows))} loading, "
+        f"{tk.format_share(share)} of the model's time."
     )
     return reload_finding(view, summary, metrics, rows)
 
 
-def _passed(view: ModelView, rows: pd.DataFrame, share: float) -> str:
-    loads = format_count(len(view.loads), "load")
+def _passed(view: tk.ModelView, rows: pd.DataFrame, share: float) -> str:
+    loads = tk.format_count(len(view.loads), "load")
     if not len(rows):
         return f"{loads}, none of them a reload shortly after use."
-    return f"{loads}, {len(rows):,} of them reloads after use ({format_share(share)} of the model's time)."
+    return f"{loads}, {len(rows):,} of them reloads after use ({tk.format_share(share)} of the model's time)."
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="load-churn",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Call Stacks",),
     options=Options,

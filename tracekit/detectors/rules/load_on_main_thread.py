@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import is_inferred, main_thread_sites, sites_of
 from tracekit.analysis.code.threads import Blocking, main_thread_loads, runs_interface
-from tracekit.detectors import (
-    SETUP_KINDS,
-    Metric,
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    above,
-    format_count,
-    format_time,
-    is_any,
-    option,
-    page_beside,
-)
 from tracekit.detectors.shared.call_stacks import core_ml_in_stacks
 from tracekit.detectors.shared.wording import of_models
 
@@ -28,10 +16,12 @@ from tracekit.detectors.shared.wording import of_models
 class Options:
     """Thresholds."""
 
-    min_ms: float = option(250.0, "ms", "From 250 ms on, Instruments calls a main thread that does not respond a hang.")
+    min_ms: float = tk.option(
+        250.0, "ms", "From 250 ms on, Instruments calls a main thread that does not respond a hang."
+    )
 
 
-def detect(view: RecordingView, options: Options) -> Outcome:
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for loads that call stacks show on the main thread."""
     trace = view.trace
     blocking = main_thread_loads(trace, round(options.min_ms * 1e6))
@@ -47,9 +37,9 @@ def detect(view: RecordingView, options: Options) -> Outcome:
         return view.not_applicable("The main thread runs no interface, so nobody waits for it.")
     longest = int(blocking.periods.durations.max(initial=0))
     metrics = (
-        above("times the main thread loads that long", len(blocking.periods), "count", 1),
-        Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
-        Metric("loads and compilations in them", len(blocking.calls), "count"),
+        tk.above("times the main thread loads that long", len(blocking.periods), "count", 1),
+        tk.Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
+        tk.Metric("loads and compilations in them", len(blocking.calls), "count"),
     )
     if not len(blocking.periods):
         return view.passed(f"The main thread never loads for {options.min_ms:g} ms or more.", metrics)
@@ -71,29 +61,29 @@ def detect(view: RecordingView, options: Options) -> Outcome:
     )
 
 
-def _unknown(view: RecordingView) -> Outcome:
+def _unknown(view: tk.RecordingView) -> tk.Outcome:
     """The answer where no call stack shows who loads."""
-    loads = is_any(view.trace.activity["kind"], *SETUP_KINDS)
+    loads = tk.is_any(view.trace.activity["kind"], *tk.SETUP_KINDS)
     if not loads.any():
         return view.not_applicable("No load or compilation was recorded.")
     return view.unknown(
-        f"{format_count(int(loads.sum()), 'load')}, and no call stack shows on which thread.",
+        f"{tk.format_count(int(loads.sum()), 'load')}, and no call stack shows on which thread.",
         "Record again: a load that takes longer than some ms is seen.",
     )
 
 
 def _summary(blocking: Blocking, blocked: int, longest: int, *, inferred: bool) -> str:
     at_least = "at least " if inferred else ""
-    several = f" in total, longest {format_time(longest)}" if len(blocking.periods) > 1 else ""
+    several = f" in total, longest {tk.format_time(longest)}" if len(blocking.periods) > 1 else ""
     return (
-        f"The main thread makes {at_least}{format_count(len(blocking.calls), 'load')}"
-        f"{of_models(blocking.calls)} and does nothing else for {at_least}{format_time(blocked)}{several}."
+        f"The main thread makes {at_least}{tk.format_count(len(blocking.calls), 'load')}"
+        f"{of_models(blocking.calls)} and does nothing else for {at_least}{tk.format_time(blocked)}{several}."
     )
 
 
-DETECTOR = RecordingDetector(
+DETECTOR = tk.RecordingDetector(
     id="load-on-main-thread",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Call Stacks",),
     uses=("Core ML",),
     caused_by=("cold-load", "reload-before-predict"),

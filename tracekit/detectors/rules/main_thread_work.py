@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import Blocking, main_thread_predictions, runs_interface
 from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
-from tracekit.detectors import (
-    Intervals,
-    Metric,
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-    reached,
-)
 from tracekit.detectors.shared.wording import of_models, what_ran
 
 
@@ -28,18 +15,18 @@ from tracekit.detectors.shared.wording import of_models, what_ran
 class Options:
     """Thresholds."""
 
-    min_hang_ms: float = option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
-    call_share: float = option(
+    min_hang_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
+    call_share: float = tk.option(
         0.8,
         "share of the call",
         "Heuristic: a call on the main thread is inside the hang it causes; one in the background often "
         "extends beyond it.",
         maximum=1,
     )
-    hang_share: float = option(
+    hang_share: float = tk.option(
         0.5, "share of the hang", "Heuristic: if calls cover less, something else takes most of the hang.", maximum=1
     )
-    ratio: float = option(
+    ratio: float = tk.option(
         2.0,
         "times the share next to the hang",
         "Heuristic: calls that are as frequent before and after the hang overlap it by chance.",
@@ -47,7 +34,7 @@ class Options:
     )
 
 
-def detect(view: RecordingView, options: Options) -> Outcome:
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for predictions that call stacks show on the main thread; without call stacks for hangs of it that loads
     and predictions fill."""
     if runs_interface(view.trace) is not None:
@@ -57,13 +44,13 @@ def detect(view: RecordingView, options: Options) -> Outcome:
     return _by_hangs(view, options)
 
 
-def _by_thread(view: RecordingView, blocking: Blocking, options: Options) -> Outcome:
+def _by_thread(view: tk.RecordingView, blocking: Blocking, options: Options) -> tk.Outcome:
     """The answer where it is known which thread predicts."""
     longest = int(blocking.periods.durations.max(initial=0))
     metrics = (
-        above("times the main thread predicts that long", len(blocking.periods), "count", 1),
-        Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
-        Metric("predictions in them", len(blocking.calls), "count"),
+        tk.above("times the main thread predicts that long", len(blocking.periods), "count", 1),
+        tk.Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
+        tk.Metric("predictions in them", len(blocking.calls), "count"),
     )
     if not runs_interface(view.trace):
         return view.not_applicable("The main thread runs no interface, so nobody waits for it.")
@@ -72,9 +59,9 @@ def _by_thread(view: RecordingView, blocking: Blocking, options: Options) -> Out
     blocked = blocking.periods.covered_ns
     return view.finding(
         summary=(
-            f"{format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread kept it "
-            f"busy {format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
-            f"({format_time(blocked)} in total, longest {format_time(longest)}), as call stacks show."
+            f"{tk.format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread kept "
+            f"it busy {tk.format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
+            f"({tk.format_time(blocked)} in total, longest {tk.format_time(longest)}), as call stacks show."
         ),
         metrics=metrics,
         cost=view.cost(
@@ -89,7 +76,7 @@ def _by_thread(view: RecordingView, blocking: Blocking, options: Options) -> Out
     )
 
 
-def _by_hangs(view: RecordingView, options: Options) -> Outcome:
+def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """The answer where only the times of hangs can show it."""
     in_hangs = hang_calls(
         view.trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
@@ -97,14 +84,14 @@ def _by_hangs(view: RecordingView, options: Options) -> Outcome:
     if in_hangs is None:
         hangs = view.trace.coverage_of("Hangs")
         return view.unknown(hangs.conclusion, hangs.advice)
-    blocked = Intervals.from_rows(in_hangs.calls).union()
+    blocked = tk.Intervals.from_rows(in_hangs.calls).union()
     metrics = (
-        above("hangs explained by loads and predictions", int(in_hangs.explained.sum()), "count", 1),
-        Metric("loads and predictions in these hangs", blocked.covered_ns, "ns"),
-        Metric("hangs", len(in_hangs.hangs), "count"),
-        Metric("longest hang", int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None, "ns"),
+        tk.above("hangs explained by loads and predictions", int(in_hangs.explained.sum()), "count", 1),
+        tk.Metric("loads and predictions in these hangs", blocked.covered_ns, "ns"),
+        tk.Metric("hangs", len(in_hangs.hangs), "count"),
+        tk.Metric("longest hang", int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None, "ns"),
     )
-    if not reached(metrics, "hangs explained by loads and predictions"):
+    if not tk.reached(metrics, "hangs explained by loads and predictions"):
         return view.passed(_passed(in_hangs, options), metrics)
     return view.finding(
         summary=_summary(in_hangs, blocked.covered_ns),
@@ -123,7 +110,7 @@ def _by_hangs(view: RecordingView, options: Options) -> Outcome:
 def _passed(in_hangs: HangCalls, options: Options) -> str:
     if not len(in_hangs.hangs):
         return f"The main thread did not hang for {options.min_hang_ms:g} ms or more."
-    hangs = format_count(len(in_hangs.hangs), "hang")
+    hangs = tk.format_count(len(in_hangs.hangs), "hang")
     by_chance = int(((in_hangs.covered >= options.hang_share) & ~in_hangs.explained).sum())
     if by_chance:
         return (
@@ -136,16 +123,16 @@ def _summary(in_hangs: HangCalls, blocked: int) -> str:
     hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
     covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
     return (
-        f"{what_ran(in_hangs.calls)}{of_models(in_hangs.calls)} ({format_time(blocked)}) filled "
-        f"{format_share(covered)} of {format_count(len(hung), 'hang')} of the main thread "
-        f"({format_time(int(hung.sum()))}). Possible but not certain: the recording does not show which "
+        f"{what_ran(in_hangs.calls)}{of_models(in_hangs.calls)} ({tk.format_time(blocked)}) filled "
+        f"{tk.format_share(covered)} of {tk.format_count(len(hung), 'hang')} of the main thread "
+        f"({tk.format_time(int(hung.sum()))}). Possible but not certain: the recording does not show which "
         "thread called Core ML; only the times match."
     )
 
 
-DETECTOR = RecordingDetector(
+DETECTOR = tk.RecordingDetector(
     id="main-thread-work",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Call Stacks", "Hangs"),
     caused_by=("cold-load", "reload-before-predict"),

@@ -7,26 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+import tracekit.detectors as tk
 from tracekit.analysis.frame_steps import frame_steps
 from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
-from tracekit.detectors import (
-    BoolArray,
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    all_reached,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    or_minus_one,
-    page_beside,
-    reached,
-    value_of,
-)
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
 
@@ -35,22 +19,22 @@ from tracekit.detectors.shared.planned import of_time
 class Options:
     """Thresholds."""
 
-    budget_ms: float = option(
+    budget_ms: float = tk.option(
         0.0, "ms", "Only you know the budget: 16.7 ms for 60 fps, 33.3 ms for 30 fps. 0 means that none is set."
     )
-    missed_share: float = option(
+    missed_share: float = tk.option(
         0.05, "share of predictions", "Heuristic: users see one late frame in twenty as a stutter.", maximum=1
     )
-    min_predictions: int = option(
+    min_predictions: int = tk.option(
         20, "predictions", "Heuristic: among fewer predictions, a single late one would decide."
     )
-    min_dropped: int = option(5, "predictions", "Heuristic: fewer dropped frames do not show a pattern.")
+    min_dropped: int = tk.option(5, "predictions", "Heuristic: fewer dropped frames do not show a pattern.")
 
 
 MEDIAN, P95 = MODEL["p50_ns"].title, MODEL["p95_ns"].title
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares every prediction but the first after each load with the budget."""
     if not options.budget_ms:
         return _by_frames(view, options)
@@ -62,39 +46,39 @@ def detect(view: ModelView, options: Options) -> Outcome:
     late = judged[judged["duration_ns"].to_numpy() > budget]
     share = len(late) / len(judged)
     metrics = (
-        above("predictions over budget", share, "share", options.missed_share),
-        Metric("budget", budget, "ns"),
+        tk.above("predictions over budget", share, "share", options.missed_share),
+        tk.Metric("budget", budget, "ns"),
         *_latency(judged),
-        Metric("longest prediction", int(judged["duration_ns"].max()), "ns"),
+        tk.Metric("longest prediction", int(judged["duration_ns"].max()), "ns"),
     )
     words = (
-        f"{len(late):,} of {format_count(len(judged), 'prediction')} ({format_share(share)}) took longer than "
-        f"{format_time(budget)}"
+        f"{len(late):,} of {tk.format_count(len(judged), 'prediction')} ({tk.format_share(share)}) took longer than "
+        f"{tk.format_time(budget)}"
     )
     left_out = _left_out(cold=int((~warm & timed).sum()), unfinished=int((~timed).sum()))
-    if not reached(metrics, "predictions over budget") or late.empty:
-        said = words if len(late) else f"None of {format_count(len(judged), 'prediction')} exceeded the budget"
+    if not tk.reached(metrics, "predictions over budget") or late.empty:
+        said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
     return _finding(
-        view, judged, late, budget, f"{words}{left_out}; median {format_time(value_of(metrics, MEDIAN))}", metrics
+        view, judged, late, budget, f"{words}{left_out}; median {tk.format_time(tk.value_of(metrics, MEDIAN))}", metrics
     )
 
 
-def _warm_and_timed(view: ModelView) -> tuple[BoolArray, BoolArray]:
+def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Which predictions are not the first after a load, and which have a duration: shape (predictions,) each."""
-    timed: BoolArray = view.predictions["duration_ns"].to_numpy() > 0
+    timed: tk.BoolArray = view.predictions["duration_ns"].to_numpy() > 0
     return warm_mask(pd.concat([view.loads, view.predictions]), view.predictions), timed
 
 
-def _latency(warm: pd.DataFrame) -> tuple[Metric, Metric]:
+def _latency(warm: pd.DataFrame) -> tuple[tk.Metric, tk.Metric]:
     """Median and p95 of the model's warm predictions."""
     typical, slow = quantiles(latencies(warm), 0.5, 0.95)
-    return Metric(MEDIAN, typical, "ns"), Metric(P95, slow, "ns")
+    return tk.Metric(MEDIAN, typical, "ns"), tk.Metric(P95, slow, "ns")
 
 
 def _left_out(**counts: int) -> str:
     """Clause that says how many predictions are not among those compared, by the keys of `_OTHERS`."""
-    words = [format_count(count, *_OTHERS[name]) for name, count in counts.items() if count]
+    words = [tk.format_count(count, *_OTHERS[name]) for name, count in counts.items() if count]
     return f", not counting {' and '.join(words)}" if words else ""
 
 
@@ -117,7 +101,7 @@ _GIVE_BUDGET = "Give each model its part of the frame with --budget, for example
 _NO_BUDGET = "No time budget given; set one with --budget, for example --budget 30fps."
 
 
-def _by_frames(view: ModelView, options: Options) -> Outcome:
+def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
     steps = frame_steps(view.predictions)
     if steps is None:
@@ -129,21 +113,21 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     dropped = long & (steps.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (
-        above("predictions that dropped a frame", share, "share", options.missed_share),
-        above("times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
-        Metric("frame", frame_ns, "ns"),
+        tk.above("predictions that dropped a frame", share, "share", options.missed_share),
+        tk.above("times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
+        tk.Metric("frame", frame_ns, "ns"),
         *_latency(view.predictions[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
     left_out = _left_out(cold=int((~view.warm).sum()), last=int(view.warm.sum()) - int(steady.sum()))
     if int(steady.sum()) < options.min_predictions:
         return view.not_applicable(_NO_BUDGET)
-    if not all_reached(metrics):
+    if not tk.all_reached(metrics):
         idle = read_gaps(view, _PAIR).idle
         together = int(((idle.busy_ns > frame_ns) & (idle.distance_ns > _NEXT_FRAME_MISSED * frame_ns)).sum())
         if together >= max(options.min_dropped, options.missed_share * len(idle.distance_ns)):
             return view.unknown(
-                f"{rate}; {format_count(together, 'time')}, this model and others that alternate with it together "
+                f"{rate}; {tk.format_count(together, 'time')}, this model and others that alternate with it together "
                 "took longer than a frame and dropped the next one. None does so alone.",
                 _GIVE_BUDGET,
             )
@@ -157,17 +141,17 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
             _GIVE_BUDGET,
         )
     words = (
-        f"{rate}, but {int(dropped.sum()):,} of {format_count(int(steady.sum()), 'prediction')} "
-        f"({format_share(share)}) took longer than a frame ({format_time(frame_ns)}) and dropped the next one"
+        f"{rate}, but {int(dropped.sum()):,} of {tk.format_count(int(steady.sum()), 'prediction')} "
+        f"({tk.format_share(share)}) took longer than a frame ({tk.format_time(frame_ns)}) and dropped the next one"
         f"{left_out}"
     )
     return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
 
 
-def _interleaved(view: ModelView) -> bool:
+def _interleaved(view: tk.ModelView) -> bool:
     """Whether predictions of instances or processes alternate: one that follows another, as after a reload, changes
     once."""
-    instances = or_minus_one(view.predictions["instance"])
+    instances = tk.or_minus_one(view.predictions["instance"])
     return any(
         np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1
         for known in (instances, view.processes[view.processes >= 0])
@@ -175,12 +159,17 @@ def _interleaved(view: ModelView) -> bool:
 
 
 def _finding(
-    view: ModelView, judged: pd.DataFrame, late: pd.DataFrame, budget_ns: int, words: str, metrics: tuple[Metric, ...]
-) -> Outcome:
+    view: tk.ModelView,
+    judged: pd.DataFrame,
+    late: pd.DataFrame,
+    budget_ns: int,
+    words: str,
+    metrics: tuple[tk.Metric, ...],
+) -> tk.Outcome:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
-    typical_ns, slow_ns = value_of(metrics, MEDIAN), value_of(metrics, P95)
+    typical_ns, slow_ns = tk.value_of(metrics, MEDIAN), tk.value_of(metrics, P95)
     rate = fast_enough(slow_ns)
-    tail = f" p95 is {format_time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
+    tail = f" p95 is {tk.format_time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
     return view.finding(
         summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}",
         metrics=metrics,
@@ -189,9 +178,9 @@ def _finding(
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="missed-deadline",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     on_inferred=True,
     caused_by=(

@@ -7,28 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown
 from tracekit.analysis.neural_engine_queue import NAMED
-from tracekit.detectors import (
-    Attribution,
-    BoolArray,
-    Detector,
-    IntArray,
-    Intervals,
-    Kind,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    is_any,
-    option,
-    or_minus_one,
-    page_beside,
-    reached,
-)
 from tracekit.detectors.shared.competing_work import time_by_model
 from tracekit.detectors.shared.wording import listed
 
@@ -40,24 +21,24 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    wait_share: float = option(
+    wait_share: float = tk.option(
         0.2,
         "share of a prediction's time",
         "Heuristic: shorter waits are within the usual spread of latencies.",
         maximum=1,
     )
-    affected_share: float = option(
+    affected_share: float = tk.option(
         0.1, "share of predictions", "Heuristic: fewer predictions of two models meet by chance.", maximum=1
     )
-    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
+    min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     engine_rows = view.engine_rows
-    called = or_minus_one(engine_rows["prediction"])
+    called = tk.or_minus_one(engine_rows["prediction"])
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
-    named = is_any(engine_rows["attribution"], *NAMED).any()
+    named = tk.is_any(engine_rows["attribution"], *NAMED).any()
     unclear = 0.0 if named else _unclear_share(view)
     if not on_engine.any() and not unclear:
         return view.not_applicable("None of the recorded work ran on the Neural Engine.")
@@ -75,37 +56,37 @@ def detect(view: ModelView, options: Options) -> Outcome:
     delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
     share = int(delayed.sum()) / count
     metrics = (
-        above("predictions queued behind other work", share, "share", options.affected_share),
-        Metric("longest time queued", int(waited.max()), "ns"),
+        tk.above("predictions queued behind other work", share, "share", options.affected_share),
+        tk.Metric("longest time queued", int(waited.max()), "ns"),
     )
-    if not reached(metrics, "predictions queued behind other work") or not delayed.any():
-        words = f"{int(delayed.sum()):,} of {format_count(count, 'prediction')} queued behind other work"
+    if not tk.reached(metrics, "predictions queued behind other work") or not delayed.any():
+        words = f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')} queued behind other work"
         return view.passed(f"{words if delayed.any() else 'No prediction queued behind other work'}.", metrics)
     return _finding(view, waits, waited, delayed, metrics)
 
 
-def _unclear_share(view: ModelView) -> float:
+def _unclear_share(view: tk.ModelView) -> float:
     """Share of the predictions during which the engine worked for them or for another one in flight."""
     return float((view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)).mean())
 
 
 def _finding(
-    view: ModelView, waits: EngineWaits, waited: IntArray, delayed: BoolArray, metrics: tuple[Metric, ...]
-) -> Outcome:
+    view: tk.ModelView, waits: EngineWaits, waited: tk.IntArray, delayed: tk.BoolArray, metrics: tuple[tk.Metric, ...]
+) -> tk.Outcome:
     """The finding with its cost: the time in which affected predictions waited for others."""
     rows = view.predictions[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
-    affected = Intervals(waits.start_ns[chosen], waits.end_ns[chosen]).union()
+    affected = tk.Intervals(waits.start_ns[chosen], waits.end_ns[chosen]).union()
     cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)
     median = float(np.median(waited[delayed]))
     typical = float(rows["duration_ns"].median())
     return view.finding(
         summary=(
-            f"{len(rows):,} of {format_count(len(view.predictions), 'prediction')} queued behind other work on the "
-            f"Neural Engine for {format_time(median)} of {format_time(typical)} each (medians). "
+            f"{len(rows):,} of {tk.format_count(len(view.predictions), 'prediction')} queued behind other work on the "
+            f"Neural Engine for {tk.format_time(median)} of {tk.format_time(typical)} each (medians). "
             f"{_whose(view, affected)}"
         ),
-        metrics=(*metrics, Metric("median time queued", median, "ns")),
+        metrics=(*metrics, tk.Metric("median time queued", median, "ns")),
         cost=view.cost(
             cost_ns,
             "Time these predictions were queued while the Neural Engine did other work",
@@ -116,29 +97,29 @@ def _finding(
     )
 
 
-def _whose(view: ModelView, affected: Intervals) -> str:
+def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     """Sentence for whose work the engine did in these times. Other processes are not named: labels do not name them."""
     hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC) & ~mine
-    of_app = executed & is_any(hardware["attribution"], *NAMED, Attribution.CONTAINED)
+    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC) & ~mine
+    of_app = executed & tk.is_any(hardware["attribution"], *NAMED, tk.Attribution.CONTAINED)
     by_model = time_by_model(hardware[of_app], affected)
     working = list(by_model)
     if not working:
         activity = view.trace.activity
-        called = is_any(activity["kind"], Kind.PREDICTION) & ~is_any(activity["model"], view.name)
-        if 2 * Intervals.from_rows(activity).where(called).intersection(affected).covered_ns >= affected.covered_ns:
+        called = tk.is_any(activity["kind"], tk.Kind.PREDICTION) & ~tk.is_any(activity["model"], view.name)
+        if 2 * tk.Intervals.from_rows(activity).where(called).intersection(affected).covered_ns >= affected.covered_ns:
             return "Other models of this app predicted for most of that time, but no row shows whose work it was."
         return "No row names another model of this app, so the other work was most likely for other processes."
     share = min(sum(by_model.values()) / affected.covered_ns, 1.0)
     noun = "Another model" if len(working) == 1 else "Other models"
-    return f"{noun} of this app ({listed(working, 2)}) used the engine for {format_share(share)} of that time."
+    return f"{noun} of this app ({listed(working, 2)}) used the engine for {tk.format_share(share)} of that time."
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="neural-engine-contention",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML", "Neural Engine"),
     options=Options,
     detect=detect,

@@ -7,27 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import WorkGaps, gaps_between
-from tracekit.detectors import (
-    Attribution,
-    Detector,
-    Device,
-    IntArray,
-    Intervals,
-    Kind,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    is_any,
-    option,
-    page_beside,
-    rows_where,
-    value_of,
-)
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 
@@ -35,20 +16,20 @@ from tracekit.detectors.shared.competing_work import waits_for_others
 class Options:
     """Thresholds."""
 
-    pieces: int = option(3, "segments per prediction", "One split may be intended; two are a pattern.")
-    gap_share: float = option(
+    pieces: int = tk.option(3, "segments per prediction", "One split may be intended; two are a pattern.")
+    gap_share: float = tk.option(
         0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model.", maximum=1
     )
-    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
+    min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
     engine_rows = view.engine_rows
-    engine_rows = rows_where(engine_rows, engine_rows["prediction"].notna().to_numpy())
+    engine_rows = tk.rows_where(engine_rows, engine_rows["prediction"].notna().to_numpy())
     if engine_rows.empty:
         return view.not_applicable("None of the recorded work ran on the Neural Engine.")
-    named = is_any(engine_rows["attribution"], Attribution.LABEL, Attribution.EXACT).any()
+    named = tk.is_any(engine_rows["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT).any()
     if not named and view.trace.sharing.is_shared:
         return view.unknown(
             "Neural Engine rows do not name a model here, and other work ran too, so the model's own segments cannot "
@@ -56,7 +37,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
         )
     with_rows = view.predictions.index.isin(engine_rows["prediction"].to_numpy(dtype=np.int64))
-    rows = rows_where(view.predictions, with_rows)
+    rows = tk.rows_where(view.predictions, with_rows)
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     gaps = gaps_between(engine_rows)
@@ -67,14 +48,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     running_ns = int(rows["duration_ns"].sum()) - queued_ns
     share = int(idle.sum()) / running_ns if running_ns else 0.0
     metrics = (
-        above("segments per prediction (median)", float(np.median(pieces)), "count", options.pieces),
-        above("gaps between segments", share, "share", options.gap_share),
+        tk.above("segments per prediction (median)", float(np.median(pieces)), "count", options.pieces),
+        tk.above("gaps between segments", share, "share", options.gap_share),
     )
     if not all(metric.reached for metric in metrics) or not idle.any():
         return view.passed(
             "Half of the predictions run on the Neural Engine in "
-            f"{format_count(int(np.median(pieces)), 'segment')}{'' if np.median(pieces) <= 1 else ' or fewer'}; "
-            f"{format_share(share)} of their time{_besides(queued_ns)} is idle gaps between segments.",
+            f"{tk.format_count(int(np.median(pieces)), 'segment')}{'' if np.median(pieces) <= 1 else ' or fewer'}; "
+            f"{tk.format_share(share)} of their time{_besides(queued_ns)} is idle gaps between segments.",
             metrics,
         )
     return _finding(view, rows, gaps, idle, metrics, _besides(queued_ns))
@@ -85,30 +66,37 @@ def _besides(queued_ns: int) -> str:
     return " without queueing" if queued_ns else ""
 
 
-def _idle(view: ModelView, gaps: WorkGaps) -> IntArray:
+def _idle(view: tk.ModelView, gaps: WorkGaps) -> tk.IntArray:
     """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
     waits = view.engine_waits
-    on_cpu = Intervals.from_rows(view.compute).where(is_any(view.compute["device"], Device.CPU))
-    busy = on_cpu.joined(Intervals.from_rows(view.hardware).where(is_any(view.hardware["kind"], Kind.GPU_EXEC)))
+    on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(view.compute["device"], tk.Device.CPU))
+    busy = on_cpu.joined(
+        tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
+    )
     return gaps.idle_ns(np.concatenate([busy.starts, waits.start_ns]), np.concatenate([busy.ends, waits.end_ns]))
 
 
 def _finding(
-    view: ModelView, rows: pd.DataFrame, gaps: WorkGaps, idle: IntArray, metrics: tuple[Metric, ...], besides: str
-) -> Outcome:
+    view: tk.ModelView,
+    rows: pd.DataFrame,
+    gaps: WorkGaps,
+    idle: tk.IntArray,
+    metrics: tuple[tk.Metric, ...],
+    besides: str,
+) -> tk.Outcome:
     """The finding with its cost: the time in gaps in which nothing ran for the prediction."""
     chosen = idle > 0
-    affected = Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()
+    affected = tk.Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()
     cost_ns = min(int(idle.sum()), affected.covered_ns)
-    mean, share = int(idle.sum()) / len(rows), format_share(value_of(metrics, "gaps between segments"))
-    pieces = value_of(metrics, "segments per prediction (median)")
+    mean, share = int(idle.sum()) / len(rows), tk.format_share(tk.value_of(metrics, "gaps between segments"))
+    pieces = tk.value_of(metrics, "segments per prediction (median)")
     return view.finding(
         summary=(
-            f"Half of {format_count(len(rows), 'prediction')} run on the Neural Engine in {pieces:.0f} or more "
-            f"segments. Between them, all compute units idle for {format_time(mean)} per prediction on average "
+            f"Half of {tk.format_count(len(rows), 'prediction')} run on the Neural Engine in {pieces:.0f} or more "
+            f"segments. Between them, all compute units idle for {tk.format_time(mean)} per prediction on average "
             f"({share} of its time{besides})."
         ),
-        metrics=(*metrics, Metric("mean gap time per prediction", mean, "ns")),
+        metrics=(*metrics, tk.Metric("mean gap time per prediction", mean, "ns")),
         cost=view.cost(
             cost_ns, "Time between Neural Engine segments in which no compute unit worked for the prediction"
         ),
@@ -117,9 +105,9 @@ def _finding(
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="neural-engine-fragmentation",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML", "Neural Engine"),
     options=Options,
     detect=detect,

@@ -6,19 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors import (
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-    reached,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, paced_words, unclear
 from tracekit.detectors.shared.options import GAP_SHARE
 
@@ -27,47 +15,47 @@ from tracekit.detectors.shared.options import GAP_SHARE
 class Options:
     """Thresholds."""
 
-    gap_share: float = option(
+    gap_share: float = tk.option(
         GAP_SHARE,
         "share of the time",
         "From one half on, the app's own work takes longer than the predictions, so a faster model hardly helps.",
         maximum=1,
     )
-    min_calls: int = option(10, "predictions in a row", "Heuristic: fewer predictions in a row are not a pipeline.")
+    min_calls: int = tk.option(10, "predictions in a row", "Heuristic: fewer predictions in a row are not a pipeline.")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for work of the app that fills the time between calls."""
     gaps = find_gaps(view, options.min_calls)
     if not isinstance(gaps, SequenceGaps):
         return gaps
     share = gaps.idle.share
     metrics = (
-        above("time without Core ML work", share, "share", options.gap_share),
-        Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
-        Metric("median interval", float(np.median(gaps.idle.distance_ns)), "ns"),
+        tk.above("time without Core ML work", share, "share", options.gap_share),
+        tk.Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
+        tk.Metric("median interval", float(np.median(gaps.idle.distance_ns)), "ns"),
     )
-    if not reached(metrics, "time without Core ML work") or not share:
+    if not tk.reached(metrics, "time without Core ML work") or not share:
         return view.passed(
-            f"Core ML is idle {format_share(share)} of the time between successive predictions.", metrics
+            f"Core ML is idle {tk.format_share(share)} of the time between successive predictions.", metrics
         )
     if gaps.activity is Activity.PACED:
         return view.passed(paced_words(gaps), metrics)
     if gaps.culprit != view.name:
         return view.passed(f"Most of the gaps precede predictions of {gaps.culprit}.", metrics)
     if gaps.activity is Activity.UNCLEAR:
-        return unclear(view, f"Core ML is idle {format_share(share)}")
+        return unclear(view, f"Core ML is idle {tk.format_share(share)}")
     return _finding(view, gaps, metrics)
 
 
-def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, gaps: SequenceGaps, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     idle = gaps.idle
     gap = float(np.median(idle.idle_ns))
     busy = float(np.median(idle.busy_ns))
     if gaps.marked:
         why = f"The app's signposts are in the gaps: {', '.join(gaps.marked)}"
     elif gaps.between is not None and gaps.by_stacks:
-        why = f"Code of the app runs for {format_share(gaps.between.running)} of that time"
+        why = f"Code of the app runs for {tk.format_share(gaps.between.running)} of that time"
     else:
         why = (
             "The gaps have similar lengths however long predictions take, so the app probably works in them; waiting "
@@ -77,9 +65,9 @@ def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -
         view,
         idle,
         (
-            f"Core ML is idle {format_share(idle.share)} of the time during "
-            f"{format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {format_time(gap)} between "
-            f"predictions of {format_time(busy)} (medians). {why}."
+            f"Core ML is idle {tk.format_share(idle.share)} of the time during "
+            f"{tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {tk.format_time(gap)} "
+            f"between predictions of {tk.format_time(busy)} (medians). {why}."
         ),
         metrics,
         gaps.sites,
@@ -87,9 +75,9 @@ def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="pipeline-gaps",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Signposts", "Call Stacks"),
     options=Options,

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.detectors import (
-    RECORD_LONGER,
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    all_reached,
-    format_count,
-    format_time,
-    option,
-    page_beside,
-    rows_where,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.loads import EachTimeRule, LoadPattern, load_metrics, load_pattern, reload_finding
 from tracekit.detectors.shared.options import LOADS_PER_PREDICTION, SINGLE_USE_SHARE, max_idle_option, min_loads_option
 
@@ -26,12 +14,12 @@ class Options:
     """Thresholds."""
 
     min_loads: int = min_loads_option()
-    loads_per_prediction: float = option(
+    loads_per_prediction: float = tk.option(
         LOADS_PER_PREDICTION,
         "loads per prediction",
         "One load for every second prediction or more; the app of WWDC22 10027 had 1.0.",
     )
-    single_use_share: float = option(
+    single_use_share: float = tk.option(
         SINGLE_USE_SHARE,
         "share of loads",
         "Heuristic: leaves room for a few longer runs of predictions between reloads.",
@@ -40,40 +28,43 @@ class Options:
     idle_s: float = max_idle_option()
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for a model that is loaded, used at most once, and loaded again."""
     loads, predictions = len(view.loads), len(view.predictions)
     if loads == 0:
-        return view.passed(f"Not loaded during the recording; {format_count(predictions, 'prediction')}.")
+        return view.passed(f"Not loaded during the recording; {tk.format_count(predictions, 'prediction')}.")
     if loads < options.min_loads and predictions <= loads:
         return view.unknown(
-            f"Only {format_count(loads, 'load')} and {format_count(predictions, 'prediction')}, too few for a pattern.",
-            RECORD_LONGER,
+            f"Only {tk.format_count(loads, 'load')} and {tk.format_count(predictions, 'prediction')}, too few for a "
+            "pattern.",
+            tk.RECORD_LONGER,
         )
     pattern = load_pattern(view, round(options.idle_s * 1e9))
     rule = EachTimeRule(options.min_loads, options.loads_per_prediction, options.single_use_share)
     metrics = load_metrics(view, pattern, rule)
-    if not all_reached(metrics):
-        return view.passed(f"{format_count(loads, 'load')} for {format_count(predictions, 'prediction')}.", metrics)
+    if not tk.all_reached(metrics):
+        return view.passed(
+            f"{tk.format_count(loads, 'load')} for {tk.format_count(predictions, 'prediction')}.", metrics
+        )
     return _finding(view, pattern, metrics)
 
 
-def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, pattern: LoadPattern, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding with its cost: what every load but the needed first one took."""
-    reloaded = rows_where(view.loads, pattern.is_reload)
+    reloaded = tk.rows_where(view.loads, pattern.is_reload)
     load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     summary = (
-        f"{format_count(len(view.loads), 'load')} for {format_count(len(view.predictions), 'prediction')}: "
-        f"{format_time(int(load_time.sum()))} loading ({format_time(float(load_time.mean()))} each) vs. "
-        f"{format_time(int(prediction_time.sum()))} predicting "
-        f"({format_time(float(prediction_time.mean()))} each)."
+        f"{tk.format_count(len(view.loads), 'load')} for {tk.format_count(len(view.predictions), 'prediction')}: "
+        f"{tk.format_time(int(load_time.sum()))} loading ({tk.format_time(float(load_time.mean()))} each) vs. "
+        f"{tk.format_time(int(prediction_time.sum()))} predicting "
+        f"({tk.format_time(float(prediction_time.mean()))} each)."
     )
     return reload_finding(view, summary, metrics, reloaded)
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="reload-before-predict",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Call Stacks",),
     options=Options,

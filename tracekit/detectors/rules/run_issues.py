@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from tracekit.detectors import (
-    Finding,
-    Metric,
-    NoOptions,
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    above,
-    format_count,
-    issues_about_data,
-    page_beside,
-)
+import tracekit.detectors as tk
 
 MEANINGS = (
     ("log archive is corrupt", "tables made from signposts, including the Core ML table, may lack rows or be empty"),
@@ -31,7 +20,7 @@ _MAX_CHARACTERS = 160
 """Characters of a message that the summary quotes."""
 
 
-def detect(view: RecordingView, _options: NoOptions) -> Outcome:
+def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     """Passes on the issues that Instruments reported."""
     noted = view.trace.run.issues
     if noted is None:
@@ -40,22 +29,22 @@ def detect(view: RecordingView, _options: NoOptions) -> Outcome:
             "may be damaged.",
             "Analyze the .trace bundle itself.",
         )
-    issues = issues_about_data(noted)
+    issues = tk.issues_about_data(noted)
     about_display = len(noted) - len(issues)
     metrics = (
-        above("issues", len(issues), "count", 1),
-        Metric("issues about the live display only", about_display, "count"),
+        tk.above("issues", len(issues), "count", 1),
+        tk.Metric("issues about the live display only", about_display, "count"),
     )
     if not issues:
-        rest = f" except {format_count(about_display, 'issue')} about its live display" if about_display else ""
+        rest = f" except {tk.format_count(about_display, 'issue')} about its live display" if about_display else ""
         return view.passed(f"Instruments reported no issues while recording{rest}.", metrics)
-    return Finding(None, _summary(issues), metrics, cost=None, evidence=())
+    return tk.Finding(None, _summary(issues), metrics, cost=None, evidence=())
 
 
 def _summary(issues: list[str]) -> str:
     quoted = "; ".join(_quoted(issue) for issue in issues[:_MAX_ISSUES])
     more = f"; and {len(issues) - _MAX_ISSUES} more" if len(issues) > _MAX_ISSUES else ""
-    return f"Instruments reported {format_count(len(issues), 'issue')} while recording: {quoted}{more}."
+    return f"Instruments reported {tk.format_count(len(issues), 'issue')} while recording: {quoted}{more}."
 
 
 def _quoted(issue: str) -> str:
@@ -66,4 +55,4 @@ def _quoted(issue: str) -> str:
     return f'"{text}"' + (f" ({meaning})" if meaning else "")
 
 
-DETECTOR = RecordingDetector(id="run-issues", page=page_beside(__file__), options=NoOptions, detect=detect)
+DETECTOR = tk.RecordingDetector(id="run-issues", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

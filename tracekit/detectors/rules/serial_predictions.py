@@ -6,20 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors import (
-    Detector,
-    Intervals,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-    reached,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.idle_gaps import (
     Activity,
     SequenceGaps,
@@ -38,16 +25,16 @@ from tracekit.detectors.shared.options import GAP_SHARE
 class Options:
     """Thresholds."""
 
-    gap_share: float = option(
+    gap_share: float = tk.option(
         0.2,
         "share of the time",
         "Heuristic: below a fifth, overlapping predictions gain little for the effort.",
         maximum=1,
     )
-    min_calls: int = option(20, "predictions in a row", "Heuristic: shorter runs end before it matters.")
+    min_calls: int = tk.option(20, "predictions in a row", "Heuristic: shorter runs end before it matters.")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for gaps that would vanish if calls overlapped."""
     gaps = find_gaps(view, options.min_calls)
     if not isinstance(gaps, SequenceGaps):
@@ -57,19 +44,19 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return view.passed(reason, (_idle_metric(gaps, options),))
     resting = int(device_idle(view, gaps.idle).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
     metrics = (
-        above("compute unit idle", resting, "share", options.gap_share),
+        tk.above("compute unit idle", resting, "share", options.gap_share),
         _idle_metric(gaps, options),
-        Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
+        tk.Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
     )
-    if not reached(metrics, "compute unit idle") or not resting:
+    if not tk.reached(metrics, "compute unit idle") or not resting:
         return view.passed(
-            f"The compute unit idles {format_share(resting)} of the time between successive predictions.", metrics
+            f"The compute unit idles {tk.format_share(resting)} of the time between successive predictions.", metrics
         )
     if is_autoregressive(view):
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
         return view.passed(words, metrics)
     if gaps.activity is Activity.UNCLEAR:
-        return unclear(view, f"The compute unit idles {format_share(resting)}")
+        return unclear(view, f"The compute unit idles {tk.format_share(resting)}")
     if may_be_one_answer(view):
         return view.unknown(
             "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If "
@@ -79,15 +66,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, gaps, metrics)
 
 
-def _idle_metric(gaps: SequenceGaps, options: Options) -> Metric:
-    return above("time without Core ML work", gaps.idle.share, "share", options.gap_share)
+def _idle_metric(gaps: SequenceGaps, options: Options) -> tk.Metric:
+    return tk.above("time without Core ML work", gaps.idle.share, "share", options.gap_share)
 
 
-def _other_reason(view: ModelView, gaps: SequenceGaps, options: Options) -> str:
+def _other_reason(view: tk.ModelView, gaps: SequenceGaps, options: Options) -> str:
     """Why the gaps are none that overlapping would fill; empty where they may be."""
     if gaps.idle.share < options.gap_share:
-        return f"Core ML is idle {format_share(gaps.idle.share)} of the time between successive predictions."
-    if not Intervals.from_rows(view.predictions).alone().all():
+        return f"Core ML is idle {tk.format_share(gaps.idle.share)} of the time between successive predictions."
+    if not tk.Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
     if gaps.activity is Activity.PACED:
         return paced_words(gaps)
@@ -98,7 +85,7 @@ def _other_reason(view: ModelView, gaps: SequenceGaps, options: Options) -> str:
     return ""
 
 
-def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, gaps: SequenceGaps, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding with its cost: the gaps, all of which another call could fill."""
     idle = gaps.idle
     busy, distance = (float(np.median(part)) for part in (idle.busy_ns, idle.distance_ns))
@@ -107,10 +94,10 @@ def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -
         view,
         idle,
         (
-            f"Each of {format_count(len(idle.distance_ns) + 1, 'successive prediction')} waits for the app: one starts "
-            f"every {format_time(distance)}, and for {format_time(float(np.median(idle.idle_ns)))} of that Core ML is "
-            f"idle{marked}. If none needs the previous result, two in flight would allow one about every "
-            f"{format_time(busy)}."
+            f"Each of {tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')} waits for the app: one "
+            f"starts every {tk.format_time(distance)}, and for {tk.format_time(float(np.median(idle.idle_ns)))} of "
+            f"that Core ML is idle{marked}. If none needs the previous result, two in flight would allow one about "
+            f"every {tk.format_time(busy)}."
         ),
         metrics,
         gaps.sites,
@@ -118,9 +105,9 @@ def _finding(view: ModelView, gaps: SequenceGaps, metrics: tuple[Metric, ...]) -
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="serial-predictions",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Signposts", "Call Stacks"),
     options=Options,

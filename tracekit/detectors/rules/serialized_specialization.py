@@ -8,25 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
-from tracekit.detectors import (
-    Kind,
-    Level,
-    Metric,
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    Trace,
-    above,
-    covered_ns,
-    format_count,
-    format_time,
-    is_any,
-    option,
-    page_beside,
-    rows_where,
-)
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.wording import NO_LOAD, listed
 
@@ -41,17 +25,17 @@ _MAX_NAMES = 5
 class Options:
     """Thresholds."""
 
-    min_models: int = option(3, "models", "Heuristic: two in a row can be chance; a third makes a pattern.")
-    gap_ms: float = option(
+    min_models: int = tk.option(3, "models", "Heuristic: two in a row can be chance; a third makes a pattern.")
+    gap_ms: float = tk.option(
         100.0, "ms", "Heuristic: loads that queue follow each other at once; a longer gap has another cause."
     )
-    min_lost_ms: float = option(250.0, "ms", "The delay from which the Hangs instrument reports a hang.")
+    min_lost_ms: float = tk.option(250.0, "ms", "The delay from which the Hangs instrument reports a hang.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()
     warm_up_pause_s: float = warm_up_pause_option()
 
 
-def detect(view: RecordingView, options: Options) -> Outcome:
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for chains of cold loads, each of which waits for the one before, at whose end somebody waited."""
     trace = view.trace
     loads = top_loads(trace, ColdRule())
@@ -59,7 +43,9 @@ def detect(view: RecordingView, options: Options) -> Outcome:
         return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
     activity = trace.activity
-    calls = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP))
+    calls = tk.rows_where(
+        activity, tk.is_any(activity["kind"], tk.Kind.PREDICTION) & tk.is_any(activity["level"], tk.Level.TOP)
+    )
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
     long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
     waited = [_waited(chain, calls, trace, options) for chain in long]
@@ -102,7 +88,7 @@ def _costs(chain: LoadChain, options: Options) -> bool:
     return chain.lost_ns >= max(options.min_lost_ms * 1e6, 1)
 
 
-def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool | None:
+def _waited(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options: Options) -> bool | None:
     """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it; None
     where that call may have been one to warm the model up."""
     chain_row = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
@@ -120,17 +106,17 @@ def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Option
     return None if alone.perhaps[0] else not alone.surely[0]
 
 
-def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:
+def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]:
     """What was measured of the chain that costs most."""
     return (
-        above("models specialized in a row", 0 if chain is None else chain.models, "count", options.min_models),
-        above(
+        tk.above("models specialized in a row", 0 if chain is None else chain.models, "count", options.min_models),
+        tk.above(
             "time beyond the longest load",
             0 if chain is None else chain.lost_ns,
             "ns",
             round(options.min_lost_ms * 1e6),
         ),
-        Metric("total time of these loads", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
+        tk.Metric("total time of these loads", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
     )
 
 
@@ -138,14 +124,14 @@ def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
     if not cold:
         return "No load is known to have specialized a model."
     if longest is None:
-        return f"{format_count(cold, 'load')} specialized a model, but never {options.min_models} models in a row."
-    time = format_time(longest.end_ns - longest.start_ns)
+        return f"{tk.format_count(cold, 'load')} specialized a model, but never {options.min_models} models in a row."
+    time = tk.format_time(longest.end_ns - longest.start_ns)
     if longest.in_line is False:
         return f"{longest.models} models were specialized in parallel in {time}."
     return f"{longest.models} models were specialized one after another in {time}; no prediction waited long for it."
 
 
-def _finding(view: RecordingView, chains: Sequence[LoadChain], options: Options) -> Outcome:
+def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Options) -> tk.Outcome:
     """The finding with its cost: what the chains took beyond the longest load of each."""
     worst = max(chains, key=lambda chain: chain.lost_ns)
     rows = pd.concat([chain.loads for chain in chains])
@@ -154,12 +140,12 @@ def _finding(view: RecordingView, chains: Sequence[LoadChain], options: Options)
     return view.finding(
         summary=(
             f"{worst.models} models were specialized one after another in "
-            f"{format_time(worst.end_ns - worst.start_ns)} while the app waited: {listed(names, _MAX_NAMES)}. The "
-            f"longest alone took {format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
+            f"{tk.format_time(worst.end_ns - worst.start_ns)} while the app waited: {listed(names, _MAX_NAMES)}. The "
+            f"longest alone took {tk.format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
         ),
         metrics=_metrics(worst, options),
         cost=view.cost(
-            min(sum(chain.lost_ns for chain in chains), covered_ns(rows)),
+            min(sum(chain.lost_ns for chain in chains), tk.covered_ns(rows)),
             "Time of these loads beyond the longest one",
             "Specializing models ahead of time or in parallel saves it. Totals do not count time twice that cold-load "
             "reports too.",
@@ -169,9 +155,9 @@ def _finding(view: RecordingView, chains: Sequence[LoadChain], options: Options)
     )
 
 
-DETECTOR = RecordingDetector(
+DETECTOR = tk.RecordingDetector(
     id="serialized-specialization",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "Hangs"),
     caused_by=("cold-load",),

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.detectors import (
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
 from tracekit.detectors.shared.interface import Shapes, shapes_of
 from tracekit.detectors.shared.latency_causes import (
@@ -27,7 +16,7 @@ from tracekit.detectors.shared.latency_causes import (
     read_switching,
 )
 
-_PAGE = page_beside(__file__)
+_PAGE = tk.page_beside(__file__)
 _HINT = _PAGE.fix_from("If the shape rarely changes")
 
 
@@ -35,60 +24,62 @@ _HINT = _PAGE.fix_from("If the shape rarely changes")
 class Options:
     """Thresholds."""
 
-    ratio: float = option(
+    ratio: float = tk.option(
         2.0,
         "slow group to fast group",
         "Heuristic: public reports of inputs that leave the fast path mention a factor of five.",
         minimum=1,
     )
-    group_share: float = option(
+    group_share: float = tk.option(
         0.1, "share of predictions", "Heuristic: fewer predictions are exceptions, not a second path.", maximum=0.5
     )
-    switches: int = option(
+    switches: int = tk.option(
         4, "switches between the groups", "Heuristic: one change, and perhaps one back, can have any cause."
     )
-    min_difference_ms: float = option(1.0, "ms", "Heuristic: no one notices smaller differences between predictions.")
+    min_difference_ms: float = tk.option(
+        1.0, "ms", "Heuristic: no one notices smaller differences between predictions."
+    )
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
     return judged_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
-def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Options) -> Outcome:
+def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:
     rule = SwitchRule(options.ratio, options.group_share, options.switches, options.min_difference_ms * 1e6)
     rule = rule.of_all(requested_ratio)
     switching = read_switching(view, calls, rule)
     if switching is None:
         return view.passed(
-            f"The latencies of {format_count(len(calls.rows), 'prediction')} form no separate slow group."
+            f"The latencies of {tk.format_count(len(calls.rows), 'prediction')} form no separate slow group."
         )
     metrics = (
-        above("slow group to fast group", switching.ratio, "ratio", options.ratio),
-        above(
+        tk.above("slow group to fast group", switching.ratio, "ratio", options.ratio),
+        tk.above(
             "predictions in the slow group",
             float(switching.slow.mean()) / requested_ratio,
             "share",
             options.group_share,
         ),
-        above("switches between the groups", switching.switches, "count", options.switches),
-        Metric("median of the fast group", switching.fast_median_ns, "ns"),
-        Metric("median of the slow group", switching.slow_median_ns, "ns"),
+        tk.above("switches between the groups", switching.switches, "count", options.switches),
+        tk.Metric("median of the fast group", switching.fast_median_ns, "ns"),
+        tk.Metric("median of the slow group", switching.slow_median_ns, "ns"),
     )
     reason = no_switching(view, calls, switching)
     if reason:
         return view.passed(reason, metrics)
     if switching.work is Work.UNKNOWN:
         return view.unknown(
-            f"Predictions take either {format_time(switching.fast_median_ns)} or "
-            f"{format_time(switching.slow_median_ns)}, but the recording does not show whether the slow ones work or "
-            "wait.",
+            f"Predictions take either {tk.format_time(switching.fast_median_ns)} or "
+            f"{tk.format_time(switching.slow_median_ns)}, but the recording does not show whether the slow ones work "
+            "or wait.",
             "Record with the Core ML template, which includes the Neural Engine and the GPU.",
         )
     return _finding(view, calls, switching, metrics)
 
 
-def _finding(view: ModelView, calls: Calls, switching: Switching, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, calls: Calls, switching: Switching, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding with its cost: what slow calls took beyond the median of the fast ones."""
     shapes = shapes_of(view)
     if switching.work is Work.OTHER_UNIT:
@@ -96,9 +87,9 @@ def _finding(view: ModelView, calls: Calls, switching: Switching, metrics: tuple
     else:
         what = f"the slow ones work longer on the {switching.slow_unit}"
     summary = (
-        f"{int(switching.slow.sum()):,} of {format_count(len(calls.rows), 'prediction')} "
-        f"({format_share(float(switching.slow.mean()))}) take {format_time(switching.slow_median_ns)} instead of "
-        f"{format_time(switching.fast_median_ns)} (medians) and switch groups {switching.switches:,} times; {what}. "
+        f"{int(switching.slow.sum()):,} of {tk.format_count(len(calls.rows), 'prediction')} "
+        f"({tk.format_share(float(switching.slow.mean()))}) take {tk.format_time(switching.slow_median_ns)} instead of "
+        f"{tk.format_time(switching.fast_median_ns)} (medians) and switch groups {switching.switches:,} times; {what}. "
         f"{_cause(shapes)}"
     )
     words = "Time that predictions of the slow group took beyond the median of the fast group"
@@ -120,7 +111,7 @@ def _cause(shapes: Shapes | None) -> str:
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="shape-switching",
     page=_PAGE,
     needs=("Core ML",),

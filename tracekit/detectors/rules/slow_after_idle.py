@@ -7,24 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.throughput import burst_numbers
-from tracekit.detectors import (
-    BoolArray,
-    Detector,
-    FloatArray,
-    Intervals,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-    reached,
-    value_of,
-)
 from tracekit.detectors.shared.comparable_latency import due_to_work
 from tracekit.detectors.shared.comparable_predictions import (
     Calls,
@@ -43,21 +27,21 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    pause_s: float = option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
-    ratio: float = option(
+    pause_s: float = tk.option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
+    ratio: float = tk.option(
         2.0,
         "times the median of the other predictions",
         "Heuristic: twice as long is beyond the usual spread of latencies.",
     )
-    min_extra_ms: float = option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
-    slow_share: float = option(
+    min_extra_ms: float = tk.option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
+    slow_share: float = tk.option(
         0.5, "share of gaps", "Heuristic: fewer slow predictions do not show a pattern.", maximum=1
     )
-    min_pauses: int = option(4, "gaps", "Heuristic: after fewer gaps, slow predictions can be chance.")
-    min_calls: int = option(10, "other predictions", "Heuristic: a median of fewer predictions depends on chance.")
+    min_pauses: int = tk.option(4, "gaps", "Heuristic: after fewer gaps, slow predictions can be chance.")
+    min_calls: int = tk.option(10, "other predictions", "Heuristic: a median of fewer predictions depends on chance.")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the first predictions after long pauses with all others."""
     after = _after_pauses(view.predictions, options.pause_s)
     if not after.any():
@@ -65,13 +49,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return judge_by_load_kind(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
 
 
-def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Options) -> Outcome:
+def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options: Options) -> tk.Outcome:
     after = after_pause[view.predictions.index.get_indexer(calls.rows.index)]
     pauses, others = int(after.sum()), int((~after).sum())
     if pauses < options.min_pauses or others < options.min_calls:
         return view.unknown(
-            f"{format_count(pauses, 'prediction')} after a gap of {options.pause_s:g} s or more and {others:,} others "
-            f"to compare; {options.min_pauses} and {options.min_calls} needed.",
+            f"{tk.format_count(pauses, 'prediction')} after a gap of {options.pause_s:g} s or more and {others:,} "
+            f"others to compare; {options.min_pauses} and {options.min_calls} needed.",
             "Record several uses of the feature, with gaps between them.",
         )
     durations = calls.durations
@@ -82,24 +66,24 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
     elsewhere = float((durations[~after] >= limit).mean())
     median_after = float(np.median(durations[after]))
     metrics = (
-        above("slow predictions after gaps", share, "share", options.slow_share),
-        Metric("slow predictions elsewhere", elsewhere, "share"),
-        Metric("median after gaps", median_after, "ns"),
-        Metric("median of the other predictions", usual, "ns"),
+        tk.above("slow predictions after gaps", share, "share", options.slow_share),
+        tk.Metric("slow predictions elsewhere", elsewhere, "share"),
+        tk.Metric("median after gaps", median_after, "ns"),
+        tk.Metric("median of the other predictions", usual, "ns"),
     )
-    if not reached(metrics, "slow predictions after gaps") or not slow.any():
+    if not tk.reached(metrics, "slow predictions after gaps") or not slow.any():
         return view.passed(
-            f"{format_share(share)} of {format_count(pauses, 'prediction')} after a gap are slow (median "
-            f"{format_time(median_after)}, others {format_time(usual)}).",
+            f"{tk.format_share(share)} of {tk.format_count(pauses, 'prediction')} after a gap are slow (median "
+            f"{tk.format_time(median_after)}, others {tk.format_time(usual)}).",
             metrics,
         )
     if elsewhere > _RARE * share:
-        return view.passed(f"{format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
+        return view.passed(f"{tk.format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
     larger = _due_to_work(view, calls, ~after, usual) if not keeps_pace(view) else np.zeros(len(durations))
     slow &= durations - larger >= limit
     if float(slow.sum()) / pauses < options.slow_share:
         return view.unknown(
-            f"The first prediction after a gap takes {format_time(median_after)} instead of {format_time(usual)} "
+            f"The first prediction after a gap takes {tk.format_time(median_after)} instead of {tk.format_time(usual)} "
             "(medians), but it may have more work: a prompt or a larger input would look the same.",
             "Record the feature with the same input each time, at a steady rate, with the Core ML template.",
         )
@@ -110,17 +94,17 @@ _RARE = 0.1
 """Part of the share of slow predictions after pauses that the share elsewhere may be."""
 
 
-def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> BoolArray:
+def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> tk.BoolArray:
     """Shape (predictions,): none of the model was in flight for so long before it, and it opens a burst, so that a
     model that is called that seldom has none."""
-    times = Intervals.from_rows(predictions)
+    times = tk.Intervals.from_rows(predictions)
     pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
     after = np.zeros(len(times), np.bool_)
     after[1:] = (np.diff(burst_numbers(predictions)) != 0) & (pauses >= pause_s * 1e9)
     return after
 
 
-def _due_to_work(view: ModelView, calls: Calls, others: BoolArray, usual: float) -> FloatArray:
+def _due_to_work(view: tk.ModelView, calls: Calls, others: tk.BoolArray, usual: float) -> tk.FloatArray:
     """Shape (calls,): time in ns by which larger work than that of the `others` makes each longer; without limit where
     it is not known."""
     work = busy_times(view, calls).sum(axis=1)
@@ -130,25 +114,30 @@ def _due_to_work(view: ModelView, calls: Calls, others: BoolArray, usual: float)
 
 
 def _finding(
-    view: ModelView, calls: Calls, slow: BoolArray, expected: FloatArray, metrics: tuple[Metric, ...], options: Options
-) -> Outcome:
+    view: tk.ModelView,
+    calls: Calls,
+    slow: tk.BoolArray,
+    expected: tk.FloatArray,
+    metrics: tuple[tk.Metric, ...],
+    options: Options,
+) -> tk.Outcome:
     """The finding with its cost: what slow calls after pauses took beyond the median of the others and their larger
     work, `expected` of shape (calls,)."""
     durations = calls.durations[slow]
     summary = (
-        f"After a gap of {options.pause_s:g} s or more, {format_count(len(durations), 'prediction')} took "
-        f"{format_time(float(np.median(durations)))} (median) instead of "
-        f"{format_time(value_of(metrics, 'median of the other predictions'))}. "
-        f"{format_share(value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "
-        f"slow, {format_share(value_of(metrics, 'slow predictions elsewhere'))} of the others."
+        f"After a gap of {options.pause_s:g} s or more, {tk.format_count(len(durations), 'prediction')} took "
+        f"{tk.format_time(float(np.median(durations)))} (median) instead of "
+        f"{tk.format_time(tk.value_of(metrics, 'median of the other predictions'))}. "
+        f"{tk.format_share(tk.value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "
+        f"slow, {tk.format_share(tk.value_of(metrics, 'slow predictions elsewhere'))} of the others."
     )
     words = "Time slow predictions after gaps took beyond the median of the other predictions"
     return longer_than_usual(view, calls, slow, expected[slow], (summary, metrics), words)
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="slow-after-idle",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.autoregression import (
     SURE_OPENING,
     StateCopies,
@@ -15,20 +16,6 @@ from tracekit.analysis.autoregression import (
     state_copies,
 )
 from tracekit.analysis.throughput import burst_numbers
-from tracekit.detectors import (
-    Detector,
-    Intervals,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-    reached,
-)
 
 USUAL_CALLS = 0.9
 """Share of the calls that must pass something in and out. The first of a sequence may begin without it."""
@@ -38,25 +25,25 @@ USUAL_CALLS = 0.9
 class Options:
     """Thresholds."""
 
-    copy_share: float = option(
+    copy_share: float = tk.option(
         0.10,
         "share of the prediction",
         "Heuristic: smaller copies do not come from a cache of relevant size.",
         maximum=1,
     )
-    balance: float = option(
+    balance: float = tk.option(
         0.25,
         "times the larger of both directions",
         "Heuristic: a cache leaves as large as it entered; an image in and a label out do not.",
         maximum=1,
     )
-    min_predictions: int = option(50, "predictions", "Heuristic: the shortest sequence of tokens worth optimizing.")
+    min_predictions: int = tk.option(50, "predictions", "Heuristic: the shortest sequence of tokens worth optimizing.")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for calls that continue each other and copy something large in and out."""
     rows = view.predictions
-    times = Intervals.from_rows(rows)
+    times = tk.Intervals.from_rows(rows)
     if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
         return view.not_applicable("Predictions overlap, so none continues the previous one.")
     copies = state_copies(rows, view.data)
@@ -65,27 +52,28 @@ def detect(view: ModelView, options: Options) -> Outcome:
     passed_on = large & balanced
     share = float(passed_on.mean())
     metrics = (
-        above("predictions with large copies in and out", share, "share", USUAL_CALLS),
-        Metric("median copy time", float(np.median(copies.both)), "ns"),
-        Metric("median copy time in", float(np.median(copies.into)), "ns"),
-        Metric("median copy time out", float(np.median(copies.out)), "ns"),
-        Metric("predictions", len(rows), "count"),
+        tk.above("predictions with large copies in and out", share, "share", USUAL_CALLS),
+        tk.Metric("median copy time", float(np.median(copies.both)), "ns"),
+        tk.Metric("median copy time in", float(np.median(copies.into)), "ns"),
+        tk.Metric("median copy time out", float(np.median(copies.out)), "ns"),
+        tk.Metric("predictions", len(rows), "count"),
     )
-    if not reached(metrics, "predictions with large copies in and out"):
+    if not tk.reached(metrics, "predictions with large copies in and out"):
         return view.passed(
-            f"{format_share(share) if share else 'None'} of the predictions have large copies both in and out.", metrics
+            f"{tk.format_share(share) if share else 'None'} of the predictions have large copies both in and out.",
+            metrics,
         )
     if len(rows) < options.min_predictions:
         return view.unknown(
-            f"{format_count(len(rows), 'prediction')} with large copies in and out, {options.min_predictions} needed "
-            "to tell a cache from other data.",
+            f"{tk.format_count(len(rows), 'prediction')} with large copies in and out, {options.min_predictions} "
+            "needed to tell a cache from other data.",
             "Record a longer answer, or several.",
         )
     sign = _sign(view, copies)
     return _finding(view, copies, passed_on, sign, metrics) if sign else _unclear(view, copies)
 
 
-def _sign(view: ModelView, copies: StateCopies) -> str:
+def _sign(view: tk.ModelView, copies: StateCopies) -> str:
     """What shows that calls continue each other, as a clause; empty where nothing does."""
     rows = view.predictions
     sequence = burst_numbers(rows)
@@ -100,34 +88,34 @@ def _sign(view: ModelView, copies: StateCopies) -> str:
     return ""
 
 
-def _unclear(view: ModelView, copies: StateCopies) -> Outcome:
+def _unclear(view: tk.ModelView, copies: StateCopies) -> tk.Outcome:
     return view.unknown(
         "Cannot tell model state (such as a KV cache) from ordinary inputs and outputs; all copies together take "
-        f"a median of {format_time(float(np.median(copies.both)))} per prediction.",
+        f"a median of {tk.format_time(float(np.median(copies.both)))} per prediction.",
         "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
     )
 
 
 def _finding(
-    view: ModelView,
+    view: tk.ModelView,
     copies: StateCopies,
     passed_on: np.ndarray[tuple[int], np.dtype[np.bool_]],
     sign: str,
-    metrics: tuple[Metric, ...],
-) -> Outcome:
+    metrics: tuple[tk.Metric, ...],
+) -> tk.Outcome:
     """The finding with its cost: what such calls copy."""
     durations = view.predictions["duration_ns"].to_numpy()
     copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(durations.sum())
     rows = view.data.loc[copies.rows]
     rows = rows[rows["prediction"].isin(view.predictions.index[passed_on]).to_numpy(dtype=bool)]
-    copied = Intervals.from_rows(rows).union()
+    copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary=(
-            f"Each prediction spends {format_time(float(np.median(copies.into)))} on copies in and "
-            f"{format_time(float(np.median(copies.out)))} on copies out (medians; "
-            f"{format_share(copied_ns / predicted_ns)} of {format_time(predicted_ns)} over "
-            f"{format_count(len(durations), 'prediction')}), and {sign}. Possible but not certain: this looks like a "
-            "cache, but the recording does not show what is copied."
+            f"Each prediction spends {tk.format_time(float(np.median(copies.into)))} on copies in and "
+            f"{tk.format_time(float(np.median(copies.out)))} on copies out (medians; "
+            f"{tk.format_share(copied_ns / predicted_ns)} of {tk.format_time(predicted_ns)} over "
+            f"{tk.format_count(len(durations), 'prediction')}), and {sign}. Possible but not certain: this looks like "
+            "a cache, but the recording does not show what is copied."
         ),
         metrics=metrics,
         cost=view.cost(
@@ -141,4 +129,6 @@ def _finding(
     )
 
 
-DETECTOR = Detector(id="state-copies", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)
+DETECTOR = tk.Detector(
+    id="state-copies", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
+)

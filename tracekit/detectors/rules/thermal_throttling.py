@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import tracekit.detectors as tk
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, ThermalComparison
-from tracekit.detectors import (
-    Detector,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_time,
-    option,
-    page_beside,
-    reached,
-)
 from tracekit.detectors.shared.comparable_predictions import (
     MIN_CALLS,
     Calls,
@@ -32,21 +21,21 @@ from tracekit.detectors.shared.options import HEAT_RATIO
 class Options:
     """Thresholds."""
 
-    slowdown: float = option(
+    slowdown: float = tk.option(
         HEAT_RATIO,
         "times the median while cooler",
         "Heuristic: below a fifth, other work of the system can explain a difference as well.",
     )
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions in the hottest thermal state with those in the coolest."""
     if view.trace.context["thermal"]["state"].astype("object").eq(THERMAL_STATES[0]).all():
         return view.passed("The device stayed cool: the thermal state was always Nominal.")
     return judge_by_load_kind(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
 
 
-def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
+def _judge(view: tk.ModelView, calls: Calls, options: Options) -> tk.Outcome:
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view, MIN_CALLS)
     comparison = read_heat(view, calls)
@@ -62,13 +51,13 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
             "Start recording on a cool device and continue until it is warm.",
         )
     metrics = (
-        above("hottest to coolest state", comparison.ratio, "ratio", options.slowdown),
-        Metric(f"median in state {_name(comparison.coolest)}", comparison.cool_median_ns, "ns"),
-        Metric(f"median in state {_name(comparison.hottest)}", comparison.hot_median_ns, "ns"),
+        tk.above("hottest to coolest state", comparison.ratio, "ratio", options.slowdown),
+        tk.Metric(f"median in state {_name(comparison.coolest)}", comparison.cool_median_ns, "ns"),
+        tk.Metric(f"median in state {_name(comparison.hottest)}", comparison.hot_median_ns, "ns"),
     )
     if read_growth(view, calls.where(comparison.is_cool)).cause is Cause.SEQUENCE:
         return view.passed("Latency grows within each sequence, in the coolest state too.", metrics)
-    if not reached(metrics, "hottest to coolest state"):
+    if not tk.reached(metrics, "hottest to coolest state"):
         words = f"Predictions take {comparison.ratio:.2f}x as long in thermal state {_name(comparison.hottest)}"
         return view.passed(f"{words} as in {_name(comparison.coolest)}.", metrics)
     return _finding(view, calls, comparison, metrics)
@@ -78,23 +67,25 @@ def _name(state: int | None) -> str:
     return THERMAL_STATES[state or 0]
 
 
-def _finding(view: ModelView, calls: Calls, comparison: ThermalComparison, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(
+    view: tk.ModelView, calls: Calls, comparison: ThermalComparison, metrics: tuple[tk.Metric, ...]
+) -> tk.Outcome:
     """The finding with its cost: what predictions took beyond their median in the coolest state."""
     usual = comparison.cool_median_ns or 0.0
     hot = (comparison.state != UNKNOWN) & ~comparison.is_cool & (calls.durations > usual)
     count = int((comparison.state == comparison.hottest).sum())
     summary = (
-        f"In thermal state {_name(comparison.hottest)}, {format_count(count, 'prediction')} took "
-        f"{format_time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
-        f"{format_time(usual)} in {_name(comparison.coolest)}."
+        f"In thermal state {_name(comparison.hottest)}, {tk.format_count(count, 'prediction')} took "
+        f"{tk.format_time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
+        f"{tk.format_time(usual)} in {_name(comparison.coolest)}."
     )
     words = f"Time predictions in hotter states took beyond the median in {_name(comparison.coolest)}"
     return longer_than_usual(view, calls, hot, usual, (summary, metrics), words)
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="thermal-throttling",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML", "Thermal State"),
     on_inferred=True,
     options=Options,

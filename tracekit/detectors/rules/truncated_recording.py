@@ -8,29 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.detectors import (
-    Attribution,
-    BoolArray,
-    Intervals,
-    Kind,
-    Level,
-    Metric,
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    Trace,
-    above,
-    covered_ns,
-    format_share,
-    format_time,
-    is_any,
-    option,
-    page_beside,
-    reached,
-    rows_where,
-    texts_in,
-    value_of,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import what_ran
 
 REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
@@ -51,7 +29,7 @@ _UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000
 class Options:
     """Thresholds."""
 
-    cut_share: float = option(
+    cut_share: float = tk.option(
         0.25,
         "share of the time",
         "Heuristic: a prediction in flight when recording stops is normal and changes no result, unless "
@@ -60,12 +38,12 @@ class Options:
     )
 
 
-def detect(view: RecordingView, options: Options) -> Outcome:
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
     trace = view.trace
     activity = _activity(trace)
     targets_rows, cut = _own_work(trace, activity), _cut_rows(trace, activity)
-    late = rows_where(targets_rows, targets_rows["start_ns"].to_numpy() > _last_event(trace))
+    late = tk.rows_where(targets_rows, targets_rows["start_ns"].to_numpy() > _last_event(trace))
     metrics = (_share(_CUT, cut, activity, options.cut_share), _share(_LATE, late, targets_rows, options.cut_share))
     signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
     if signs:
@@ -76,7 +54,7 @@ def detect(view: RecordingView, options: Options) -> Outcome:
     return _unclear(view) or view.passed(f"The recording ended normally: {trace.run.end_reason}.", metrics)
 
 
-def _unclear(view: RecordingView) -> Outcome | None:
+def _unclear(view: tk.RecordingView) -> tk.Outcome | None:
     """Where the way in which the recording ended is not known, or not understood."""
     reason = view.trace.run.end_reason
     if reason is not None and reason.casefold() in REGULAR_ENDS:
@@ -94,7 +72,7 @@ def _unclear(view: RecordingView) -> Outcome | None:
     return view.unknown(why, "Export it too: `xcrun xctrace export --input run.trace --toc --output toc.xml`.")
 
 
-def _of_the_file(trace: Trace) -> list[str]:
+def _of_the_file(trace: tk.Trace) -> list[str]:
     """Signs in what the recording says of itself, as sentences."""
     run, signs = trace.run, []
     if run.raw_stream is not None:
@@ -115,63 +93,65 @@ def _window_ns(mode: str) -> int | None:
     return round(float(match[1]) * _UNIT_NS[match[3].casefold()] / (1_000 if match[2] else 1))
 
 
-def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
+def _of_the_rows(trace: tk.Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: tuple[tk.Metric, ...]) -> list[str]:
     """Signs in the rows, as sentences."""
     signs = []
-    if len(cut) and reached(metrics, _CUT):
+    if len(cut) and tk.reached(metrics, _CUT):
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
-            f"{what_ran(cut)} had not ended when the recording did ({format_share(value_of(metrics, _CUT))} of the "
-            "recorded load and prediction time). "
-            f"The longest, of {longest['model']}, had run for {format_time(int(longest['duration_ns']))}."
+            f"{what_ran(cut)} had not ended when the recording did ({tk.format_share(tk.value_of(metrics, _CUT))} of "
+            "the recorded load and prediction time). "
+            f"The longest, of {longest['model']}, had run for {tk.format_time(int(longest['duration_ns']))}."
         )
-    if len(late) and reached(metrics, _LATE):
+    if len(late) and tk.reached(metrics, _LATE):
         signs.append(
-            f"After the last Core ML event at {format_time(_last_event(trace))}, the hardware worked for the app's "
-            f"models for another {format_time(covered_ns(late))} ({format_share(value_of(metrics, _LATE))} of all its "
-            "work for them): predictions were still in flight, or their events were lost."
+            f"After the last Core ML event at {tk.format_time(_last_event(trace))}, the hardware worked for the app's "
+            f"models for another {tk.format_time(tk.covered_ns(late))} ({tk.format_share(tk.value_of(metrics, _LATE))} "
+            "of all its work for them): predictions were still in flight, or their events were lost."
         )
     return signs
 
 
-def _share(name: str, part: pd.DataFrame, all_rows: pd.DataFrame, threshold: float) -> Metric:
-    time = covered_ns(all_rows)
-    return above(name, covered_ns(part) / time if time else None, "share", threshold)
+def _share(name: str, part: pd.DataFrame, all_rows: pd.DataFrame, threshold: float) -> tk.Metric:
+    time = tk.covered_ns(all_rows)
+    return tk.above(name, tk.covered_ns(part) / time if time else None, "share", threshold)
 
 
-def _recorded(trace: Trace) -> BoolArray:
+def _recorded(trace: tk.Trace) -> tk.BoolArray:
     """Shape (rows of the activity,): loads, compilations and predictions that Core ML recorded."""
     rows = trace.activity
-    chosen: BoolArray = is_any(rows["level"], Level.TOP) & ~is_any(rows["attribution"], Attribution.INFERRED)
+    chosen: tk.BoolArray = tk.is_any(rows["level"], tk.Level.TOP) & ~tk.is_any(
+        rows["attribution"], tk.Attribution.INFERRED
+    )
     return chosen
 
 
-def _activity(trace: Trace) -> pd.DataFrame:
+def _activity(trace: tk.Trace) -> pd.DataFrame:
     """What `_recorded` chooses."""
-    return rows_where(trace.activity, _recorded(trace))
+    return tk.rows_where(trace.activity, _recorded(trace))
 
 
-def _cut_rows(trace: Trace, rows: pd.DataFrame) -> pd.DataFrame:
+def _cut_rows(trace: tk.Trace, rows: pd.DataFrame) -> pd.DataFrame:
     """Those that reach the end of the recording."""
     duration = trace.run.duration_ns
     end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
-    return rows_where(rows, Intervals.from_rows(rows).ends >= end_ns)
+    return tk.rows_where(rows, tk.Intervals.from_rows(rows).ends >= end_ns)
 
 
-def _last_event(trace: Trace) -> int:
+def _last_event(trace: tk.Trace) -> int:
     """End of the last row of Core ML in ns; 0 where it recorded none."""
-    called = Intervals.from_rows(trace.activity).where(_recorded(trace))
-    rows = called.joined(Intervals.from_rows(trace.data, trace.compute, trace.other))
+    called = tk.Intervals.from_rows(trace.activity).where(_recorded(trace))
+    rows = called.joined(tk.Intervals.from_rows(trace.data, trace.compute, trace.other))
     return int(rows.ends.max(initial=0))
 
 
-def _own_work(trace: Trace, activity: pd.DataFrame) -> pd.DataFrame:
+def _own_work(trace: tk.Trace, activity: pd.DataFrame) -> pd.DataFrame:
     """Executions whose label names a model that Core ML names too; none where it recorded nothing."""
     hardware = trace.hardware
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
-    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
-    known = hardware["model"].isin(texts_in(activity["model"])).to_numpy(dtype=bool)
-    return rows_where(hardware, executed & named & known)
+    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)
+    known = hardware["model"].isin(tk.texts_in(activity["model"])).to_numpy(dtype=bool)
+    return tk.rows_where(hardware, executed & named & known)
 
 
-DETECTOR = RecordingDetector(id="truncated-recording", page=page_beside(__file__), options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(id="truncated-recording", page=tk.page_beside(__file__), options=Options, detect=detect)

@@ -6,27 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors import (
-    GPU,
-    NEURAL_ENGINE,
-    BoolArray,
-    Detector,
-    IntArray,
-    Intervals,
-    Metric,
-    ModelView,
-    Outcome,
-    TableState,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    option,
-    page_beside,
-    reached,
-    too_short,
-    value_of,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 
 
@@ -34,24 +14,26 @@ from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 class Options:
     """Thresholds."""
 
-    unaccounted_share: float = option(
+    unaccounted_share: float = tk.option(
         0.5,
         "share of prediction time",
         "Heuristic: from here on, more is unknown than known; in a public recording, two models have 97% and 65%.",
         maximum=1,
     )
-    min_predictions: int = option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
-    min_mean_ms: float = option(1.0, "ms", "Heuristic: per-call overhead fills shorter predictions and leaves no rows.")
+    min_predictions: int = tk.option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
+    min_mean_ms: float = tk.option(
+        1.0, "ms", "Heuristic: per-call overhead fills shorter predictions and leaves no rows."
+    )
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions most of whose time lies in no recorded row."""
     durations = view.predictions["duration_ns"].to_numpy()
     count, total = int((durations > 0).sum()), int(durations.sum())
     if count < options.min_predictions:
         return view.too_few_predictions(count, options.min_predictions, "with a duration")
     if total < count * options.min_mean_ms * 1e6:
-        return too_short(view, total / count)
+        return tk.too_short(view, total / count)
     frame = view.breakdown.frame
     unknown = frame["unaccounted_ns"].to_numpy(dtype=np.int64)
     share = int(unknown.sum()) / total
@@ -60,15 +42,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
     blind = _blind(view, share)
     if blind is not None:
         return blind
-    alone = Intervals.from_rows(view.predictions).alone() & (durations > 0)
+    alone = tk.Intervals.from_rows(view.predictions).alone() & (durations > 0)
     if int(alone.sum()) < options.min_predictions:
         return view.unknown(
-            f"{format_share(share)} of prediction time is unaccounted for, but predictions overlap, and queueing "
+            f"{tk.format_share(share)} of prediction time is unaccounted for, but predictions overlap, and queueing "
             "behind each other leaves no event.",
             RECORD_PHASE_ALONE,
         )
     metrics = _metrics(int(unknown[alone].sum()) / int(durations[alone].sum()), options)
-    if not reached(metrics, _UNACCOUNTED):
+    if not tk.reached(metrics, _UNACCOUNTED):
         return view.passed(_explained(share, overlapping=True), metrics)
     return _finding(view, alone & (unknown >= options.unaccounted_share * durations), unknown, metrics)
 
@@ -76,21 +58,21 @@ def detect(view: ModelView, options: Options) -> Outcome:
 _UNACCOUNTED = "unaccounted time"
 
 
-def _metrics(share: float, options: Options) -> tuple[Metric, ...]:
-    return (above(_UNACCOUNTED, share, "share", options.unaccounted_share),)
+def _metrics(share: float, options: Options) -> tuple[tk.Metric, ...]:
+    return (tk.above(_UNACCOUNTED, share, "share", options.unaccounted_share),)
 
 
 def _explained(share: float, overlapping: bool = False) -> str:
     """Words for time that is explained well enough."""
     if overlapping:
         return (
-            f"{format_share(share)} of prediction time has no event of its own, but during much of it another "
+            f"{tk.format_share(share)} of prediction time has no event of its own, but during much of it another "
             "prediction of the model was in flight."
         )
-    return f"Recorded events and known queueing account for {format_share(1 - share)} of prediction time."
+    return f"Recorded events and known queueing account for {tk.format_share(1 - share)} of prediction time."
 
 
-def _blind(view: ModelView, share: float) -> Outcome | None:
+def _blind(view: tk.ModelView, share: float) -> tk.Outcome | None:
     """What to say where rows are not there that would explain time."""
     if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
         return view.unknown(
@@ -98,31 +80,31 @@ def _blind(view: ModelView, share: float) -> Outcome | None:
             "recording does not show what happens in a prediction.",
             "Record with the Core ML template of a current Xcode.",
         )
-    unaccounted = f"{format_share(share)} of prediction time is unaccounted for. "
+    unaccounted = f"{tk.format_share(share)} of prediction time is unaccounted for. "
     return view.units_not_recorded(before=unaccounted)
 
 
-def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, chosen: tk.BoolArray, rest: tk.IntArray, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding. It has no cost: what happened in the time is not known, so nothing says that it can be saved."""
     rows = view.predictions[chosen]
     mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())
-    empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.coverage_of(name).state is TableState.EMPTY]
+    empty = [name for name in (tk.NEURAL_ENGINE, tk.GPU) if view.trace.coverage_of(name).state is tk.TableState.EMPTY]
     also = f" No {' or '.join(empty)} activity was recorded." if empty else ""
-    share = value_of(metrics, _UNACCOUNTED)
+    share = tk.value_of(metrics, _UNACCOUNTED)
     return view.finding(
         summary=(
-            f"{format_share(share)} of prediction time is unaccounted for: {format_time(unknown)} of "
-            f"{format_time(mean)} on average, in {format_count(len(rows), 'prediction')}.{also} This is a blind spot "
-            "of the recording, not proof that the CPU did the work."
+            f"{tk.format_share(share)} of prediction time is unaccounted for: {tk.format_time(unknown)} of "
+            f"{tk.format_time(mean)} on average, in {tk.format_count(len(rows), 'prediction')}.{also} This is a blind "
+            "spot of the recording, not proof that the CPU did the work."
         ),
-        metrics=(*metrics, Metric("mean prediction", mean, "ns"), Metric("mean unaccounted time", unknown, "ns")),
+        metrics=(*metrics, tk.Metric("mean prediction", mean, "ns"), tk.Metric("mean unaccounted time", unknown, "ns")),
         rows=rows,
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="unaccounted-time",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU"),
     options=Options,

@@ -6,26 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
 from tracekit.analysis.code.sites import sites_of
-from tracekit.detectors import (
-    DEVICE_NAMES,
-    UNIT_NUMBERS,
-    Attribution,
-    Detector,
-    Device,
-    Intervals,
-    Kind,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    format_count,
-    format_share,
-    option,
-    page_beside,
-    value_of,
-)
 from tracekit.detectors.shared.planned import of_units
 from tracekit.detectors.shared.unit_work import Work, known_work, unit_suggestion
 from tracekit.detectors.shared.wording import order_words
@@ -38,30 +21,34 @@ _MISSED = "predictions mostly elsewhere"
 class Options:
     """Thresholds."""
 
-    expected_unit: int = option(
+    expected_unit: int = tk.option(
         0,
         "1 Neural Engine, 2 GPU, 3 CPU",
         "Only you know the expected unit: set it with --expect ane, gpu or cpu. 0 means that none is set.",
         minimum=0,
         maximum=3,
     )
-    elsewhere_share: float = option(
+    elsewhere_share: float = tk.option(
         0.5, "share of the work", "Heuristic: from here on, most of the work runs elsewhere.", maximum=1
     )
-    shown_share: float = option(
+    shown_share: float = tk.option(
         0.2,
         "share of prediction time",
         "Heuristic: if rows show less, most of the work may have left none; rows of a model on the CPU "
         "cover 35% in a public recording.",
         maximum=1,
     )
-    min_predictions: int = option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
+    min_predictions: int = tk.option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
 
 
-_DEVICES = {UNIT_NUMBERS["ane"]: Device.ANE, UNIT_NUMBERS["gpu"]: Device.GPU, UNIT_NUMBERS["cpu"]: Device.CPU}
+_DEVICES = {
+    tk.UNIT_NUMBERS["ane"]: tk.Device.ANE,
+    tk.UNIT_NUMBERS["gpu"]: tk.Device.GPU,
+    tk.UNIT_NUMBERS["cpu"]: tk.Device.CPU,
+}
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the units that worked for the model with the one that is expected to."""
     judged = (view.predictions["duration_ns"] > 0).to_numpy(dtype=bool)
     work = known_work(view)
@@ -78,26 +65,27 @@ def detect(view: ModelView, options: Options) -> Outcome:
     elsewhere_ns = work.shown_ns - on_ns
     max_elsewhere_ns = elsewhere_ns + max(work.open_ns[device] for device in work.known_ns if device != expected)
     metrics = (
-        above("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share),
-        Metric(_MISSED, work.mostly_elsewhere(expected), "share"),
-        *(Metric(f"work on the {DEVICE_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
+        tk.above("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share),
+        tk.Metric(_MISSED, work.mostly_elsewhere(expected), "share"),
+        *(tk.Metric(f"work on the {tk.DEVICE_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
     )
     shown = work.shown_ns >= options.shown_share * work.predicted_ns
     if shown and elsewhere_ns and elsewhere_ns >= options.elsewhere_share * (max_on_ns + elsewhere_ns):
         return _finding(view, expected, work, metrics)
     if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
         return view.passed(
-            f"{format_share(work.share(expected))} of the work ran on the {DEVICE_NAMES[expected]}.{of_units(view)}",
+            f"{tk.format_share(work.share(expected))} of the work ran on the "
+            f"{tk.DEVICE_NAMES[expected]}.{of_units(view)}",
             metrics,
         )
     return _unclear(view, work)
 
 
-def _unclear(view: ModelView, work: Work) -> Outcome:
+def _unclear(view: tk.ModelView, work: Work) -> tk.Outcome:
     """What to say where rows show too little of where the work ran."""
     reason = _NO_WORK
     if work.words:
-        share = format_share(work.shown_ns / work.predicted_ns)
+        share = tk.format_share(work.shown_ns / work.predicted_ns)
         reason = f"Recorded work: {work.words}, in {share} of prediction time."
     not_recorded = view.units_not_recorded(before=f"{reason} ", after=f"{unit_suggestion(view)}{of_units(view)}")
     return not_recorded or view.unknown(
@@ -107,45 +95,45 @@ def _unclear(view: ModelView, work: Work) -> Outcome:
     )
 
 
-def _apart(view: ModelView) -> str:
-    return "" if Intervals.from_rows(view.predictions).alone().all() else ", without overlapping predictions"
+def _apart(view: tk.ModelView) -> str:
+    return "" if tk.Intervals.from_rows(view.predictions).alone().all() else ", without overlapping predictions"
 
 
-def _finding(view: ModelView, expected: Device, work: Work, metrics: tuple[Metric, ...]) -> Outcome:
+def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
     """The finding. It has no cost: no recording shows how fast the expected unit would be."""
-    unit, count = DEVICE_NAMES[expected], format_count(len(view.predictions), "prediction")
+    unit, count = tk.DEVICE_NAMES[expected], tk.format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
     usual_order = device_runs_of(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
     order = f" The usual order is {order_words(usual_order)}." if len(usual_order) > 1 else ""
-    by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
+    by_time = view.hardware["attribution"].eq(tk.Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
     return view.finding(
         summary=(
-            f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
-            f"elsewhere: {work.words}.{order}{doubt}{unit_suggestion(view)}{of_units(view, unit)}"
+            f"Expected on the {unit}, but {tk.format_share(1 - work.share(expected))} of the recorded work of {count} "
+            f"ran elsewhere: {work.words}.{order}{doubt}{unit_suggestion(view)}{of_units(view, unit)}"
         ),
         metrics=metrics,
         rows=rows,
-        missed=value_of(metrics, _MISSED),
+        missed=tk.value_of(metrics, _MISSED),
         call_sites=sites_of(view.trace, view.predictions.index),
     )
 
 
-def _rows(view: ModelView, device: Device) -> pd.DataFrame:
+def _rows(view: tk.ModelView, device: tk.Device) -> pd.DataFrame:
     """The rows that show work of a unit: its execution, or requests to it where none was recorded."""
     linked = view.hardware[view.hardware["prediction"].notna().to_numpy()]
     executed = linked[
-        ((linked["device"] == device) & linked["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))).to_numpy(dtype=bool)
+        ((linked["device"] == device) & linked["kind"].isin((tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC))).to_numpy(dtype=bool)
     ]
     if len(executed):
         return executed
     return view.compute[((view.compute["device"] == device) & view.compute["prediction"].notna()).to_numpy(dtype=bool)]
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="unexpected-device",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     on_inferred=True,

@@ -7,30 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tracekit.detectors import (
-    LOAD_KINDS,
-    RECORD_EARLIER,
-    Attribution,
-    Intervals,
-    Kind,
-    Level,
-    Metric,
-    Outcome,
-    RecordingDetector,
-    RecordingView,
-    Trace,
-    above,
-    categorical,
-    covered_ns,
-    format_count,
-    format_time,
-    is_any,
-    option,
-    page_beside,
-    rows_where,
-    texts_in,
-    unnamed_predictions,
-)
+import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import NO_LOAD, listed
 
 if TYPE_CHECKING:
@@ -47,10 +24,10 @@ _MAX_NAMES = 5
 class Options:
     """Thresholds."""
 
-    unused_s: float = option(
+    unused_s: float = tk.option(
         60.0, "s", "Heuristic: a model may be loaded well before the user opens its feature, but a minute is long."
     )
-    min_calls: int = option(
+    min_calls: int = tk.option(
         10,
         "predictions of other models",
         "Heuristic: without predictions of other models, the recording does not show the app in use.",
@@ -67,101 +44,101 @@ class Unused(NamedTuple):
     """Predictions of other models after that."""
 
 
-def detect(view: RecordingView, options: Options) -> Outcome:
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for models without any prediction long after their load."""
     trace = view.trace
     activity = trace.activity
-    top = is_any(activity["level"], Level.TOP)
-    loads = rows_where(activity, top & is_any(activity["kind"], *LOAD_KINDS))
+    top = tk.is_any(activity["level"], tk.Level.TOP)
+    loads = tk.rows_where(activity, top & tk.is_any(activity["kind"], *tk.LOAD_KINDS))
     if loads.empty:
         return view.not_applicable(NO_LOAD)
-    unnamed = unnamed_predictions(trace) + int(loads["model"].isna().sum())
+    unnamed = tk.unnamed_predictions(trace) + int(loads["model"].isna().sum())
     if unnamed:
         return view.unknown(
-            f"{format_count(unnamed, 'load or prediction has', 'loads and predictions have')} no model name, so it is "
-            "unknown which models were used.",
-            RECORD_EARLIER,
+            f"{tk.format_count(unnamed, 'load or prediction has', 'loads and predictions have')} no model name, so it "
+            "is unknown which models were used.",
+            tk.RECORD_EARLIER,
         )
-    called = top & is_any(activity["kind"], Kind.PREDICTION)
-    calls = rows_where(activity, called)
+    called = top & tk.is_any(activity["kind"], tk.Kind.PREDICTION)
+    calls = tk.rows_where(activity, called)
     unused = _unused(trace, loads, calls)
     if not unused:
-        return view.passed(f"Every loaded model was used ({format_count(loads['model'].nunique(), 'model')}).")
+        return view.passed(f"Every loaded model was used ({tk.format_count(loads['model'].nunique(), 'model')}).")
     sure = [entry for entry in unused if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
     if not sure:
         calls_of_others = max(entry.calls for entry in unused)
-        others = f"with {format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
+        others = f"with {tk.format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
         names = listed([entry.name for entry in unused], _MAX_NAMES)
         return view.unknown(
             f"Loaded but not used so far: {names}; the recording continues for only "
-            f"{format_time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may be "
-            "loaded for later use.",
+            f"{tk.format_time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may "
+            "be loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
     return _finding(view, loads, sure, options)
 
 
-def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
+def _unused(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
     """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
     used = _used_models(trace)
-    starts, ends = calls["start_ns"].to_numpy(), Intervals.from_rows(loads).ends
+    starts, ends = calls["start_ns"].to_numpy(), tk.Intervals.from_rows(loads).ends
     duration_ns = trace.run.duration_ns or _last_end(trace)
     unused = []
-    for name in sorted(texts_in(loads["model"]) - used):
-        first_end = int(ends[is_any(loads["model"], name)].min())
+    for name in sorted(tk.texts_in(loads["model"]) - used):
+        first_end = int(ends[tk.is_any(loads["model"], name)].min())
         later = len(starts) - int(np.searchsorted(starts, first_end))
         unused.append(Unused(name, max(duration_ns - first_end, 0), later))
     return unused
 
 
-def _used_models(trace: Trace) -> set[str]:
+def _used_models(trace: tk.Trace) -> set[str]:
     """Models with a prediction of their own or as a stage, pipelines with one of a stage, and models that a label of
     the hardware names."""
-    predicted = is_any(trace.activity["kind"], Kind.PREDICTION)
+    predicted = tk.is_any(trace.activity["kind"], tk.Kind.PREDICTION)
     hardware = trace.hardware
-    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
-    ran = named & ~is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)
+    named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)
+    ran = named & ~tk.is_any(hardware["kind"], tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE)
     used: set[str] = set()
     for frame, chosen in ((trace.activity, predicted), (hardware, ran)):
         for column in ("model", "parent_model"):
-            cells = categorical(frame[column])
+            cells = tk.categorical(frame[column])
             used |= {str(cells.categories[code]) for code in np.unique(cells.codes[chosen]) if code >= 0}
     return used
 
 
-def _last_end(trace: Trace) -> int:
+def _last_end(trace: tk.Trace) -> int:
     """End of the last row, where the run does not say how long it was."""
-    return int(Intervals.from_rows(trace.activity, trace.hardware).ends.max())
+    return int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
 
 
-def _finding(view: RecordingView, loads: pd.DataFrame, sure: Sequence[Unused], options: Options) -> Outcome:
+def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused], options: Options) -> tk.Outcome:
     """The finding with its cost: the loads of these models."""
     names = [entry.name for entry in sure]
     rows = loads[loads["model"].isin(names).to_numpy(dtype=bool)]
-    cost_ns = covered_ns(rows)
+    cost_ns = tk.covered_ns(rows)
     shortest = min(entry.since_ns for entry in sure)
     many = len(names) > 1
     return view.finding(
-        summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {format_time(cost_ns)}, and the "
-        f"recording continues for {format_time(shortest)}{' or more' if many else ''} after that. The memory that "
+        summary=f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
+        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {tk.format_time(cost_ns)}, and the "
+        f"recording continues for {tk.format_time(shortest)}{' or more' if many else ''} after that. The memory that "
         f"{'they hold' if many else 'it holds'} is not recorded.",
         metrics=(
-            above("unused models", len(names), "count", 1),
-            above("recorded after the load", shortest, "ns", round(options.unused_s * 1e9)),
-            above(
+            tk.above("unused models", len(names), "count", 1),
+            tk.above("recorded after the load", shortest, "ns", round(options.unused_s * 1e9)),
+            tk.above(
                 "predictions of other models after the load",
                 min(entry.calls for entry in sure),
                 "count",
                 options.min_calls,
             ),
-            Metric("loads", len(rows), "count"),
+            tk.Metric("loads", len(rows), "count"),
         ),
         cost=view.cost(cost_ns, "Time covered by the loads of these models"),
         rows=rows,
     )
 
 
-DETECTOR = RecordingDetector(
-    id="unused-load", page=page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
+DETECTOR = tk.RecordingDetector(
+    id="unused-load", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
 )

@@ -7,26 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.load_waits import stand_alone
-from tracekit.detectors import (
-    BoolArray,
-    Detector,
-    Finding,
-    FloatArray,
-    IntArray,
-    Metric,
-    ModelView,
-    Outcome,
-    above,
-    any_load,
-    any_prediction,
-    below,
-    covered_ns,
-    format_count,
-    format_time,
-    option,
-    page_beside,
-)
 from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.first_after_load import FirstCalls, Firsts, SpikeRule, firsts_after_loads
 from tracekit.detectors.shared.loads import perhaps_warmed_up
@@ -40,33 +22,33 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    ratio: float = option(
+    ratio: float = tk.option(
         3.0,
         "times the median of the following predictions",
         "Public measurements of first predictions range from 7 to 120 times.",
     )
-    min_extra_ms: float = option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
-    min_following: int = option(5, "predictions", "Heuristic: a median of fewer predictions depends on chance.")
-    alike_share: float = option(
+    min_extra_ms: float = tk.option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
+    min_following: int = tk.option(5, "predictions", "Heuristic: a median of fewer predictions depends on chance.")
+    alike_share: float = tk.option(
         0.5,
         "share of the first prediction's duration",
         "Heuristic: predictions that take this much of it are slow in the same way; a warm-up stands out from them.",
         maximum=1,
     )
-    as_slow_share: float = option(
+    as_slow_share: float = tk.option(
         0.05,
         "share of the following predictions",
         "Heuristic: if this many later predictions are as slow, the first one is no exception.",
         maximum=1,
     )
-    pause_s: float = option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
+    pause_s: float = tk.option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
     latency = latencies(view)
     answer = _judged(view, latency.without_waits_ns, options)
-    if isinstance(answer, Finding) and not isinstance(_judged(view, latency.shortest_ns, options), Finding):
+    if isinstance(answer, tk.Finding) and not isinstance(_judged(view, latency.shortest_ns, options), tk.Finding):
         return view.unknown(
             "The first prediction after a load took longer than those that follow, but its compute unit also did "
             "other work, and the recording does not show whether the prediction queued behind it.",
@@ -75,7 +57,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return answer
 
 
-def _judged(view: ModelView, latency_ns: IntArray, options: Options) -> Outcome:
+def _judged(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk.Outcome:
     """The answer for predictions that take so long, shape (predictions,)."""
     rule = SpikeRule(
         options.ratio,
@@ -101,40 +83,43 @@ def _judged(view: ModelView, latency_ns: IntArray, options: Options) -> Outcome:
         return _finding(view, calls, late, metrics)
     if (chosen & alone.perhaps).any():
         slow_ns = calls.duration_ns[chosen & alone.perhaps].max()
-        return perhaps_warmed_up(view, f"the first prediction after a load, which took {format_time(int(slow_ns))}")
+        return perhaps_warmed_up(view, f"the first prediction after a load, which took {tk.format_time(int(slow_ns))}")
     more_work = resumed.more_work & latencies(view).work_ns.any()
     unclear = whole.stands_out & ~chosen & special & ~alone.surely & ~more_work
     if unclear.any():
         return view.unknown(
-            f"The first prediction after a load took {format_time(int(whole.duration_ns[unclear].max()))}, but it also "
-            "had more work: it warms up the model, or it has a larger input, such as the prompt of a language model.",
+            f"The first prediction after a load took {tk.format_time(int(whole.duration_ns[unclear].max()))}, but it "
+            "also had more work: it warms up the model, or it has a larger input, such as the prompt of a language "
+            "model.",
             f"Use the feature twice in one recording, {options.pause_s:g} s or more apart, and keep the model loaded.",
         )
     return view.passed(_why_not(firsts, alone.surely), metrics)
 
 
-def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed_ns: FloatArray) -> tuple[Metric, ...]:
+def _metrics(firsts: FirstCalls, chosen: tk.BoolArray, resumed_ns: tk.FloatArray) -> tuple[tk.Metric, ...]:
     """Everything measured; of several first predictions the one that stands out most."""
     worst = int(np.lexsort((firsts.extra_ns, chosen))[-1])
     after_gap = None if np.isnan(resumed_ns[worst]) else float(resumed_ns[worst])
     return (
-        above("first prediction to median of following", float(firsts.ratio[worst]), "ratio", firsts.rule.ratio),
-        above("extra time of the first prediction", float(firsts.extra_ns[worst]), "ns", round(firsts.rule.extra_ns)),
-        below("following predictions as slow", float(firsts.as_slow[worst]), "share", firsts.rule.as_slow_share),
-        Metric("median of following predictions", float(firsts.usual_ns[worst]), "ns"),
-        Metric("median after a gap", after_gap, "ns"),
-        Metric("first predictions compared", len(firsts.index), "count"),
+        tk.above("first prediction to median of following", float(firsts.ratio[worst]), "ratio", firsts.rule.ratio),
+        tk.above(
+            "extra time of the first prediction", float(firsts.extra_ns[worst]), "ns", round(firsts.rule.extra_ns)
+        ),
+        tk.below("following predictions as slow", float(firsts.as_slow[worst]), "share", firsts.rule.as_slow_share),
+        tk.Metric("median of following predictions", float(firsts.usual_ns[worst]), "ns"),
+        tk.Metric("median after a gap", after_gap, "ns"),
+        tk.Metric("first predictions compared", len(firsts.index), "count"),
     )
 
 
-def _why_not(firsts: Firsts, alone: BoolArray) -> str:
+def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:
     whole = firsts.whole
     if not whole.is_long.any():
         worst = float(whole.ratio.max())
         if worst < whole.rule.ratio:
             return f"The first prediction after a load takes at most {worst:.1f}x the median of those that follow."
         return "First predictions after a load take slightly longer than others, too little to notice."
-    slow = f"The first prediction took {format_time(int(whole.duration_ns[whole.is_long].max()))}"
+    slow = f"The first prediction took {tk.format_time(int(whole.duration_ns[whole.is_long].max()))}"
     if (whole.stands_out & alone).any():
         return f"{slow} and was followed by a gap, as a warm-up prediction is."
     if not whole.stands_out.any():
@@ -144,18 +129,20 @@ def _why_not(firsts: Firsts, alone: BoolArray) -> str:
     return f"{slow}, and predictions after a gap take about as long: the load is not the cause."
 
 
-def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(
+    view: tk.ModelView, firsts: FirstCalls, chosen: tk.BoolArray, metrics: tuple[tk.Metric, ...]
+) -> tk.Finding:
     """The finding with its cost: what first predictions took beyond the usual."""
     rows: pd.DataFrame = view.predictions.iloc[firsts.index[chosen]]
     worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
     first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
     summary = (
-        f"The first prediction after a load took {format_time(first_ns)}, {firsts.ratio[worst]:.1f}x the usual "
-        f"{format_time(firsts.usual_ns[worst])}"
+        f"The first prediction after a load took {tk.format_time(first_ns)}, {firsts.ratio[worst]:.1f}x the usual "
+        f"{tk.format_time(firsts.usual_ns[worst])}"
     )
     if len(rows) > 1:
-        summary += f" ({format_count(len(rows), 'load')} affected)"
-    cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
+        summary += f" ({tk.format_count(len(rows), 'load')} affected)"
+    cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), tk.covered_ns(rows))
     return view.finding(
         summary=f"{summary}.",
         metrics=metrics,
@@ -169,12 +156,12 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
     )
 
 
-DETECTOR = Detector(
+DETECTOR = tk.Detector(
     id="warm-up-spike",
-    page=page_beside(__file__),
+    page=tk.page_beside(__file__),
     needs=("Core ML",),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
-    asks=(any_prediction, any_load("which prediction was the first")),
+    asks=(tk.any_prediction, tk.any_load("which prediction was the first")),
     detect=detect,
 )
