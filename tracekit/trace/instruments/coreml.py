@@ -3,8 +3,8 @@
 The table names no process and no thread. Its columns of Xcode 16.4 are known from real exports; later versions bind
 by the same names. Time, duration, event string and model name are required: without one of them nothing can be judged.
 
-Event strings are judged by their beginning, which is a guess for those that are not known; what even that does not settle
-stays `other` with its raw text. Sources: WWDC22 talk 10027 for the lanes, public recordings of Xcode 14 to 27.2
+Event strings are judged by their beginning, which is a guess for those that are not known; what even that does not
+settle stays `other` with its raw text. Sources: WWDC22 talk 10027 for the lanes, public recordings of Xcode 14 to 27.2
 for the strings, and the view plan inside Core ML recordings for the `event-type` column.
 
 Model names: Instruments shows the compiled model's name followed by `-N`, one number per instance. A model may also be
