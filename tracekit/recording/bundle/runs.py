@@ -16,7 +16,7 @@ import numpy as np
 
 from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.issues import read_issues
-from tracekit.recording.bundle.layout import raw_streams, read_stores
+from tracekit.recording.bundle.layout import core_of, raw_streams, read_stores
 from tracekit.recording.bundle.rows import decode, ordered_columns
 from tracekit.recording.bundle.run_metadata import (
     Configuration,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.layout import Requirements, RunFolder
+    from tracekit.recording.bundle.layout import Requirements
     from tracekit.recording.bundle.run_metadata import Instruments
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.bundle.values import TargetNames
@@ -56,22 +56,22 @@ class BundleRun:
     def __init__(
         self,
         files: BundleFiles,
-        folder: RunFolder,
+        number: int,
         requirements: Requirements,
         information: RunInformation | None,
         notes: list[str],
     ) -> None:
         """information: what `form.template` states. notes: takes what the user should know."""
         self.files = files
-        self.number = folder.number
-        self.stores = read_stores(files, folder, requirements)
-        self._information = information or RunInformation(Run(folder.number))
+        self.number = number
+        self.stores = read_stores(files, number, requirements)
+        self._information = information or RunInformation(Run(number))
         self.values = RunValues(
             files,
-            f"{folder.core}/uniquing",
+            f"{core_of(number)}/uniquing",
             lambda: read_names(files, self.stores, self.values, self._information.names),
         )
-        self.described = self._described(folder, notes)
+        self.described = self._described(notes)
 
     def entry(self, store: Store) -> TableEntry:
         """Line of a table in the list of tables."""
@@ -91,11 +91,11 @@ class BundleRun:
         command = export_command(self.number, store.spec.schema)
         return damage + (command and f"; export it on a Mac with {command}")
 
-    def _described(self, folder: RunFolder, notes: list[str]) -> Run:
+    def _described(self, notes: list[str]) -> Run:
         recorded = self._information.run
         instruments = read_instruments(self.files, self.number)
         try:
-            configuration = read_configuration(self.files, folder.core)
+            configuration = read_configuration(self.files, core_of(self.number))
         except DamageError as damage:
             notes.append(f"the configuration of run {self.number} is unknown: {damage}")
             configuration = Configuration()
