@@ -8,20 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
+from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.dumps import dumped_plan, is_dump
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
 from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
-from tracekit.model_files.performance.values import (
-    amount,
-    check_count,
-    entries,
-    mapping,
-    samples,
-    share,
-    unit_of,
-    units_of,
-    words,
-)
+from tracekit.model_files.performance.values import amount, check_count, planned, samples, unit_of, units_of
 from tracekit.model_files.performance.xcode import is_xcode, xcode_report
 
 if TYPE_CHECKING:
@@ -136,13 +127,13 @@ def _timing(value: object) -> Timing | None:
 
 def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     reasons = ((unit_of(pair[0]), words(pair[1])) for pair in entries(entry.get("reasons")) if _is_pair(pair))
-    return PlannedOperation(
-        number=number,
-        name=words(entry.get("name")),
-        type=words(entry.get("type")),
-        unit=unit_of(entry.get("unit")),
-        supported=units_of(entry.get("supported")),
-        cost=share(entry.get("cost")),
+    return planned(
+        number,
+        words(entry.get("name")),
+        words(entry.get("type")),
+        entry.get("unit"),
+        entry.get("supported"),
+        entry.get("cost"),
         estimated_ns=amount(entry.get("estimated_ns"), "the time of an operation"),
         function=words(entry.get("function")) or "main",
         reasons=tuple((unit, text) for unit, text in reasons if unit is not None and text),

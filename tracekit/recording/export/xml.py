@@ -69,7 +69,7 @@ def chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[bytes]:
 
 
 def root_of(source: Source) -> str:
-    """Name of the root element of a file. Raises `UnreadableRecording` for what is no XML, or declares a document type."""
+    """Name of the root element of a file. Raises `UnreadableRecording` for what is no XML or has a document type."""
     parser = pull_parser(("start",))
     bytes_read = 0
     head = b""
