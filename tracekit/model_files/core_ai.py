@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tracekit.model_files import facts
-from tracekit.model_files.json_values import whole_number, words
+from tracekit.model_files.json_values import entries, mapping, whole_number, words
 
 _ARRAY = re.compile(r"NDArray \((\w{1,40}), ([^()]{0,500})\)")
 _UNLISTED = facts.Weights(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.model_files import facts
 from tracekit.model_files.conversions import conversions_of, counts_of, precision_of
 from tracekit.model_files.network import counts_of_layers, layers_of
-from tracekit.model_files.program import function_parts
+from tracekit.model_files.program import data_type, function_parts
 from tracekit.model_files.weights import inner_weights, weights_of_all
 from tracekit.model_files.words import words_of_identifier
 
@@ -169,9 +169,6 @@ def _metadata(message: Any) -> facts.Metadata:
     )
 
 
-ARRAY_TYPES = {65568: "Float32", 65600: "Double", 131104: "Int32", 65552: "Float16", 131080: "Int8"}
-"""`ArrayFeatureType.ArrayDataType` of `FeatureTypes.proto`."""
-
 COLOR_SPACES = {10: "Grayscale", 20: "RGB", 30: "BGR", 40: "Grayscale16Half"}
 """`ImageFeatureType.ColorSpace`, in the words of the compiler."""
 
@@ -218,12 +215,8 @@ def _array(message: Any, kind: facts.FeatureKind, common: dict[str, Any]) -> fac
         choices = tuple(tuple(int(size) for size in shape.shape) for shape in message.enumeratedShapes.shapes)
     elif flexibility == "shapeRange":
         ranges = tuple(_range(entry) for entry in message.shapeRange.sizeRanges)
-    # A description without any size says nothing of the shape: outputs of flexible models have none.
-    known = bool(sizes or choices or ranges)
-    shape = facts.Shape(sizes or (choices[0] if choices else tuple(entry.lower for entry in ranges)), choices, ranges)
-    return facts.Feature(
-        kind=kind, element=ARRAY_TYPES.get(message.dataType), shape=shape if known else None, color_space=None, **common
-    )
+    shape = facts.Shape.of_array(sizes, choices, ranges)
+    return facts.Feature(kind=kind, element=data_type(message), shape=shape, **common)
 
 
 def _image(message: Any, common: dict[str, Any]) -> facts.Feature:
@@ -245,6 +238,4 @@ def _image(message: Any, common: dict[str, Any]) -> facts.Feature:
 
 
 def _range(message: Any) -> facts.SizeRange:
-    """A range of sizes; a negative upper bound means that there is none."""
-    upper = int(message.upperBound)
-    return facts.SizeRange(int(message.lowerBound), None if upper < 0 else upper)
+    return facts.SizeRange.of(int(message.lowerBound), int(message.upperBound))

@@ -66,10 +66,8 @@ def _feature(entry: Mapping[str, Any]) -> Feature:
 def _array_shape(entry: Mapping[str, Any]) -> Shape | None:
     sizes = tuple(_numbers(entry.get("shape")))
     choices = tuple(tuple(row) for row in _rows(entry.get("enumeratedShapes")))
-    ranges = tuple(SizeRange(*_bounds(row)) for row in _rows(entry.get("shapeRange")) if len(row) == 2)
-    if not (sizes or choices or ranges):
-        return None
-    return Shape(sizes or (choices[0] if choices else tuple(size.lower for size in ranges)), choices, ranges)
+    ranges = tuple(SizeRange.of(*row) for row in _rows(entry.get("shapeRange")) if len(row) == 2)
+    return Shape.of_array(sizes, choices, ranges)
 
 
 def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
@@ -78,12 +76,8 @@ def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
         return None
     # Sizes of images are written as width and height.
     choices = tuple((row[1], row[0]) for row in _rows(entry.get("enumeratedSizes")) if len(row) == 2)
-    ranges = [SizeRange(*_bounds(row)) for row in _rows(entry.get("sizeRange")) if len(row) == 2]
+    ranges = [SizeRange.of(*row) for row in _rows(entry.get("sizeRange")) if len(row) == 2]
     return Shape((height, width), choices, tuple(reversed(ranges)), IMAGE_AXES)
-
-
-def _bounds(row: list[int]) -> tuple[int, int | None]:
-    return row[0], None if row[1] < 0 else row[1]
 
 
 def _parsed(value: object) -> object:

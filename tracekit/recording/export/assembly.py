@@ -207,8 +207,8 @@ def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) 
     if toc.tables is None:
         return mine
     listed = [
-        PlacedTable(entry.schema, toc.run.number, position, entry.attributes)
-        for position, entry in enumerate(toc.tables, 1)
+        PlacedTable(schema, toc.run.number, position, attributes)
+        for position, (schema, attributes) in enumerate(toc.tables, 1)
     ]
     free: dict[str, dict[int, PlacedTable]] = {}
     for entry in listed:
