@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from tracekit.model_files.conversions import implied_by_precision
 from tracekit.model_files.core_ai import core_ai_model, is_core_ai
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
 from tracekit.model_files.from_specification import MAIN, kind_words, program_function, weights_of_stages
-from tracekit.model_files.json_values import entries, mapping, whole_number, words
+from tracekit.model_files.json_values import entries, mapping, parsed, whole_number, words
 from tracekit.model_files.mil_text import functions_of
 from tracekit.model_files.schema_items import items
 from tracekit.model_files.versions import opset_name
@@ -62,9 +61,9 @@ def read_compiled(folder: Path, depth: int = 0) -> facts.ModelFile:
 
 def read_json(data: bytes, path: Path) -> facts.ModelFile:
     """Facts from what `xcrun coremlcompiler metadata` or `coreai-build inspect` printed. Raises `UnreadableModel`."""
-    parsed = _document(data, path)
-    if parsed is not None and is_core_ai(parsed):
-        return core_ai_model(parsed, path.stem, path.name)
+    printed = _document(data, path)
+    if printed is not None and is_core_ai(printed):
+        return core_ai_model(printed, path.stem, path.name)
     document = _first(data, path)
     name = words(document.get("generatedClassName")) or path.stem
     return model_of(document, name, path.name, facts.Form.COMPILER_JSON)
@@ -72,10 +71,9 @@ def read_json(data: bytes, path: Path) -> facts.ModelFile:
 
 def _document(data: bytes, path: Path) -> Mapping[str, Any] | None:
     """The object, or the first one of a list; None where there is none."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
-        raise UnreadableModel(f"{quote(path)} is truncated or damaged: it is not complete JSON") from None
+    document = parsed(data)
+    if document is None:
+        raise UnreadableModel(f"{quote(path)} is truncated or damaged: it is not complete JSON")
     if isinstance(document, list) and document:
         document = document[0]
     return document if isinstance(document, Mapping) else None

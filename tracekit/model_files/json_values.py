@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
+
+
+def parsed(text: str | bytes) -> object:
+    """What JSON holds; None for what is not complete JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
-from tracekit.model_files.performance.values import (
-    DEEPEST,
-    amount,
-    bare,
-    check_count,
-    is_constant,
-    planned,
-    unit_of,
-    units_of,
-    with_unit,
-)
+from tracekit.model_files.performance.values import DEEPEST, amount, check_count, is_constant, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +143,7 @@ def _block(plan: Any, block: Any, function: str, depth: int) -> Iterator[Planned
         usage = plan.get_compute_device_usage_for_mlprogram_operation(operation)
         cost = plan.get_estimated_cost_for_mlprogram_operation(operation)
         name = operation.outputs[0].name if operation.outputs else ""
-        yield _operation(name, bare(operation.operator_name), usage, cost, function)
+        yield _operation(name, operation.operator_name, usage, cost, function)
         if depth < DEEPEST:
             for inner in operation.blocks:
                 yield from _block(plan, inner, function, depth + 1)
@@ -161,7 +151,6 @@ def _block(plan: Any, block: Any, function: str, depth: int) -> Iterator[Planned
 
 def _operation(name: str, kind: str, usage: Any, cost: Any, function: str) -> PlannedOperation:
     """All is None where the deployment target of the model is too old for a plan."""
-    unit = None if usage is None else unit_of(type(usage.preferred_compute_device).__name__)
-    supported = None if usage is None else units_of([type(each).__name__ for each in usage.supported_compute_devices])
-    weight = None if cost is None else float(cost.weight)
-    return PlannedOperation(0, name, kind, unit, with_unit(supported, unit), weight, function=function)
+    preferred = None if usage is None else type(usage.preferred_compute_device).__name__
+    supported = None if usage is None else [type(each).__name__ for each in usage.supported_compute_devices]
+    return planned(0, name, kind, preferred, supported, None if cost is None else float(cost.weight), function=function)

@@ -3,12 +3,11 @@ again."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
-from tracekit.model_files.json_values import entries, mapping, words
+from tracekit.model_files.json_values import entries, mapping, parsed, words
 from tracekit.model_files.performance.dumps import dumped_plan, is_dump
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
 from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
@@ -33,7 +32,7 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
     data = read_bytes(file, MAX_TEXT_BYTES)
     if not data:
         raise UnreadableModel(f"{quote(file)} is empty; expected {EXPECTED}")
-    document = _parsed(data)
+    document = parsed(data)
     if document is None:
         raise UnreadableModel(f"{quote(file)} is not complete JSON; expected {EXPECTED}")
     report = report_of(document, file)
@@ -46,16 +45,8 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
 def report_in(data: bytes, path: Path) -> PerformanceReport | None:
     """The report that the content of a file is; None where it is something else. Raises `UnreadableModel` where it is
     damaged. O(size)."""
-    document = _parsed(data)
+    document = parsed(data)
     return None if document is None else report_of(document, path)
-
-
-def _parsed(data: bytes) -> object:
-    """The JSON; None where it is none."""
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return None
 
 
 def report_of(document: object, path: Path) -> PerformanceReport | None:

@@ -34,9 +34,6 @@ CHOICES: dict[str, tuple[ComputeUnit, ...]] = {
 }
 """Choices of compute units by the names of `MLComputeUnits`."""
 
-CHOICE_NUMBERS = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
-"""Names of `MLComputeUnits` by raw value."""
-
 GREATEST_NS = 1e18
 """Of any duration: 30 years."""
 

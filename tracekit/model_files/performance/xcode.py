@@ -14,7 +14,6 @@ from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, timing_of
 from tracekit.model_files.performance.values import (
-    CHOICE_NUMBERS,
     CHOICES,
     DEEPEST,
     check_count,
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from tracekit.model_files.performance.facts import ComputeUnit, Timing
 
 _SECOND = 1e9
-
+_CHOICES = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
+"""Names of `MLComputeUnits` by raw value."""
 _COLD_UNKNOWN = "The report does not say how many values make an experiment, so cold ones count like the others."
 
 
@@ -70,9 +70,9 @@ def xcode_report(document: object, stem: str, source: str) -> PerformanceReport:
 
 
 def _asked(number: object) -> tuple[ComputeUnit, ...] | None:
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(CHOICE_NUMBERS):
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(_CHOICES):
         return None
-    return CHOICES[CHOICE_NUMBERS[number]]
+    return CHOICES[_CHOICES[number]]
 
 
 def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> Timing | None:
