@@ -68,7 +68,7 @@ class Plan:
 
 @dataclass
 class StandIn:
-    """A `Runtime`. Times in ms; the first of each is the cold one."""
+    """Like `CoreML`. Times in ms; the first of each is the cold one."""
 
     compile_ms: float = 120
     load_ms: tuple[float, float] = (900, 40)

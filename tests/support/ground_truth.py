@@ -14,9 +14,8 @@ from tracekit.testing.tables import written_order
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tracekit.testing.rows import CoreMLRow
+    from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow
     from tracekit.testing.scenario import Scenario
-    from tracekit.testing.tables import Caused
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ def _model_truth(name: str, level: str, rows: ModelRows) -> ModelTruth:
     )
 
 
-def _parents(scenario: Scenario, rows: Sequence[Caused]) -> tuple[int | None, ...]:
+def _parents(scenario: Scenario, rows: Sequence[CoreMLRow | NeuralEngineRow | GpuRow]) -> tuple[int | None, ...]:
     """For each row as written, where its prediction stands in the Core ML table."""
     index_of = {index: number for number, index in enumerate(written_order(scenario.coreml))}
     causes = [rows[index].prediction for index in written_order(rows)]

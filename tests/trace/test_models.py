@@ -1,7 +1,19 @@
 import pandas as pd
 
 from tracekit.trace.build import build_trace
-from tracekit.trace.models import MODEL_DTYPES
+from tracekit.trace.models import COUNTED_KINDS
+
+MODEL_DTYPES = {
+    "name": "object",
+    "level": "object",
+    "parents": "object",
+    "instances": "Int64",
+    "first_ns": "int64",
+    "last_ns": "int64",
+    "rows": "int64",
+    "inferred": "bool",
+    **{str(kind): "int64" for kind in COUNTED_KINDS},
+}
 
 
 def models_of(make, *rows):

@@ -12,7 +12,7 @@ from tracekit.cli.reading import showing_progress, xctrace_options
 from tracekit.cli.recording_commands import VIEWERS
 from tracekit.cli.reports import tell_unreadable
 from tracekit.errors import UnreadableRecording, UsageError, unknown
-from tracekit.recording.open import open_reading
+from tracekit.recording import open_recording
 from tracekit.recording.places import check_usable, would_be_replaced
 from tracekit.recording.writing import write_folder
 from tracekit.recording.writing.files import check_folder, make_folder
@@ -46,7 +46,7 @@ def run(arguments: Namespace) -> ExitStatus:
     _check_destination(folder, arguments.path)
     check_folder(folder, arguments.force)
     with showing_progress(arguments.quiet) as progress:
-        reading = open_reading(
+        recording = open_recording(
             arguments.path,
             run=arguments.run,
             schemas=arguments.schema or None,
@@ -54,18 +54,18 @@ def run(arguments: Namespace) -> ExitStatus:
             reader=arguments.reader,
             xctrace=xctrace_options(arguments, quiet=arguments.quiet),
         )
-        if not reading.failures:
-            _check_schemas(reading.recording, arguments.schema)
+        if not recording.contents.failures:
+            _check_schemas(recording, arguments.schema)
         make_folder(folder)
-        written = _written(reading.recording, folder, arguments)
+        written = _written(recording, folder, arguments)
     # Why xctrace failed says more than that a table is not there.
-    reasons = dict(reading.failures)
+    reasons = dict(recording.contents.failures)
     written.left_out = [(schema, reasons.get(schema, reason)) for schema, reason in written.left_out]
     if not arguments.quiet or reasons:
         _tell(written, folder)
-    run_ = reading.recording.run
+    run_ = recording.run
     wanted = arguments.schema or {entry.schema for entry in run_.tables}
-    unread = tell_unreadable(reading.recording.contents.source, run_.tables, wanted)
+    unread = tell_unreadable(recording.contents.source, run_.tables, wanted)
     return ExitStatus.UNUSABLE if reasons or unread else ExitStatus.DONE
 
 

@@ -10,19 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from tracekit.model_files.facts import (
-    FLOATS,
-    Conversion,
-    FeatureKind,
-    Operation,
-    by_count,
-    is_constant,
-)
+from tracekit.model_files import facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tracekit.model_files.facts import Feature, Value
 
 PASSED_BY = frozenset({"mul", "add", "sub", "transpose", "expand_dims", "squeeze", "reshape"})
 """Operations that may stand between an input or output and its cast."""
@@ -33,7 +25,9 @@ _NOT_COMPUTING = frozenset(
 """What only passes values on, converts them, or stands for the operations of its blocks."""
 
 
-def precision_of(operations: Sequence[Operation], inputs: Iterable[str], outputs: Iterable[str]) -> tuple[str, ...]:
+def precision_of(
+    operations: Sequence[facts.Operation], inputs: Iterable[str], outputs: Iterable[str]
+) -> tuple[str, ...]:
     """Float types of what the operations compute, the most frequent first. Casts count for nothing, nor does what only
     scales an input before its cast or an output behind its cast."""
     flow = _flow_of(operations)
@@ -41,23 +35,26 @@ def precision_of(operations: Sequence[Operation], inputs: Iterable[str], outputs
     beside |= {id(entry) for name in outputs for entry in _from_cast(name, flow)[0]}
     counts: Counter[str] = Counter()
     for operation in operations:
-        if not is_constant(operation) and operation.type not in _NOT_COMPUTING and id(operation) not in beside:
-            counts.update({value.element for value in operation.outputs if value.element in FLOATS})
-    return tuple(name for name, _ in by_count(counts))
+        if not facts.is_constant(operation) and operation.type not in _NOT_COMPUTING and id(operation) not in beside:
+            counts.update({value.element for value in operation.outputs if value.element in facts.FLOATS})
+    return tuple(name for name, _ in facts.by_count(counts))
 
 
-def counts_of(operations: Iterable[Operation]) -> tuple[tuple[str, int], ...]:
+def counts_of(operations: Iterable[facts.Operation]) -> tuple[tuple[str, int], ...]:
     """Operations by type without constants, the most frequent first."""
-    return by_count(Counter(entry.type for entry in operations if not is_constant(entry)))
+    return facts.by_count(Counter(entry.type for entry in operations if not facts.is_constant(entry)))
 
 
 def conversions_of(
-    inputs: Sequence[Feature], outputs: Sequence[Feature], parameters: Sequence[Value], operations: Sequence[Operation]
-) -> tuple[Conversion, ...]:
+    inputs: Sequence[facts.Feature],
+    outputs: Sequence[facts.Feature],
+    parameters: Sequence[facts.Value],
+    operations: Sequence[facts.Operation],
+) -> tuple[facts.Conversion, ...]:
     """Conversions at the inputs and outputs of a function, in their order. O(operations)."""
     flow = _flow_of(operations)
     declared = {value.name: value.element for value in parameters}
-    conversions: list[Conversion | None] = []
+    conversions: list[facts.Conversion | None] = []
     for feature in filter(_is_convertible, inputs):
         _, cast = _to_cast(feature.name, flow)
         element = declared.get(feature.name) if cast is None else cast.outputs[0].element
@@ -70,51 +67,53 @@ def conversions_of(
 
 
 def implied_by_precision(
-    features: Sequence[Feature], direction: str, precision: Sequence[str]
-) -> tuple[Conversion, ...]:
+    features: Sequence[facts.Feature], direction: str, precision: Sequence[str]
+) -> tuple[facts.Conversion, ...]:
     """Conversions that follow from the interface and the one float type that the model computes with, where the file
     does not hold the operations."""
     inside = [name for name in precision if name != "Float32"] or list(precision)
     if len(inside) != 1:
         return ()
     return tuple(
-        Conversion(feature.name, direction, feature.element or "", inside[0], feature.kind is FeatureKind.IMAGE, None)
+        facts.Conversion(
+            feature.name, direction, feature.element or "", inside[0], feature.kind is facts.FeatureKind.IMAGE, None
+        )
         for feature in features
         if _is_convertible(feature) and feature.element != inside[0]
     )
 
 
-def _is_convertible(feature: Feature) -> bool:
-    if feature.kind is FeatureKind.IMAGE:
+def _is_convertible(feature: facts.Feature) -> bool:
+    if feature.kind is facts.FeatureKind.IMAGE:
         return True
-    return feature.kind is FeatureKind.ARRAY and (feature.element in FLOATS or feature.element == "Int8")
+    return feature.kind is facts.FeatureKind.ARRAY and (feature.element in facts.FLOATS or feature.element == "Int8")
 
 
 class _Flow(NamedTuple):
     """Where the values of operations come from and go to."""
 
-    operations: Sequence[Operation]
-    users: Mapping[str, Sequence[Operation]]
+    operations: Sequence[facts.Operation]
+    users: Mapping[str, Sequence[facts.Operation]]
     """The operations that use each value."""
-    producers: Mapping[str, Operation]
+    producers: Mapping[str, facts.Operation]
     """The operation that makes each value."""
 
 
-def _flow_of(operations: Sequence[Operation]) -> _Flow:
-    users: dict[str, list[Operation]] = {}
+def _flow_of(operations: Sequence[facts.Operation]) -> _Flow:
+    users: dict[str, list[facts.Operation]] = {}
     for operation in operations:
         for name in dict.fromkeys(operation.inputs):
             users.setdefault(name, []).append(operation)
     return _Flow(operations, users, {value.name: entry for entry in operations for value in entry.outputs})
 
 
-def _to_cast(name: str, flow: _Flow) -> tuple[list[Operation], Operation | None]:
+def _to_cast(name: str, flow: _Flow) -> tuple[list[facts.Operation], facts.Operation | None]:
     """The `cast` to a float type that an input goes to, and the operations before it; none of them without a cast."""
-    passed: list[Operation] = []
+    passed: list[facts.Operation] = []
     while len(passed) < len(flow.operations):
         using = flow.users.get(name, ())
         casts = [entry for entry in using if entry.type == "cast" and entry.outputs]
-        to_float = [entry for entry in casts if entry.outputs[0].element in FLOATS]
+        to_float = [entry for entry in casts if entry.outputs[0].element in facts.FLOATS]
         # Where several take the value, each has a cast of its own.
         if to_float and len(casts) == len(using):
             return passed, to_float[0]
@@ -125,13 +124,13 @@ def _to_cast(name: str, flow: _Flow) -> tuple[list[Operation], Operation | None]
     return [], None
 
 
-def _from_cast(name: str, flow: _Flow) -> tuple[list[Operation], Operation | None]:
+def _from_cast(name: str, flow: _Flow) -> tuple[list[facts.Operation], facts.Operation | None]:
     """The `cast` of a float type that an output comes from, and the operations behind it; none without a cast."""
-    passed: list[Operation] = []
+    passed: list[facts.Operation] = []
     while len(passed) < len(flow.operations) and name in flow.producers:
         producer = flow.producers[name]
         if producer.type == "cast":
-            return (passed, producer) if _given(producer, flow) in FLOATS else ([], None)
+            return (passed, producer) if _given(producer, flow) in facts.FLOATS else ([], None)
         sources = [each for each in producer.inputs if not _is_constant_name(each, flow)]
         if producer.type not in PASSED_BY or len(sources) != 1 or len(flow.users.get(sources[0], ())) != 1:
             break
@@ -140,7 +139,7 @@ def _from_cast(name: str, flow: _Flow) -> tuple[list[Operation], Operation | Non
     return [], None
 
 
-def _given(cast: Operation, flow: _Flow) -> str | None:
+def _given(cast: facts.Operation, flow: _Flow) -> str | None:
     """Type of what a `cast` is given."""
     return _element_of(next(iter(dict(cast.arguments).get("x", ())), ""), flow)
 
@@ -151,19 +150,21 @@ def _element_of(name: str, flow: _Flow) -> str | None:
     return next((value.element for value in producer.outputs if value.name == name), None) if producer else None
 
 
-def _conversion(feature: Feature, direction: str, inside: str | None, cast: Operation | None) -> Conversion | None:
+def _conversion(
+    feature: facts.Feature, direction: str, inside: str | None, cast: facts.Operation | None
+) -> facts.Conversion | None:
     """The conversion that a `cast` makes, or without one that of an image, which Core ML itself makes floats."""
-    outside, is_image = feature.element or "", feature.kind is FeatureKind.IMAGE
-    if inside is None or inside == outside or (cast is None and not (is_image and inside in FLOATS)):
+    outside, is_image = feature.element or "", feature.kind is facts.FeatureKind.IMAGE
+    if inside is None or inside == outside or (cast is None and not (is_image and inside in facts.FLOATS)):
         return None
-    return Conversion(feature.name, direction, outside, inside, is_image, None if cast is None else cast.name)
+    return facts.Conversion(feature.name, direction, outside, inside, is_image, None if cast is None else cast.name)
 
 
-def _mixes_constants(operation: Operation, name: str, flow: _Flow) -> bool:
+def _mixes_constants(operation: facts.Operation, name: str, flow: _Flow) -> bool:
     """Whether the operation has one result and takes nothing but the value `name` and constants."""
     others = [each for each in operation.inputs if each != name]
     return len(operation.outputs) == 1 and all(_is_constant_name(each, flow) for each in others)
 
 
 def _is_constant_name(name: str, flow: _Flow) -> bool:
-    return name in flow.producers and is_constant(flow.producers[name])
+    return name in flow.producers and facts.is_constant(flow.producers[name])

@@ -11,28 +11,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-BITS = {
-    "Double": 64,
-    "Int64": 64,
-    "UInt64": 64,
-    "Float32": 32,
-    "Int32": 32,
-    "UInt32": 32,
-    "Float16": 16,
-    "BFloat16": 16,
-    "Int16": 16,
-    "UInt16": 16,
-    "Int8": 8,
-    "UInt8": 8,
-    "Bool": 8,
-    "Float8E4M3FN": 8,
-    "Float8E5M2": 8,
-    "UInt6": 6,
-    "Int4": 4,
-    "UInt4": 4,
-    "UInt3": 3,
-    "UInt2": 2,
-    "UInt1": 1,
+BITS = {"Double": 64, "Float32": 32, "Float16": 16, "BFloat16": 16, "Bool": 8, "Float8E4M3FN": 8, "Float8E5M2": 8} | {
+    f"{sign}Int{bits}": bits for sign in ("", "U") for bits in (1, 2, 3, 4, 6, 8, 16, 32, 64)
 }
 """Bits of one element of each type."""
 
@@ -66,6 +46,11 @@ class SizeRange:
     upper: int | None
     """None: no upper bound."""
 
+    @staticmethod
+    def of(lower: int, upper: int) -> SizeRange:
+        """A range as files have it: a negative upper bound means that there is none."""
+        return SizeRange(lower, None if upper < 0 else upper)
+
 
 IMAGE_AXES = ("height", "width")
 """What the dimensions of an image are, in the order in which they are kept."""
@@ -83,6 +68,16 @@ class Shape:
     """Allowed sizes of each dimension, where they are ranges."""
     axes: tuple[str, ...] = ()
     """What each dimension is, where that is known: `IMAGE_AXES`."""
+
+    @staticmethod
+    def of_array(
+        sizes: tuple[int, ...], choices: tuple[tuple[int, ...], ...], ranges: tuple[SizeRange, ...]
+    ) -> Shape | None:
+        """The shape of an array, whose default may be among what is allowed only; None where nothing is said of it, as
+        of outputs of flexible models."""
+        if not (sizes or choices or ranges):
+            return None
+        return Shape(sizes or (choices[0] if choices else tuple(size.lower for size in ranges)), choices, ranges)
 
     @property
     def flexible(self) -> bool:

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tracekit.model_files import facts
 from tracekit.model_files.conversions import conversions_of, counts_of, precision_of
-from tracekit.model_files.facts import (
-    IMAGE_AXES,
-    Feature,
-    FeatureKind,
-    Form,
-    Function,
-    Kind,
-    Metadata,
-    ModelFile,
-    Shape,
-    SizeRange,
-    Weights,
-    WeightState,
-)
 from tracekit.model_files.network import counts_of_layers, layers_of
-from tracekit.model_files.program import function_parts
+from tracekit.model_files.program import data_type, function_parts
 from tracekit.model_files.weights import inner_weights, weights_of_all
 from tracekit.model_files.words import words_of_identifier
 
@@ -28,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tracekit.model_files.facts import Operation
 
 _NETWORKS = ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor")
 _PIPELINES = ("pipeline", "pipelineClassifier", "pipelineRegressor")
@@ -37,14 +23,14 @@ MAIN = "main"
 """Name of the only function of most models."""
 
 
-def model_of(message: Any, name: str, source: str, form: Form, folder: Path | None) -> ModelFile:
+def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Path | None) -> facts.ModelFile:
     """Facts of a `Model` message. `folder` is where the specification lies and, in a package, the weights below it;
     None where it lies nowhere. Raises `UnreadableModel`."""
     kind = message.WhichOneof("Type")
     functions = _functions(message, kind)
-    weights = Weights(WeightState.UNKNOWN, None, reason=_elsewhere(kind))
+    weights = facts.Weights(facts.WeightState.UNKNOWN, None, reason=_elsewhere(kind))
     classes: tuple[str, ...] = ()
-    stages: tuple[ModelFile, ...] = ()
+    stages: tuple[facts.ModelFile, ...] = ()
     if kind == "mlProgram":
         weights = weights_of_all(functions, folder)
     elif kind in _NETWORKS:
@@ -62,7 +48,7 @@ def model_of(message: Any, name: str, source: str, form: Form, folder: Path | No
         classes = tuple(dict.fromkeys(each for stage in stages for each in stage.custom_layers))
     elif kind == "customModel":
         classes = (message.customModel.className,)
-    return ModelFile(
+    return facts.ModelFile(
         name=name,
         source=source,
         form=form,
@@ -86,11 +72,11 @@ def _elsewhere(kind: str) -> str:
 def kind_words(kind: str) -> str:
     """Kind of a model: `treeEnsembleClassifier` as `tree ensemble classifier`."""
     if kind == "mlProgram":
-        return Kind.ML_PROGRAM
+        return facts.Kind.ML_PROGRAM
     return words_of_identifier(kind)
 
 
-def _functions(message: Any, kind: str) -> tuple[Function, ...]:
+def _functions(message: Any, kind: str) -> tuple[facts.Function, ...]:
     """Functions, the default one first."""
     description = message.description
     described = {entry.name: entry for entry in description.functions}
@@ -107,7 +93,7 @@ def _functions(message: Any, kind: str) -> tuple[Function, ...]:
         states = tuple(feature_of(each, state=True) for each in entry.state)
         program = programs.get(name)
         if program is None:
-            functions.append(Function(name, inputs, outputs, states))
+            functions.append(facts.Function(name, inputs, outputs, states))
             continue
         parameters, operations = function_parts(program)
         functions.append(program_function(name, (inputs, outputs, states), program.opset, parameters, operations))
@@ -115,11 +101,15 @@ def _functions(message: Any, kind: str) -> tuple[Function, ...]:
 
 
 def program_function(
-    name: str, interface: tuple[Any, Any, Any], opset: str | None, parameters: Any, operations: tuple[Operation, ...]
-) -> Function:
+    name: str,
+    interface: tuple[Any, Any, Any],
+    opset: str | None,
+    parameters: Any,
+    operations: tuple[facts.Operation, ...],
+) -> facts.Function:
     """A function whose operations are known. `interface`: inputs, outputs and states."""
     inputs, outputs, states = interface
-    return Function(
+    return facts.Function(
         name=name,
         inputs=inputs,
         outputs=outputs,
@@ -133,8 +123,8 @@ def program_function(
     )
 
 
-def _with_layers(function: Function, layers: tuple[Operation, ...]) -> Function:
-    return Function(
+def _with_layers(function: facts.Function, layers: tuple[facts.Operation, ...]) -> facts.Function:
+    return facts.Function(
         function.name,
         function.inputs,
         function.outputs,
@@ -148,20 +138,20 @@ def _stage_name(names: Any, index: int) -> str:
     return str(names[index]) if index < len(names) and names[index] else f"stage {index + 1}"
 
 
-def weights_of_stages(parts: Sequence[Weights]) -> Weights:
+def weights_of_stages(parts: Sequence[facts.Weights]) -> facts.Weights:
     """Weights of all stages of a pipeline; what is wrong with one is wrong with all. Stages of which they cannot be
     counted are left out, unless there is no other."""
-    parts_with_weights = [part for part in parts if part.state is not WeightState.NONE]
+    parts_with_weights = [part for part in parts if part.state is not facts.WeightState.NONE]
     parts_with_weights = [
-        part for part in parts_with_weights if not part.reason or part.state is not WeightState.UNKNOWN
+        part for part in parts_with_weights if not part.reason or part.state is not facts.WeightState.UNKNOWN
     ] or parts_with_weights
     if not parts_with_weights:
-        return Weights(WeightState.NONE, 0, ())
-    usual = (WeightState.FILE, WeightState.INSIDE)
+        return facts.Weights(facts.WeightState.NONE, 0, ())
+    usual = (facts.WeightState.FILE, facts.WeightState.INSIDE)
     worst = next((part for part in parts_with_weights if part.state not in usual), parts_with_weights[0])
     sizes = [part.bytes for part in parts_with_weights]
     lists = [part.tensors for part in parts_with_weights]
-    return Weights(
+    return facts.Weights(
         worst.state,
         None if None in sizes else sum(size for size in sizes if size is not None),
         None if None in lists else tuple(weight for each in lists if each is not None for weight in each),
@@ -169,8 +159,8 @@ def weights_of_stages(parts: Sequence[Weights]) -> Weights:
     )
 
 
-def _metadata(message: Any) -> Metadata:
-    return Metadata(
+def _metadata(message: Any) -> facts.Metadata:
+    return facts.Metadata(
         author=message.author,
         description=message.shortDescription,
         license=message.license,
@@ -179,16 +169,13 @@ def _metadata(message: Any) -> Metadata:
     )
 
 
-ARRAY_TYPES = {65568: "Float32", 65600: "Double", 131104: "Int32", 65552: "Float16", 131080: "Int8"}
-"""`ArrayFeatureType.ArrayDataType` of `FeatureTypes.proto`."""
-
 COLOR_SPACES = {10: "Grayscale", 20: "RGB", 30: "BGR", 40: "Grayscale16Half"}
 """`ImageFeatureType.ColorSpace`, in the words of the compiler."""
 
 _NUMBERS = {"int64Type": "Int64", "doubleType": "Double"}
 
 
-def feature_of(message: Any, *, state: bool = False) -> Feature:
+def feature_of(message: Any, *, state: bool = False) -> facts.Feature:
     """A `FeatureDescription` message as a fact."""
     kind = message.type.WhichOneof("Type")
     common = {
@@ -199,60 +186,56 @@ def feature_of(message: Any, *, state: bool = False) -> Feature:
     if kind == "imageType":
         return _image(message.type.imageType, common)
     if kind == "multiArrayType":
-        return _array(message.type.multiArrayType, FeatureKind.ARRAY, common)
+        return _array(message.type.multiArrayType, facts.FeatureKind.ARRAY, common)
     if kind == "stateType":
-        return _array(message.type.stateType.arrayType, FeatureKind.STATE, common)
+        return _array(message.type.stateType.arrayType, facts.FeatureKind.STATE, common)
     if kind in _NUMBERS:
-        return Feature(kind=FeatureKind.NUMBER, element=_NUMBERS[kind], shape=None, **common)
+        return facts.Feature(kind=facts.FeatureKind.NUMBER, element=_NUMBERS[kind], shape=None, **common)
     if kind == "stringType":
-        return Feature(kind=FeatureKind.STRING, element="String", shape=None, **common)
+        return facts.Feature(kind=facts.FeatureKind.STRING, element="String", shape=None, **common)
     if kind == "dictionaryType":
         key = message.type.dictionaryType.WhichOneof("KeyType")
         element = {"int64KeyType": "Int64", "stringKeyType": "String"}.get(key)
-        return Feature(kind=FeatureKind.DICTIONARY, element=element, shape=None, **common)
+        return facts.Feature(kind=facts.FeatureKind.DICTIONARY, element=element, shape=None, **common)
     if kind == "sequenceType":
         element_type = message.type.sequenceType.WhichOneof("Type")
         element = {"int64Type": "Int64", "stringType": "String"}.get(element_type)
-        return Feature(kind=FeatureKind.SEQUENCE, element=element, shape=None, **common)
-    return Feature(kind=FeatureKind.STATE if state else FeatureKind.UNKNOWN, element=None, shape=None, **common)
+        return facts.Feature(kind=facts.FeatureKind.SEQUENCE, element=element, shape=None, **common)
+    return facts.Feature(
+        kind=facts.FeatureKind.STATE if state else facts.FeatureKind.UNKNOWN, element=None, shape=None, **common
+    )
 
 
-def _array(message: Any, kind: FeatureKind, common: dict[str, Any]) -> Feature:
+def _array(message: Any, kind: facts.FeatureKind, common: dict[str, Any]) -> facts.Feature:
     sizes = tuple(int(size) for size in message.shape)
     flexibility = message.WhichOneof("ShapeFlexibility")
     choices: tuple[tuple[int, ...], ...] = ()
-    ranges: tuple[SizeRange, ...] = ()
+    ranges: tuple[facts.SizeRange, ...] = ()
     if flexibility == "enumeratedShapes":
         choices = tuple(tuple(int(size) for size in shape.shape) for shape in message.enumeratedShapes.shapes)
     elif flexibility == "shapeRange":
         ranges = tuple(_range(entry) for entry in message.shapeRange.sizeRanges)
-    # A description without any size says nothing of the shape: outputs of flexible models have none.
-    known = bool(sizes or choices or ranges)
-    shape = Shape(sizes or (choices[0] if choices else tuple(entry.lower for entry in ranges)), choices, ranges)
-    return Feature(
-        kind=kind, element=ARRAY_TYPES.get(message.dataType), shape=shape if known else None, color_space=None, **common
-    )
+    shape = facts.Shape.of_array(sizes, choices, ranges)
+    return facts.Feature(kind=kind, element=data_type(message), shape=shape, **common)
 
 
-def _image(message: Any, common: dict[str, Any]) -> Feature:
+def _image(message: Any, common: dict[str, Any]) -> facts.Feature:
     color = COLOR_SPACES.get(message.colorSpace)
     flexibility = message.WhichOneof("SizeFlexibility")
     choices: tuple[tuple[int, ...], ...] = ()
-    ranges: tuple[SizeRange, ...] = ()
+    ranges: tuple[facts.SizeRange, ...] = ()
     if flexibility == "enumeratedSizes":
         choices = tuple((int(size.height), int(size.width)) for size in message.enumeratedSizes.sizes)
     elif flexibility == "imageSizeRange":
         ranges = (_range(message.imageSizeRange.heightRange), _range(message.imageSizeRange.widthRange))
-    return Feature(
-        kind=FeatureKind.IMAGE,
+    return facts.Feature(
+        kind=facts.FeatureKind.IMAGE,
         element="Float16" if color == "Grayscale16Half" else "UInt8",
-        shape=Shape((int(message.height), int(message.width)), choices, ranges, IMAGE_AXES),
+        shape=facts.Shape((int(message.height), int(message.width)), choices, ranges, facts.IMAGE_AXES),
         color_space=color,
         **common,
     )
 
 
-def _range(message: Any) -> SizeRange:
-    """A range of sizes; a negative upper bound means that there is none."""
-    upper = int(message.upperBound)
-    return SizeRange(int(message.lowerBound), None if upper < 0 else upper)
+def _range(message: Any) -> facts.SizeRange:
+    return facts.SizeRange.of(int(message.lowerBound), int(message.upperBound))

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from tracekit.model_files.facts import Operation, Stored, Value
+from tracekit.model_files.facts import BITS, Operation, Stored, Value
 from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
 
-TYPES = {
-    1: "Bool",
-    2: "String",
-    10: "Float16",
-    11: "Float32",
-    12: "Double",
-    13: "BFloat16",
-    21: "Int8",
-    22: "Int16",
-    23: "Int32",
-    24: "Int64",
-    25: "Int4",
-    31: "UInt8",
-    32: "UInt16",
-    33: "UInt32",
-    34: "UInt64",
-    35: "UInt4",
-    36: "UInt2",
-    37: "UInt1",
-    38: "UInt6",
-    39: "UInt3",
-    40: "Float8E4M3FN",
-    41: "Float8E5M2",
-}
-"""`DataType` of `MIL.proto`."""
+_SPELLINGS = {name.upper(): name for name in BITS} | {"FLOAT64": "Double", "STRING": "String"}
+"""Types by the names that they have in coremltools."""
+
+
+@cache
+def _names_of(types: Any) -> dict[int, str]:
+    """Types by the number that they have in an enumeration of coremltools."""
+    return {each.number: _SPELLINGS[each.name] for each in types.values if each.name in _SPELLINGS}
+
+
+def data_type(message: Any) -> str | None:
+    """The type that a message states; None for one that is not known."""
+    return _names_of(message.DESCRIPTOR.fields_by_name["dataType"].enum_type).get(message.dataType)
 
 
 def function_parts(function: Any) -> tuple[tuple[Value, ...], tuple[Operation, ...]]:
@@ -93,7 +82,7 @@ def _value(message: Any) -> Value:
     if kind.WhichOneof("type") != "tensorType":
         return Value(message.name, None, None)
     tensor = kind.tensorType
-    return Value(message.name, TYPES.get(tensor.dataType), _dimensions(tensor))
+    return Value(message.name, data_type(tensor), _dimensions(tensor))
 
 
 def _dimensions(tensor: Any) -> tuple[int | None, ...] | None:
@@ -117,7 +106,7 @@ def _stored(parameter: str, value: Any) -> list[Stored]:
     if sizes is None or any(size is None for size in sizes):
         return []
     dimensions = tuple(size for size in sizes if size is not None)
-    element = TYPES.get(tensor.dataType)
+    element = data_type(tensor)
     if value.WhichOneof("value") == "blobFileValue":
         blob = value.blobFileValue
         return [Stored(parameter, element, dimensions, int(blob.offset), blob.fileName)]

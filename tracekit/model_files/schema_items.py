@@ -5,11 +5,13 @@ Numbers and flags are texts there. Source of the keys: `mlmodel/src/DataType.cpp
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.facts import IMAGE_AXES, Feature, FeatureKind, Shape, SizeRange
+from tracekit.model_files.json_values import entries, mapping, parsed, whole_number, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _KINDS = {
     "MultiArray": FeatureKind.ARRAY,
@@ -25,64 +27,46 @@ _LONGEST = 100_000
 """Characters of a shape; enumerated ones may be many."""
 
 
-def text(value: object) -> str:
-    """A text, or nothing."""
-    return value if isinstance(value, str) else ""
-
-
-def whole_number(value: object) -> int | None:
-    """A whole number, also one written as text."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value if abs(value) < 2**63 else None
-    return int(value) if isinstance(value, str) and len(value) < 19 and value.lstrip("-").isdecimal() else None
-
-
 def items(value: object) -> tuple[Feature, ...]:
     """The features of a schema; whatever is no item is passed over."""
-    if not isinstance(value, list):
-        return ()
-    return tuple(_feature(entry) for entry in value if isinstance(entry, Mapping) and text(entry.get("name")))
+    return tuple(_feature(entry) for entry in map(mapping, entries(value)) if words(entry.get("name")))
 
 
 def _feature(entry: Mapping[str, Any]) -> Feature:
-    kind = _KINDS.get(text(entry.get("type")), FeatureKind.UNKNOWN)
-    element: str | None = text(entry.get("dataType")) or None
+    kind = _KINDS.get(words(entry.get("type")), FeatureKind.UNKNOWN)
+    element: str | None = words(entry.get("dataType")) or None
     shape: Shape | None = None
     color: str | None = None
     if kind in (FeatureKind.ARRAY, FeatureKind.STATE):
         shape = _array_shape(entry)
     elif kind is FeatureKind.IMAGE:
-        color = text(entry.get("colorspace")) or None
+        color = words(entry.get("colorspace")) or None
         element = "Float16" if color == "Grayscale16Half" else "UInt8"
         shape = _image_shape(entry)
     elif kind is FeatureKind.NUMBER:
-        element = text(entry.get("type"))
+        element = words(entry.get("type"))
     elif kind is FeatureKind.STRING:
         element = "String"
     elif kind is FeatureKind.DICTIONARY:
-        element = text(entry.get("keyType")) or None
+        element = words(entry.get("keyType")) or None
     elif kind is FeatureKind.SEQUENCE:
-        element = text(entry.get("valueType")) or None
+        element = words(entry.get("valueType")) or None
     return Feature(
-        name=text(entry["name"]),
+        name=words(entry["name"]),
         kind=kind,
         element=element,
         shape=shape,
         color_space=color,
         optional=entry.get("isOptional") in ("1", 1, True),
-        description=text(entry.get("shortDescription")),
+        description=words(entry.get("shortDescription")),
     )
 
 
 def _array_shape(entry: Mapping[str, Any]) -> Shape | None:
     sizes = tuple(_numbers(entry.get("shape")))
     choices = tuple(tuple(row) for row in _rows(entry.get("enumeratedShapes")))
-    ranges = tuple(SizeRange(*_bounds(row)) for row in _rows(entry.get("shapeRange")) if len(row) == 2)
-    if not (sizes or choices or ranges):
-        return None
-    return Shape(sizes or (choices[0] if choices else tuple(size.lower for size in ranges)), choices, ranges)
+    ranges = tuple(SizeRange.of(*row) for row in _rows(entry.get("shapeRange")) if len(row) == 2)
+    return Shape.of_array(sizes, choices, ranges)
 
 
 def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
@@ -91,32 +75,19 @@ def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
         return None
     # Sizes of images are written as width and height.
     choices = tuple((row[1], row[0]) for row in _rows(entry.get("enumeratedSizes")) if len(row) == 2)
-    ranges = [SizeRange(*_bounds(row)) for row in _rows(entry.get("sizeRange")) if len(row) == 2]
+    ranges = [SizeRange.of(*row) for row in _rows(entry.get("sizeRange")) if len(row) == 2]
     return Shape((height, width), choices, tuple(reversed(ranges)), IMAGE_AXES)
 
 
-def _bounds(row: list[int]) -> tuple[int, int | None]:
-    return row[0], None if row[1] < 0 else row[1]
-
-
-def _parsed(value: object) -> object:
+def _listed(value: object) -> list[Any]:
     """A list, also one written as text."""
-    if isinstance(value, str) and len(value) <= _LONGEST:
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return None
-    return value
+    return entries(parsed(value) if isinstance(value, str) and len(value) <= _LONGEST else value)
 
 
 def _numbers(value: object) -> list[int]:
-    parsed = _parsed(value)
-    if not isinstance(parsed, list):
-        return []
-    numbers = [whole_number(entry) for entry in parsed]
+    numbers = [whole_number(entry) for entry in _listed(value)]
     return [entry for entry in numbers if entry is not None] if None not in numbers else []
 
 
 def _rows(value: object) -> list[list[int]]:
-    parsed = _parsed(value)
-    return [row for entry in parsed if (row := _numbers(entry))] if isinstance(parsed, list) else []
+    return [row for entry in _listed(value) if (row := _numbers(entry))]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import limits
+from tracekit.recording.quoting import words_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +53,7 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
         archive = zipfile.ZipFile(stream)
         packed_size = stream.seek(0, 2)
     except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, UnicodeDecodeError) as error:
-        raise UnreadableRecording(f"{label} is a damaged archive ({_sentence(error)}); {PACK_AGAIN}") from error
+        raise UnreadableRecording(f"{label} is a damaged archive ({words_of_error(error)}); {PACK_AGAIN}") from error
     for info in archive.infolist():
         _check_member(info, label)
     files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
@@ -85,7 +86,7 @@ def _opener(
                 yield stream  # type: ignore[misc]  # ZipExtFile has all that is read from a BinaryIO
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
             raise UnreadableRecording(
-                f"{base_name(info.filename)[:80]!r} in {label} is damaged ({_sentence(error)}); {PACK_AGAIN}"
+                f"{base_name(info.filename)[:80]!r} in {label} is damaged ({words_of_error(error)}); {PACK_AGAIN}"
             ) from error
 
     return opened
@@ -145,8 +146,3 @@ def _check_directory(stream: BinaryIO, label: str) -> None:
         entries, directory = end64[7], end64[8]
     if entries > limits.MAX_FILES or directory > limits.MAX_DIRECTORY_BYTES:
         raise UnreadableRecording(f"{label} contains more than {limits.MAX_FILES:,} files; {PACK_AGAIN}")
-
-
-def _sentence(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text[:120].rstrip(".")

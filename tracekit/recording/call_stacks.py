@@ -98,6 +98,14 @@ class CallStacks:
     """What could not be read and what it cost, one sentence each."""
 
 
+def no_samples() -> CallStacks:
+    """Of a table without rows."""
+    nothing, codes = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    frames = Frames(codes, codes, nothing, codes, codes, codes, codes.astype(np.bool_), codes.astype(np.bool_))
+    columns = sample_columns({}, 0, weight_is_time=True)
+    return CallStacks(nothing, *columns, nothing, np.zeros(1, np.int64), codes, frames, (), (), ())
+
+
 def is_system_path(path: str) -> bool:
     """Whether an image at a path belongs to the system, not to the app."""
     return path.startswith(_SYSTEM)

@@ -106,6 +106,8 @@ class Contents:
     runs: tuple[Run, ...]
     notes: tuple[str, ...] = ()
     """What the reader saw and the user should know, one sentence each (for example a duplicate export left out)."""
+    failures: tuple[tuple[str, str], ...] = ()
+    """Schema and reason of each table that `xctrace` was asked for in vain."""
 
 
 def chosen_run(numbers: Sequence[int], wanted: int | None, source: str) -> tuple[int, list[str]]:

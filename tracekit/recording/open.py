@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.recording.direct import open_directly
-from tracekit.recording.xctrace.reader_selection import (
-    Reading,
-    XctraceOptions,
-    read_through,
-    read_with_help,
-    usable_tool,
-)
+from tracekit.recording.xctrace.reader_selection import XctraceOptions, read_through, read_with_help, usable_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -50,24 +44,11 @@ def open_recording(
     Raises `UnreadableRecording` for input that cannot be read, `UsageError` for a run or reader that does not exist,
     `TracekitError` for the reader `xctrace` where there is none.
     """
-    return open_reading(path, run=run, schemas=schemas, progress=progress, reader=reader, xctrace=xctrace).recording
-
-
-def open_reading(
-    path: Paths,
-    *,
-    run: int | None = None,
-    schemas: str | Collection[str] | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    reader: str = "auto",
-    xctrace: XctraceOptions | None = None,
-) -> Reading:
-    """As `open_recording`, with the tables that `xctrace` was asked for in vain."""
     paths = [path] if isinstance(path, str | Path) else list(path)
     schemas = [schemas] if isinstance(schemas, str) else schemas
     tool = usable_tool(paths, reader)
     if tool is None:
-        return Reading(open_directly(paths, run, schemas, progress))
+        return open_directly(paths, run, schemas, progress)
     trace, needed, options = Path(paths[0]), schemas or (), xctrace or XctraceOptions()
     if reader == "xctrace":
         return read_through(tool, trace, run, needed, options)

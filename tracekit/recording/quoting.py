@@ -20,6 +20,12 @@ def shortened(text: str) -> str:
     return repr(text) if len(text) <= _LONGEST else repr(text[:_LONGEST])[:-1] + "…'"
 
 
+def words_of_error(error: Exception) -> str:
+    """What an exception says, in one line without a full stop."""
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(text.split())[:120].rstrip(".") or type(error).__name__
+
+
 def table_xpath(run: int, schema: str) -> str:
     """XPath of the tables; empty for a name that nobody should quote into a command, which somebody may paste."""
     return f'/trace-toc/run[@number="{run}"]/data/table[@schema="{schema}"]' if _PLAIN_NAME.fullmatch(schema) else ""

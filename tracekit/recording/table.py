@@ -16,7 +16,7 @@ from tracekit.errors import MissingColumn
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tracekit.arrays import BoolArray, Int32Array, IntArray
+    from tracekit.arrays import BoolArray, IndexArray, Int32Array, IntArray
 
 
 NOT_EXPORTED = "listed in the table of contents but not exported"
@@ -89,6 +89,10 @@ class IntegerCells:
         """Value of one row; None where the recording holds no value."""
         return int(self.values[row]) if self.valid[row] else None
 
+    def take(self, rows: IndexArray) -> IntegerCells:
+        """The cells of only these rows, in this order."""
+        return IntegerCells(self.values[rows], self.valid[rows])
+
 
 CellValue = str | Process | Thread
 
@@ -109,6 +113,10 @@ class CodedCells:
         """Value of one row; None where the recording holds no value."""
         code = int(self.codes[row])
         return None if code < 0 else self.values[code]
+
+    def take(self, rows: IndexArray) -> CodedCells:
+        """The cells of only these rows, in this order."""
+        return CodedCells(self.codes[rows], self.values)
 
 
 class LateCells(CodedCells):

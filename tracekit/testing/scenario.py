@@ -14,27 +14,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from tracekit.testing import rows
 from tracekit.testing.machines import IPHONE, MAC, XCODES, Machine, Process, Xcode
-from tracekit.testing.rows import (
-    COMPILE,
-    ENGINE_PREDICTION,
-    EVENT_LANES,
-    LOAD_CACHED,
-    PREDICTION,
-    CoreMLRow,
-    GpuRow,
-    GpuStateRow,
-    HangRow,
-    Model,
-    MpsRow,
-    NeuralEngineRow,
-    PointRow,
-    SignpostRow,
-    StateRow,
-)
 
 if TYPE_CHECKING:
     from tracekit.testing.cells import TableContent
@@ -84,16 +69,16 @@ class Scenario:
     """Further processes of the device."""
     issues: list[str] = field(default_factory=list)
     """What Instruments warned of while recording. Only bundles hold it."""
-    coreml: list[CoreMLRow] = field(default_factory=list)
-    neural_engine: list[NeuralEngineRow] = field(default_factory=list)
-    gpu: list[GpuRow] = field(default_factory=list)
-    mps: list[MpsRow] = field(default_factory=list)
-    gpu_states: list[GpuStateRow] = field(default_factory=list)
-    gpu_performance: list[StateRow] = field(default_factory=list)
-    thermal: list[StateRow] = field(default_factory=list)
-    hangs: list[HangRow] = field(default_factory=list)
-    signposts: list[SignpostRow] = field(default_factory=list)
-    points: list[PointRow] = field(default_factory=list)
+    coreml: list[rows.CoreMLRow] = field(default_factory=list)
+    neural_engine: list[rows.NeuralEngineRow] = field(default_factory=list)
+    gpu: list[rows.GpuRow] = field(default_factory=list)
+    mps: list[rows.MpsRow] = field(default_factory=list)
+    gpu_states: list[rows.GpuStateRow] = field(default_factory=list)
+    gpu_performance: list[rows.StateRow] = field(default_factory=list)
+    thermal: list[rows.StateRow] = field(default_factory=list)
+    hangs: list[rows.HangRow] = field(default_factory=list)
+    signposts: list[rows.SignpostRow] = field(default_factory=list)
+    points: list[rows.PointRow] = field(default_factory=list)
     samples: list[SampleRow] = field(default_factory=list)
     """What threads of the target were in, for times in which they ran. The tables of call stacks are recorded where
     there are any."""
@@ -114,25 +99,33 @@ class Scenario:
         """What this version of Xcode writes."""
         return XCODES[self.xcode_version]
 
-    def load(self, model: Model, start_ns: int, duration_ns: int, label: str = LOAD_CACHED) -> int:
+    @property
+    def start_ns(self) -> int:
+        """Start of the run in ns since 1970, in whole ms."""
+        since = datetime.fromisoformat(self.start_date) - datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+        return since // timedelta(milliseconds=1) * 1_000_000
+
+    def load(self, model: rows.Model, start_ns: int, duration_ns: int, label: str = rows.LOAD_CACHED) -> int:
         """The app loads a model. Returns the end of the load in ns."""
-        self._add(CoreMLRow(start_ns, duration_ns, label, model, EVENT_LANES[label]))
+        self._add(rows.CoreMLRow(start_ns, duration_ns, label, model, rows.EVENT_LANES[label]))
         return start_ns + duration_ns
 
-    def compile(self, model: Model, start_ns: int, duration_ns: int) -> int:
+    def compile(self, model: rows.Model, start_ns: int, duration_ns: int) -> int:
         """The app compiles a model on the device. Returns the end in ns."""
-        return self.load(model, start_ns, duration_ns, COMPILE)
+        return self.load(model, start_ns, duration_ns, rows.COMPILE)
 
-    def predict(self, model: Model, start_ns: int, duration_ns: int, process: Process | None = None) -> Prediction:
+    def predict(self, model: rows.Model, start_ns: int, duration_ns: int, process: Process | None = None) -> Prediction:
         """The app, or another process that is recorded, asks a model for a prediction."""
-        index = self._add(CoreMLRow(start_ns, duration_ns, PREDICTION, model, EVENT_LANES[PREDICTION]))
+        index = self._add(
+            rows.CoreMLRow(start_ns, duration_ns, rows.PREDICTION, model, rows.EVENT_LANES[rows.PREDICTION])
+        )
         return Prediction(self, index, process)
 
-    def other_neural_engine(self, start_ns: int, duration_ns: int, label: str = ENGINE_PREDICTION) -> None:
+    def other_neural_engine(self, start_ns: int, duration_ns: int, label: str = rows.ENGINE_PREDICTION) -> None:
         """The Neural Engine works outside any prediction of the target, or for an unknown one: loads, compilations
         (`Model.engine_label`), other processes."""
         self._check(start_ns, duration_ns)
-        self.neural_engine.append(NeuralEngineRow(start_ns, duration_ns, label))
+        self.neural_engine.append(rows.NeuralEngineRow(start_ns, duration_ns, label))
 
     def gpu_work(
         self,
@@ -143,11 +136,11 @@ class Scenario:
         label: str = "Command Buffer 0:Render Command 0",
         frame: int | None = None,
         prediction: int | None = None,
-    ) -> GpuRow:
+    ) -> rows.GpuRow:
         """The GPU works for a process (None: the recording does not name it). Returns the row with its new ids."""
         self._check(start_ns, duration_ns)
         self._next_id += 3
-        row = GpuRow(
+        row = rows.GpuRow(
             start_ns=start_ns,
             duration_ns=duration_ns,
             channel=channel,
@@ -169,7 +162,7 @@ class Scenario:
         kind = "Potential Interaction Delay" if duration_ns < 100_000_000 else "Brief Unresponsiveness"
         if duration_ns >= 250_000_000:
             kind = "Hang"
-        self.hangs.append(HangRow(start_ns, duration_ns, kind))
+        self.hangs.append(rows.HangRow(start_ns, duration_ns, kind))
 
     def derive_gpu_states(self) -> None:
         """Fill `gpu_states` with the active and idle times that follow from the GPU rows so far."""
@@ -179,17 +172,17 @@ class Scenario:
             steps.setdefault(row.start_ns + row.duration_ns, Counter())[row.channel] -= 1
         times = sorted(steps)
         running: Counter[str] = Counter()
-        states: list[GpuStateRow] = []
+        states: list[rows.GpuStateRow] = []
         for start, end in pairwise(times):
             running.update(steps[start])
             channels = sum(count > 0 for count in running.values())
             if states and states[-1].channels == channels:
-                states[-1] = GpuStateRow(states[-1].start_ns, end - states[-1].start_ns, channels)
+                states[-1] = rows.GpuStateRow(states[-1].start_ns, end - states[-1].start_ns, channels)
             else:
-                states.append(GpuStateRow(start, end - start, channels))
+                states.append(rows.GpuStateRow(start, end - start, channels))
         self.gpu_states = states
 
-    def _add(self, row: CoreMLRow) -> int:
+    def _add(self, row: rows.CoreMLRow) -> int:
         """Keep a row and return its index."""
         self._check(row.start_ns, row.duration_ns)
         self.coreml.append(row)
@@ -212,7 +205,7 @@ class Prediction:
     """Whose call it is; None for the target."""
 
     @property
-    def row(self) -> CoreMLRow:
+    def row(self) -> rows.CoreMLRow:
         """The prediction itself."""
         return self.scenario.coreml[self.index]
 
@@ -224,15 +217,15 @@ class Prediction:
         """
         self._inside(at_ns, duration_ns)
         start = self.row.start_ns + at_ns
-        row = CoreMLRow(start, duration_ns, label, self.row.model, lane or EVENT_LANES[label], self.index)
+        row = rows.CoreMLRow(start, duration_ns, label, self.row.model, lane or rows.EVENT_LANES[label], self.index)
         self.scenario.coreml.append(row)
 
     def stage(self, base: str, at_ns: int, duration_ns: int) -> Prediction:
         """A prediction of one stage of a pipeline, inside the prediction of the pipeline."""
         self._inside(at_ns, duration_ns)
-        model = Model(base, parent=self.row.model)
+        model = rows.Model(base, parent=self.row.model)
         start = self.row.start_ns + at_ns
-        row = CoreMLRow(start, duration_ns, PREDICTION, model, EVENT_LANES[PREDICTION], self.index)
+        row = rows.CoreMLRow(start, duration_ns, rows.PREDICTION, model, rows.EVENT_LANES[rows.PREDICTION], self.index)
         self.scenario.coreml.append(row)
         return Prediction(self.scenario, len(self.scenario.coreml) - 1, self.process)
 
@@ -240,7 +233,7 @@ class Prediction:
         """The Neural Engine works for the prediction; by default its label names model and operation."""
         start = self.row.start_ns + at_ns
         text = label or self.row.model.engine_label(operation)
-        self.scenario.neural_engine.append(NeuralEngineRow(start, duration_ns, text, self.index))
+        self.scenario.neural_engine.append(rows.NeuralEngineRow(start, duration_ns, text, self.index))
 
     def gpu(self, at_ns: int, duration_ns: int, operation: int = 0, buffers: int = 1) -> None:
         """The GPU works for the prediction, in `buffers` command buffers one after the other.
@@ -255,7 +248,7 @@ class Prediction:
             row = self.scenario.gpu_work(start, end - start, process, "Compute", label, prediction=self.index)
             if k == 0:
                 graph = 0x10F504470 + 0x40 * operation
-                self.scenario.mps.append(MpsRow(start, end - start, graph, row.command_buffer_id))
+                self.scenario.mps.append(rows.MpsRow(start, end - start, graph, row.command_buffer_id))
 
     def _inside(self, at_ns: int, duration_ns: int) -> None:
         """Raise ValueError for a time that does not lie inside the prediction."""
@@ -270,7 +263,7 @@ class UnseenPrediction:
 
     scenario: Scenario
     process: Process
-    model: Model
+    model: rows.Model
     start_ns: int
 
     def event(self, label: str, at_ns: int, duration_ns: int) -> None:
@@ -278,7 +271,7 @@ class UnseenPrediction:
 
     def stage(self, base: str, at_ns: int, duration_ns: int) -> UnseenPrediction:  # noqa: ARG002  stages leave no row of their own
         """A stage, whose rows name it."""
-        return UnseenPrediction(self.scenario, self.process, Model(base), self.start_ns + at_ns)
+        return UnseenPrediction(self.scenario, self.process, rows.Model(base), self.start_ns + at_ns)
 
     def neural_engine(self, at_ns: int, duration_ns: int, label: str | None, operation: int) -> None:
         """A row of the Neural Engine, which names no process."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tracekit.testing.cells import Cell, Label, Part, TableContent, text_label
 from tracekit.testing.contents import table_list
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from tracekit.testing.contents import Attributes
     from tracekit.testing.machines import Process
-    from tracekit.testing.rows import CoreMLRow, GpuRow, SignpostRow
+    from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow, SignpostRow
     from tracekit.testing.scenario import Scenario
 
     Rows = Iterable[tuple[Cell, ...]]
@@ -30,20 +29,6 @@ _SHOWN_SIGNPOSTS = {_POINTS, ("subsystem", '"com.apple.coreml"')}
 """Attributes of the signpost tables that are written; the others are listed only."""
 
 
-class Caused(Protocol):
-    """A row that a prediction may have caused."""
-
-    @property
-    def start_ns(self) -> int:
-        """Start in ns."""
-        ...
-
-    @property
-    def prediction(self) -> int | None:
-        """Index of the prediction in `Scenario.coreml`."""
-        ...
-
-
 TIME_PROFILE = "time-profile"
 """Schema of samples with call stacks."""
 
@@ -53,7 +38,7 @@ def main_thread(process: Process, name: str = "Main Thread") -> Thread:
     return Thread(_MIN_TID + process.pid * 8, process, name)
 
 
-def written_order(rows: Sequence[Caused]) -> list[int]:
+def written_order(rows: Sequence[CoreMLRow | NeuralEngineRow | GpuRow]) -> list[int]:
     """Indices of rows in the order in which they stand in their table: by start, then as added."""
     return sorted(range(len(rows)), key=lambda index: rows[index].start_ns)
 
@@ -270,10 +255,7 @@ def _process_info(scenario: Scenario) -> Rows:
 
 
 def _time_info(scenario: Scenario) -> Rows:
-    started = datetime.fromisoformat(scenario.start_date)
-    # In whole ms, without floating point.
-    since_epoch_ms = (started - datetime.fromisoformat("1970-01-01T00:00:00+00:00")) // _MILLISECOND
-    yield 0, 1_034_743_489_489, 1_935_120_774_021, "125/3", since_epoch_ms * 1_000_000
+    yield 0, 1_034_743_489_489, 1_935_120_774_021, "125/3", scenario.start_ns
 
 
 def _samples(scenario: Scenario) -> Rows:
@@ -290,8 +272,6 @@ _LAUNCH = (
     ("Initializing - System Interface Initialization", 25_250_000),
 )
 """What a launched process goes through first, with the ends in ns."""
-
-_MILLISECOND = datetime.resolution * 1_000
 
 _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     CORE_ML: _core_ml,

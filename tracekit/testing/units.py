@@ -100,7 +100,6 @@ class _Shared:
     """A work on the cores that is not done."""
 
     begin_ns: int
-    work_ns: int
     threads: int
     left: int
     """Work that is left, in parts of a ns on a cool device with enough cores."""
@@ -126,7 +125,7 @@ class Cores:
         """A request arrives now."""
         self._progress()
         length = max(on_clock(work_ns * self.heat.permille // 1_000), CLOCK_STEP_NS)
-        self._works.append(_Shared(self.clock.now_ns, length, min(threads, self.cores), length * _FINE, done, length))
+        self._works.append(_Shared(self.clock.now_ns, min(threads, self.cores), length * _FINE, done, length))
         self._plan()
 
     @property

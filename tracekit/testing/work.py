@@ -8,7 +8,7 @@ answers decides how requests queue: `Queue` here takes one after the other in th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION
@@ -16,30 +16,14 @@ from tracekit.testing.rows import ENGINE_PREDICTION
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from tracekit.testing.scenario import Prediction, UnseenPrediction
+
+Rows: TypeAlias = "Prediction | UnseenPrediction"
+"""What a plan fills."""
 Unit = Literal["neural engine", "gpu", "cpu"]
 
 LEAD_NS = 950_000
 """Usual time from the call to the Neural Engine, at most a twelfth of the work."""
-
-
-class Rows(Protocol):
-    """What a plan fills: `scenario.Prediction`, or what leaves only the rows that other processes leave."""
-
-    def event(self, label: str, at_ns: int, duration_ns: int) -> None:
-        """A step of Core ML."""
-        ...
-
-    def stage(self, base: str, at_ns: int, duration_ns: int) -> Rows:
-        """A stage of a pipeline."""
-        ...
-
-    def neural_engine(self, at_ns: int, duration_ns: int, label: str | None, operation: int) -> None:
-        """Work of the Neural Engine."""
-        ...
-
-    def gpu(self, at_ns: int, duration_ns: int, operation: int, buffers: int) -> None:
-        """Work of the GPU."""
-        ...
 
 
 class Request(NamedTuple):

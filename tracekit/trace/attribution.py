@@ -35,22 +35,13 @@ import numpy as np
 import pandas as pd
 
 from tracekit.intervals import Intervals
+from tracekit.trace import prediction_lookup as lookup
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.frames import categorical, fixed_categorical, is_any, or_minus_one
-from tracekit.trace.prediction_lookup import (
-    Rows,
-    calls_of,
-    codes_in,
-    innermost,
-    of_model,
-    of_pipelines,
-    running,
-)
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
-    from tracekit.trace.prediction_lookup import Calls
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (heuristic)."""
@@ -68,13 +59,13 @@ def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int
     linked Core ML rows, of which there is at least one; `graphs` is the answer of `graph_rows`. `prediction` counts
     the rows of the Activity lane, as the index of `Trace.activity` does. O((rows + predictions) log predictions).
     """
-    calls = calls_of(events)
+    calls = lookup.calls_of(events)
     on_gpu, graph = (is_any(hardware["lane"], lane) for lane in (Lane.GPU, Lane.MPS))
     executed = is_any(hardware["kind"], Kind.ANE_EXEC)
     times = Intervals.from_rows(hardware)
     # What may be of a prediction that has ended is sought by the part that no slack explains.
     end = np.where(on_gpu | graph, np.maximum(times.starts, times.ends - GPU_OUTLIVES_NS), times.ends)
-    rows = Rows(times.starts, end, codes_in(hardware["model"], events["model"].cat.categories))
+    rows = lookup.Rows(times.starts, end, lookup.codes_in(hardware["model"], events["model"].cat.categories))
     answer = _Answer.of(hardware)
     if _all_named(events):
         unknown = (answer.attribution == _code(Attribution.LABEL)) & (rows.model < 0)
@@ -82,9 +73,9 @@ def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int
 
     named = answer.named & (rows.model >= 0)
     by_label = np.flatnonzero(named & (executed | on_gpu))
-    answer.call[by_label], count = of_model(calls, rows.at(by_label))
+    answer.call[by_label], count = lookup.of_model(calls, rows.at(by_label))
     in_none = by_label[count == 0]
-    answer.call[in_none], _ = of_pipelines(calls, events, rows.at(in_none))
+    answer.call[in_none], _ = lookup.of_pipelines(calls, events, rows.at(in_none))
     _leave_to_one_process(answer, calls, hardware["pid"], by_label)
 
     silent = answer.attribution == _code(Attribution.UNATTRIBUTED)
@@ -138,7 +129,7 @@ class _Answer:
     @staticmethod
     def of(hardware: pd.DataFrame) -> _Answer:
         """What the rows themselves say."""
-        codes = codes_in(hardware["attribution"], pd.Index(_VALUES, dtype=object))
+        codes = lookup.codes_in(hardware["attribution"], pd.Index(_VALUES, dtype=object))
         return _Answer(np.full(len(hardware), -1, np.int64), codes)
 
     @property
@@ -162,7 +153,7 @@ def _all_named(events: pd.DataFrame) -> bool:
     return not unnamed.any() and _UNNAMED not in models.categories
 
 
-def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, row_numbers: IndexArray) -> None:
+def _leave_to_one_process(answer: _Answer, calls: lookup.Calls, pid: pd.Series, row_numbers: IndexArray) -> None:
     """Take back links of rows where those of one prediction name several processes: Core ML names its process nowhere,
     and it is of one of them only."""
     row_numbers = row_numbers[(answer.call[row_numbers] >= 0) & pid.notna().to_numpy()[row_numbers]]
@@ -174,14 +165,14 @@ def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, row_num
     answer.call[row_numbers[(lowest_pid != highest_pid)[call]]] = -1
 
 
-def _link_by_time(answer: _Answer, calls: Calls, rows: Rows, row_numbers: IndexArray) -> None:
+def _link_by_time(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, row_numbers: IndexArray) -> None:
     """Link rows that name no model to the prediction that contains them."""
-    answer.call[row_numbers], count = innermost(calls, rows.at(row_numbers))
+    answer.call[row_numbers], count = lookup.innermost(calls, rows.at(row_numbers))
     answer.set(row_numbers[answer.call[row_numbers] >= 0], Attribution.CONTAINED)
     answer.set(row_numbers[count > 1], Attribution.AMBIGUOUS)
 
 
-def _doubt(answer: _Answer, calls: Calls, rows: Rows, generic: IndexArray, named: IndexArray) -> None:
+def _doubt(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, generic: IndexArray, named: IndexArray) -> None:
     """Take back links of generic rows of the Neural Engine to models of which other rows are `named`, and mark generic
     rows that begin in a prediction and run past its end."""
     _, outermost = calls.tiers()
@@ -193,10 +184,10 @@ def _doubt(answer: _Answer, calls: Calls, rows: Rows, generic: IndexArray, named
     answer.call[unsure] = -1
     answer.set(unsure, Attribution.AMBIGUOUS)
     alone = generic[answer.attribution[generic] == _code(Attribution.UNATTRIBUTED)]
-    answer.set(alone[running(calls, rows.at(alone))], Attribution.AMBIGUOUS)
+    answer.set(alone[lookup.running(calls, rows.at(alone))], Attribution.AMBIGUOUS)
 
 
-def _filled(hardware: pd.DataFrame, answer: _Answer, calls: Calls, events: pd.DataFrame) -> pd.DataFrame:
+def _filled(hardware: pd.DataFrame, answer: _Answer, calls: lookup.Calls, events: pd.DataFrame) -> pd.DataFrame:
     linked = answer.call >= 0
     call = np.where(linked, answer.call, 0)
     by_time = answer.attribution == _code(Attribution.CONTAINED)
@@ -205,7 +196,7 @@ def _filled(hardware: pd.DataFrame, answer: _Answer, calls: Calls, events: pd.Da
     called = np.append(calls.model, -1)[answer.call]
     model = np.where(by_time & (called >= 0), called + len(models.categories), np.asarray(models.codes))
     # A row that names a stage and lies in the pipeline's own prediction has that pipeline around it.
-    in_pipeline = linked & ~by_time & (called >= 0) & (called != codes_in(hardware["model"], names))
+    in_pipeline = linked & ~by_time & (called >= 0) & (called != lookup.codes_in(hardware["model"], names))
     parents = events["parent_model"].cat
     parent = np.append(np.asarray(parents.codes)[calls.row], -1)[answer.call]
     around = np.where(in_pipeline, called + len(parents.categories), parent)

@@ -78,11 +78,11 @@ def select_rows(rows: Rows, keep: BoolArray, note: str | None = None) -> Rows:
         return rows
     index = np.flatnonzero(keep)
     table = rows.table
-    cells = tuple(take_cells(column, index) for column in table.cells)
+    cells = tuple(column.take(index) for column in table.cells)
     state = TableState.ROWS if len(index) else TableState.EMPTY
     return Rows(
         Table(table.schema, table.run, state, table.columns, cells, len(index)),
-        CodedCells(rows.schema.codes[index], rows.schema.values),
+        rows.schema.take(index),
         rows.row[index],
         rows.notes if note is None else (*rows.notes, note),
     )
@@ -132,13 +132,6 @@ def _as_numbers(cells: Cells) -> Cells:
     if isinstance(cells, IntegerCells) or cells.values:
         return cells
     return IntegerCells(np.zeros(len(cells), np.int64), np.zeros(len(cells), np.bool_))
-
-
-def take_cells(cells: Cells, index: IndexArray) -> Cells:
-    """The cells of only these rows, in this order."""
-    if isinstance(cells, IntegerCells):
-        return IntegerCells(cells.values[index], cells.valid[index])
-    return CodedCells(cells.codes[index], cells.values)
 
 
 def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:

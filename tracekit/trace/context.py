@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from tracekit.recording.table import Thread
-from tracekit.trace.binding import (
-    nullable,
-    optional_integers,
-    optional_values,
-    processes,
-    required_integers,
-    required_values,
-    text,
-    values_by_code,
-)
+from tracekit.trace import binding
 from tracekit.trace.frames import durations, reorder, sort_order
 
 if TYPE_CHECKING:
@@ -67,7 +58,7 @@ def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
         columns["duration_ns"] = durations(table)
     for field in fields:
         columns |= _columns(table, field)
-    frame = pd.DataFrame({**columns, "table": text(rows.schema), "row": rows.row}, copy=False)
+    frame = pd.DataFrame({**columns, "table": binding.text(rows.schema), "row": rows.row}, copy=False)
     return sorted_by_start(frame)
 
 
@@ -79,13 +70,14 @@ def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:
 def _columns(table: Table, field: Field) -> dict[str, object]:
     mnemonic = field.column or field.name.replace("_", "-")
     if field.form is Form.INTEGER:
-        read = required_integers if field.required else optional_integers
-        return {field.name: nullable(read(table, mnemonic))}
-    cells = (required_values if field.required else optional_values)(table, mnemonic)
+        read = binding.required_integers if field.required else binding.optional_integers
+        return {field.name: binding.nullable(read(table, mnemonic))}
+    cells = (binding.required_values if field.required else binding.optional_values)(table, mnemonic)
     if field.form is Form.PROCESS:
-        name, pid = processes(table, mnemonic)
+        name, pid = binding.processes(table, mnemonic)
         return {field.name: name, field.name.replace("process", "pid"): pid}
     if field.form is Form.THREAD:
         ids = [value.tid if isinstance(value, Thread) else None for value in cells.values]
-        return {field.name: text(cells), field.name.replace("thread", "tid"): values_by_code(cells.codes, ids)}
-    return {field.name: text(cells)}
+        tids = binding.values_by_code(cells.codes, ids)
+        return {field.name: binding.text(cells), field.name.replace("thread", "tid"): tids}
+    return {field.name: binding.text(cells)}

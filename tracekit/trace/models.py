@@ -34,19 +34,6 @@ if TYPE_CHECKING:
 COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
 """Kinds that rows of the Core ML instrument can have."""
 
-MODEL_DTYPES: dict[str, str] = {
-    "name": "object",
-    "level": "object",
-    "parents": "object",
-    "instances": "Int64",
-    "first_ns": "int64",
-    "last_ns": "int64",
-    "rows": "int64",
-    "inferred": "bool",
-    **{str(kind): "int64" for kind in COUNTED_KINDS},
-}
-"""Columns in order, with pandas dtypes."""
-
 COLUMNS_READ = ("model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind")
 """Columns of the events that `model_frame` needs."""
 
@@ -55,8 +42,6 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n log n)."""
     cells = categorical(events["model"].astype("category"))
     named = np.flatnonzero(cells.codes >= 0)
-    if not len(named):
-        return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in MODEL_DTYPES.items()})
     codes, model = np.unique(cells.codes[named], return_inverse=True)
     names, count = [str(name) for name in cells.categories[codes]], len(codes)
     rows = events.iloc[named]

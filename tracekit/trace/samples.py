@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording
+from tracekit.recording.call_stacks import no_samples
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
 
@@ -95,16 +96,14 @@ class SampleSource:
                 # Several tables of one schema show the same samples, of one process or of all.
                 largest = max(tables, key=lambda table: len(table.time_ns))
                 return _frames(largest, failures, COUNTED.get(schema))
-        return _frames(None, failures) if failures else None
+        return _frames(no_samples(), failures) if failures else None
 
     def __reduce__(self) -> tuple[type[SampleSource], tuple[()]]:
         return SampleSource, ()
 
 
-def _frames(table: CallStacks | None, failures: Mapping[str, str], unit: str | None = None) -> Samples:
+def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = None) -> Samples:
     notes = tuple(f"call stacks of the table {schema}: {why}" for schema, why in failures.items())
-    if table is None:
-        return Samples(_empty(_SAMPLE_TYPES), _empty(_STACK_TYPES), np.zeros(1, np.int64), notes, failures)
     thread, process = table.thread, table.process
     tids = [each.tid if isinstance(each, Thread) else None for each in thread.values]
     owners = [each if isinstance(each, Process) else None for each in process.values]
@@ -114,9 +113,7 @@ def _frames(table: CallStacks | None, failures: Mapping[str, str], unit: str | N
             "thread": text(thread),
             "tid": values_by_code(thread.codes, tids),
             "main_thread": _on_main_thread(table),
-            "process": recode(
-                process.codes, [each.name if isinstance(each, Process) else None for each in process.values]
-            ),
+            "process": recode(process.codes, [None if each is None else each.name for each in owners]),
             "pid": values_by_code(process.codes, [None if each is None else each.pid for each in owners]),
             "state": text(table.state),
             "weight_ns": nullable(table.weight_ns),
@@ -126,37 +123,6 @@ def _frames(table: CallStacks | None, failures: Mapping[str, str], unit: str | N
         copy=False,
     )
     return Samples(samples, _stack_frame(table), table.starts, (*notes, *table.notes), failures, unit)
-
-
-_SAMPLE_TYPES = {
-    "time_ns": "int64",
-    "thread": "category",
-    "tid": "Int64",
-    "main_thread": "boolean",
-    "process": "category",
-    "pid": "Int64",
-    "state": "category",
-    "weight_ns": "Int64",
-    "weight_count": "Int64",
-    "stack": "Int64",
-}
-_STACK_TYPES = {
-    "stack": "int64",
-    "depth": "int64",
-    "image": "category",
-    "function": "category",
-    "offset": "Int64",
-    "file": "category",
-    "line": "Int64",
-    "owner": "category",
-    "inlined": "bool",
-    "overlay": "bool",
-    "certain": "bool",
-}
-
-
-def _empty(types: Mapping[str, str]) -> pd.DataFrame:
-    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in types.items()})
 
 
 def _stack_frame(table: CallStacks) -> pd.DataFrame:

@@ -13,24 +13,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from tracekit.model_files.failures import UnreadableModel
-from tracekit.model_files.performance.facts import (
-    ALL_UNITS,
-    PerformanceReport,
-    PlannedOperation,
-    ReportForm,
-)
-from tracekit.model_files.performance.values import (
-    CHOICES,
-    bare,
-    check_count,
-    is_constant,
-    mapping,
-    share,
-    unit_of,
-    units_of,
-    with_unit,
-    words,
-)
+from tracekit.model_files.json_values import mapping, words
+from tracekit.model_files.performance.facts import ALL_UNITS, PerformanceReport, PlannedOperation, ReportForm
+from tracekit.model_files.performance.values import CHOICES, check_count, is_constant, planned, units_of
 
 _LISTS = ("operations", "ops", "rows", "layers")
 _AROUND = ("mlcomputeplan", "computeplan", "plan", "structure")
@@ -89,20 +74,19 @@ def _unknown(operations: list[Mapping[str, Any]]) -> str:
 
 
 def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
-    unit = unit_of(_value(entry, _PLACED))
     supported, cost, name = _value(entry, _SUPPORTED), _value(entry, _COST), _value(entry, _NAME)
     if isinstance(name, list):
         name = words(name[0]) or mapping(name[0]).get("name") if name else None
-    return PlannedOperation(
-        number=number,
-        name=words(name),
-        type=bare(words(_value(entry, _OPERATOR))),
-        unit=unit,
+    if isinstance(supported, str):
+        supported = _SEPARATORS.split(supported)
+    return planned(
+        number,
+        words(name),
+        words(_value(entry, _OPERATOR)),
+        _value(entry, _PLACED),
         # An operation without a plan has an empty list.
-        supported=with_unit(
-            units_of(_SEPARATORS.split(supported) if isinstance(supported, str) else supported) or None, unit
-        ),
-        cost=share(cost.get("weight") if isinstance(cost, Mapping) else cost),
+        supported if units_of(supported) else None,
+        cost.get("weight") if isinstance(cost, Mapping) else cost,
         # A path to it, such as `model/functions/main`, in one of the tools.
         function=words(_value(entry, _FUNCTION)).rpartition("/")[2] or "main",
     )

@@ -7,21 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
-from tracekit.model_files.performance.values import (
-    DEEPEST,
-    amount,
-    bare,
-    check_count,
-    entries,
-    is_constant,
-    mapping,
-    share,
-    unit_of,
-    units_of,
-    with_unit,
-    words,
-)
+from tracekit.model_files.performance.values import DEEPEST, amount, check_count, is_constant, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,12 +48,12 @@ def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport
         key=lambda entry: entry.cost or 0,
         default=None,
     )
-    median = timed.estimated_ns / timed.cost if timed and timed.cost and timed.estimated_ns else None
-    if median is None:
-        return PerformanceReport(stem, source, ReportForm.PROFILER, operations=operations, notes=(_NOT_NAMED,))
-    prediction, notes = Timing(None, median), (_NOT_NAMED, _WORKED_OUT)
+    prediction, notes = None, [_NOT_NAMED]
+    if timed and timed.cost and timed.estimated_ns:
+        prediction = Timing(None, timed.estimated_ns / timed.cost)
+        notes.append(_WORKED_OUT)
     return PerformanceReport(
-        stem, source, ReportForm.PROFILER, prediction=prediction, operations=operations, notes=notes
+        stem, source, ReportForm.PROFILER, prediction=prediction, operations=operations, notes=tuple(notes)
     )
 
 
@@ -78,17 +66,16 @@ def _nested(block: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
 
 
 def _profiled(entry: Mapping[str, Any], function: str, number: int) -> PlannedOperation:
-    unit = unit_of(entry.get("preferred_device"))
     listed = entry.get("supported_devices")
     time = amount(entry.get("op_time"), "the time of an operation", 1e12)
     outputs = entries(entry.get("outputs"))
-    return PlannedOperation(
-        number=number,
-        name=words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("operator_id")),
-        type=bare(words(entry.get("operatorName"))),
-        unit=unit,
-        supported=with_unit(units_of(listed.split(",")) if isinstance(listed, str) else None, unit),
-        cost=share(entry.get("cost")),
+    return planned(
+        number,
+        words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("operator_id")),
+        words(entry.get("operatorName")),
+        entry.get("preferred_device"),
+        listed.split(",") if isinstance(listed, str) else None,
+        entry.get("cost"),
         # Without a full profile it multiplies by a median of zero.
         estimated_ns=time * _MS if time else None,
         function=function,
@@ -115,22 +102,15 @@ def coremltools_plan(document: object, stem: str, source: str) -> PerformanceRep
 
 def _planned(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     usage = mapping(entry.get("deviceUsage"))
-    unit = unit_of(usage.get("preferred"))
     names = {
         key: words(data.get("outputName")) or words(data.get("name"))
         for component in entries(mapping(entry.get("path")).get("components"))
         for key, value in mapping(component).items()
         for data in [mapping(mapping(value).get("data"))]
     }
-    return PlannedOperation(
-        number=number,
-        name=names.get("programOperation") or names.get("neuralNetworkLayer") or "",
-        type="",
-        unit=unit,
-        supported=with_unit(units_of(usage.get("supported")), unit),
-        cost=share(entry.get("estimatedCost")),
-        function=names.get("programFunction") or "main",
-    )
+    name = names.get("programOperation") or names.get("neuralNetworkLayer") or ""
+    function, cost = names.get("programFunction") or "main", entry.get("estimatedCost")
+    return planned(number, name, "", usage.get("preferred"), usage.get("supported"), cost, function=function)
 
 
 def operations_of(plan: Any, median_ns: float | None) -> tuple[PlannedOperation, ...]:
@@ -163,7 +143,7 @@ def _block(plan: Any, block: Any, function: str, depth: int) -> Iterator[Planned
         usage = plan.get_compute_device_usage_for_mlprogram_operation(operation)
         cost = plan.get_estimated_cost_for_mlprogram_operation(operation)
         name = operation.outputs[0].name if operation.outputs else ""
-        yield _operation(name, bare(operation.operator_name), usage, cost, function)
+        yield _operation(name, operation.operator_name, usage, cost, function)
         if depth < DEEPEST:
             for inner in operation.blocks:
                 yield from _block(plan, inner, function, depth + 1)
@@ -171,7 +151,6 @@ def _block(plan: Any, block: Any, function: str, depth: int) -> Iterator[Planned
 
 def _operation(name: str, kind: str, usage: Any, cost: Any, function: str) -> PlannedOperation:
     """All is None where the deployment target of the model is too old for a plan."""
-    unit = None if usage is None else unit_of(type(usage.preferred_compute_device).__name__)
-    supported = None if usage is None else units_of([type(each).__name__ for each in usage.supported_compute_devices])
-    weight = None if cost is None else float(cost.weight)
-    return PlannedOperation(0, name, kind, unit, with_unit(supported, unit), weight, function=function)
+    preferred = None if usage is None else type(usage.preferred_compute_device).__name__
+    supported = None if usage is None else [type(each).__name__ for each in usage.supported_compute_devices]
+    return planned(0, name, kind, preferred, supported, None if cost is None else float(cost.weight), function=function)

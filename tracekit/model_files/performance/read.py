@@ -3,25 +3,15 @@ again."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
+from tracekit.model_files.json_values import entries, mapping, parsed, words
 from tracekit.model_files.performance.dumps import dumped_plan, is_dump
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
 from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
-from tracekit.model_files.performance.values import (
-    amount,
-    check_count,
-    entries,
-    mapping,
-    samples,
-    share,
-    unit_of,
-    units_of,
-    words,
-)
+from tracekit.model_files.performance.values import amount, check_count, planned, samples, unit_of, units_of
 from tracekit.model_files.performance.xcode import is_xcode, xcode_report
 
 if TYPE_CHECKING:
@@ -42,7 +32,7 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
     data = read_bytes(file, MAX_TEXT_BYTES)
     if not data:
         raise UnreadableModel(f"{quote(file)} is empty; expected {EXPECTED}")
-    document = _parsed(data)
+    document = parsed(data)
     if document is None:
         raise UnreadableModel(f"{quote(file)} is not complete JSON; expected {EXPECTED}")
     report = report_of(document, file)
@@ -55,16 +45,8 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
 def report_in(data: bytes, path: Path) -> PerformanceReport | None:
     """The report that the content of a file is; None where it is something else. Raises `UnreadableModel` where it is
     damaged. O(size)."""
-    document = _parsed(data)
+    document = parsed(data)
     return None if document is None else report_of(document, path)
-
-
-def _parsed(data: bytes) -> object:
-    """The JSON; None where it is none."""
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return None
 
 
 def report_of(document: object, path: Path) -> PerformanceReport | None:
@@ -136,13 +118,13 @@ def _timing(value: object) -> Timing | None:
 
 def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     reasons = ((unit_of(pair[0]), words(pair[1])) for pair in entries(entry.get("reasons")) if _is_pair(pair))
-    return PlannedOperation(
-        number=number,
-        name=words(entry.get("name")),
-        type=words(entry.get("type")),
-        unit=unit_of(entry.get("unit")),
-        supported=units_of(entry.get("supported")),
-        cost=share(entry.get("cost")),
+    return planned(
+        number,
+        words(entry.get("name")),
+        words(entry.get("type")),
+        entry.get("unit"),
+        entry.get("supported"),
+        entry.get("cost"),
         estimated_ns=amount(entry.get("estimated_ns"), "the time of an operation"),
         function=words(entry.get("function")) or "main",
         reasons=tuple((unit, text) for unit, text in reasons if unit is not None and text),

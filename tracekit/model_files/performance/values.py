@@ -9,7 +9,8 @@ from typing import Any
 
 from tracekit.model_files.facts import COMPRESSED, CONSTANTS
 from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
-from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit
+from tracekit.model_files.json_values import entries, words
+from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, PlannedOperation
 
 UNIT_SPELLINGS = {
     "cpu": ComputeUnit.CPU,
@@ -33,29 +34,11 @@ CHOICES: dict[str, tuple[ComputeUnit, ...]] = {
 }
 """Choices of compute units by the names of `MLComputeUnits`."""
 
-CHOICE_NUMBERS = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
-"""Names of `MLComputeUnits` by raw value."""
-
 GREATEST_NS = 1e18
 """Of any duration: 30 years."""
 
 DEEPEST = 64
 """Blocks in blocks, and the objects around them."""
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """A JSON object; an empty one for anything else."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def entries(value: object) -> list[Any]:
-    """A JSON list; an empty one for anything else."""
-    return value if isinstance(value, list) else []
-
-
-def words(value: object) -> str:
-    """A text; empty for anything else."""
-    return value if isinstance(value, str) else ""
 
 
 def amount(value: object, what: str, greatest: float = GREATEST_NS) -> float | None:
@@ -98,13 +81,6 @@ def units_of(values: object) -> tuple[ComputeUnit, ...] | None:
     return tuple(unit for unit in ALL_UNITS if unit in units)
 
 
-def with_unit(supported: tuple[ComputeUnit, ...] | None, unit: ComputeUnit | None) -> tuple[ComputeUnit, ...] | None:
-    """Where an operation can run, with where it does run."""
-    if supported is None or unit is None or unit in supported:
-        return supported
-    return tuple(each for each in ALL_UNITS if each in supported or each == unit)
-
-
 def bare(operator: str) -> str:
     """`ios18.conv` as `conv`."""
     return operator.rpartition(".")[2]
@@ -114,6 +90,22 @@ def is_constant(operator: str) -> bool:
     """Whether the operation is a constant or compressed weights, which run nowhere."""
     name = bare(operator)
     return name == CONSTANTS or name.startswith(COMPRESSED)
+
+
+def planned(
+    number: int, name: str, operator: str, preferred: object, supported: object, cost: object, **more: Any
+) -> PlannedOperation:
+    """An operation from what a report says of it: `preferred` and `supported` are compute units, `cost` is a share.
+    Raises `UnreadableModel` for an impossible cost."""
+    unit, units = unit_of(preferred), units_of(supported)
+    return PlannedOperation(number, name, bare(operator), unit, with_unit(units, unit), share(cost), **more)
+
+
+def with_unit(supported: tuple[ComputeUnit, ...] | None, unit: ComputeUnit | None) -> tuple[ComputeUnit, ...] | None:
+    """Where an operation can run, with where it does run."""
+    if supported is None or unit is None or unit in supported:
+        return supported
+    return tuple(each for each in ALL_UNITS if each in supported or each == unit)
 
 
 def check_count(count: int) -> None:

@@ -11,22 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, timing_of
 from tracekit.model_files.performance.values import (
-    CHOICE_NUMBERS,
     CHOICES,
     DEEPEST,
-    bare,
     check_count,
-    entries,
     is_constant,
-    mapping,
+    planned,
     samples,
-    share,
     unit_of,
-    units_of,
-    with_unit,
-    words,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +29,8 @@ if TYPE_CHECKING:
     from tracekit.model_files.performance.facts import ComputeUnit, Timing
 
 _SECOND = 1e9
-
+_CHOICES = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
+"""Names of `MLComputeUnits` by raw value."""
 _COLD_UNKNOWN = "The report does not say how many values make an experiment, so cold ones count like the others."
 
 
@@ -75,9 +70,9 @@ def xcode_report(document: object, stem: str, source: str) -> PerformanceReport:
 
 
 def _asked(number: object) -> tuple[ComputeUnit, ...] | None:
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(CHOICE_NUMBERS):
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(_CHOICES):
         return None
-    return CHOICES[CHOICE_NUMBERS[number]]
+    return CHOICES[_CHOICES[number]]
 
 
 def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> Timing | None:
@@ -129,14 +124,13 @@ def _entries(node: object, function: str, depth: int) -> Iterator[tuple[str, Map
 def _operation(entry: Mapping[str, Any], operator: str, function: str, number: int) -> PlannedOperation:
     outputs = entries(entry.get("outputs"))
     usage = mapping(entry.get("deviceUsage"))
-    unit = unit_of(usage.get("preferred"))
-    return PlannedOperation(
-        number=number,
-        name=words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("name")),
-        type=bare(operator),
-        unit=unit,
-        supported=with_unit(units_of(usage.get("supported")), unit),
-        cost=share(mapping(entry.get("cost")).get("weight")),
+    return planned(
+        number,
+        words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("name")),
+        operator,
+        usage.get("preferred"),
+        usage.get("supported"),
+        mapping(entry.get("cost")).get("weight"),
         function=function,
         reasons=tuple(_reasons(entries(usage.get("allSupportStates")))),
     )

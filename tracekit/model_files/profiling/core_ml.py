@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tracekit.arrays import AnyArray
-    from tracekit.model_files.profiling.measure import Loaded
 
 COREMLTOOLS_UNITS = {
     "all": "ALL",
@@ -42,7 +41,8 @@ def runtime() -> CoreML:
 
 
 class CoreML:
-    """`Runtime` of this machine."""
+    """Core ML on this machine. Choices are the names of `MLComputeUnits`, such as `cpuOnly`. Any method may raise any
+    exception: coremltools raises bare ones."""
 
     def __init__(self) -> None:
         import logging
@@ -57,7 +57,7 @@ class CoreML:
             ) from None
 
     def device(self) -> str | None:
-        """Model of the machine."""
+        """Model of the machine, such as `Mac16,1`."""
         try:
             answer = subprocess.run(
                 ["/usr/sbin/sysctl", "-n", "hw.model"], capture_output=True, text=True, check=True, timeout=10
@@ -67,25 +67,25 @@ class CoreML:
         return answer.stdout.strip() or None
 
     def system(self) -> str | None:
-        """Version of macOS."""
+        """Such as `macOS 26.2`."""
         version = platform.mac_ver()[0]
         return f"macOS {version}" if version else None
 
     def compile(self, model: Path, target: Path) -> Path:
-        """A `.mlmodelc` folder at `target`."""
+        """Compile a package or `.mlmodel` to a `.mlmodelc` folder at `target`, and give its path."""
         return Path(self._tools.models.utils.compile_model(str(model), str(target)))
 
     def load(self, compiled: Path, choice: str) -> Loaded:
-        """The compiled model."""
-        return _Model(self._tools.models.CompiledMLModel(str(compiled), self._unit(choice)))
+        """Load a compiled model."""
+        return Loaded(self._tools.models.CompiledMLModel(str(compiled), self._unit(choice)))
 
     def plan(self, compiled: Path, choice: str) -> Any:
-        """The compute plan."""
+        """The `MLComputePlan` of a compiled model. Raises before macOS 14.4."""
         plans = import_module("coremltools.models.compute_plan")
         return plans.MLComputePlan.load_from_path(str(compiled), self._unit(choice))
 
     def image(self, pixels: AnyArray, color_space: str) -> object:
-        """An image of Pillow, which coremltools takes."""
+        """An image of Pillow, which coremltools takes: pixels of shape (height, width) or (height, width, 3)."""
         try:
             pillow: Any = import_module("PIL.Image")
         except ImportError:
@@ -98,17 +98,17 @@ class CoreML:
         return self._tools.ComputeUnit[COREMLTOOLS_UNITS[choice]]
 
 
-class _Model:
-    """`Loaded` of coremltools."""
+class Loaded:
+    """A compiled model, loaded for one choice of compute units."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
 
     def predict(self, inputs: Mapping[str, Any], state: object) -> object:
-        """One prediction."""
+        """One prediction; `state` is None for models without states."""
         # Before macOS 15 there is no state to give.
         return self._model.predict(dict(inputs)) if state is None else self._model.predict(dict(inputs), state)
 
     def make_state(self) -> object:
-        """New states."""
+        """New states. Raises before macOS 15."""
         return self._model.make_state()

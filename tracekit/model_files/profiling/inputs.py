@@ -32,7 +32,7 @@ _TYPES = {
 
 def inputs_for(features: Sequence[Feature], image: MakeImage) -> dict[str, Any]:
     """A value for each input that is not optional, of its default shape. Floating-point numbers are random between 0
-    and 1, always the same; integers are 0, which is valid as an index. `image` is `Runtime.image`. Raises
+    and 1, always the same; integers are 0, which is valid as an index. `image` is `CoreML.image`. Raises
     `UnreadableModel`."""
     source = np.random.default_rng(0)
     return {feature.name: _value(feature, source, image) for feature in features if not feature.optional}

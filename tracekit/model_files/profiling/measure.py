@@ -6,7 +6,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Form
@@ -18,52 +18,11 @@ from tracekit.model_files.profiling.inputs import inputs_for
 from tracekit.model_files.read import read_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from tracekit.arrays import AnyArray
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PlannedOperation
-
-
-class Loaded(Protocol):
-    """A compiled model, loaded for one choice of compute units."""
-
-    def predict(self, inputs: Mapping[str, Any], state: object) -> object:
-        """One prediction; `state` is None for models without states."""
-        ...
-
-    def make_state(self) -> object:
-        """New states. Raises before macOS 15."""
-        ...
-
-
-class Runtime(Protocol):
-    """Core ML on this machine. Choices are the names of `MLComputeUnits`, such as `cpuOnly`. Any method may raise any
-    exception: coremltools raises bare ones."""
-
-    def device(self) -> str | None:
-        """Model of the machine, such as `Mac16,1`."""
-        ...
-
-    def system(self) -> str | None:
-        """Such as `macOS 26.2`."""
-        ...
-
-    def compile(self, model: Path, target: Path) -> Path:
-        """Compile a package or `.mlmodel` to a `.mlmodelc` folder, and give its path."""
-        ...
-
-    def load(self, compiled: Path, choice: str) -> Loaded:
-        """Load a compiled model."""
-        ...
-
-    def plan(self, compiled: Path, choice: str) -> Any:
-        """The `MLComputePlan` of a compiled model. Raises before macOS 14.4."""
-        ...
-
-    def image(self, pixels: AnyArray, color_space: str) -> object:
-        """An image input: pixels of shape (height, width) or (height, width, 3)."""
-        ...
+    from tracekit.model_files.profiling.core_ml import CoreML, Loaded
 
 
 LOADS = 4
@@ -90,7 +49,7 @@ class Profile:
 
 def profile(
     path: Path,
-    runtime: Runtime,
+    runtime: CoreML,
     *,
     choices: Sequence[str] = tuple(CHOICES),
     predictions: int = 50,
@@ -126,7 +85,7 @@ class _Run:
 
     model: ModelFile
     path: Path
-    runtime: Runtime
+    runtime: CoreML
     choice: str
     folder: Path
     clock: Callable[[], int]

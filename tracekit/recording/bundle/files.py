@@ -17,7 +17,7 @@ from zlib_ng import zlib_ng
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import archives
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.quoting import quoted
+from tracekit.recording.quoting import quoted, words_of_error
 from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class BundleFiles:
         try:
             return zlib_ng.decompressobj().decompress(raw, count)
         except _INFLATION_ERROR as error:
-            raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
+            raise DamageError(f"{_short(path)} is damaged: {words_of_error(error)}") from error
 
 
 def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
@@ -158,7 +158,7 @@ def _folder(path: Path) -> BundleFiles:
             with (path / name).open("rb") as stream:
                 yield stream
         except OSError as error:
-            raise DamageError(f"{_short(name)} cannot be read: {_sentence(error)}") from error
+            raise DamageError(f"{_short(name)} cannot be read: {words_of_error(error)}") from error
 
     files = BundleFiles(path.name or path.resolve().name, sizes, opened, links=links)
     if links:
@@ -226,7 +226,7 @@ def _archive(path: Path) -> BundleFiles | None:
         except UnreadableRecording as error:
             raise DamageError(str(error).partition("; ")[0]) from error
         except OSError as error:
-            raise DamageError(f"{_short(name)} cannot be read: {_sentence(error)}") from error
+            raise DamageError(f"{_short(name)} cannot be read: {words_of_error(error)}") from error
 
     files = BundleFiles(path.name, sizes, opened)
     weakref.finalize(files, resources.close)
@@ -265,7 +265,7 @@ def _inflated(stored: Iterable[bytes], path: str, limit: int) -> Iterator[bytes]
             try:
                 data = stream.decompress(rest, _PIECE)
             except _INFLATION_ERROR as error:
-                raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
+                raise DamageError(f"{_short(path)} is damaged: {words_of_error(error)}") from error
             count += len(data)
             if count > limit:
                 raise DamageError(f"{_short(path)} inflates to more than {limit:,} bytes")
@@ -283,11 +283,6 @@ def _inflated(stored: Iterable[bytes], path: str, limit: int) -> Iterator[bytes]
 def _short(path: str) -> str:
     """The last parts of a path inside the bundle, as messages call a file."""
     return quoted("/".join(path.split("/")[-2:]))
-
-
-def _sentence(error: Exception) -> str:
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return " ".join(text.split())[:120].rstrip(".") or type(error).__name__
 
 
 def _too_deep(path: Path) -> UnreadableRecording:

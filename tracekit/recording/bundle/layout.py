@@ -51,13 +51,9 @@ class Requirements:
     """Mnemonic of each type id."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFolder:
-    """One run that can be read."""
-
-    number: int
-    core: str
-    """Its folder inside the bundle."""
+def core_of(run: int) -> str:
+    """Folder of the tables and values of a run."""
+    return f"corespace/run{run}/core"
 
 
 def read_requirements(files: BundleFiles) -> Requirements:
@@ -87,8 +83,8 @@ def _requirement(value: object) -> tuple[int | None, str]:
     return None, ""
 
 
-def find_runs(files: BundleFiles, requirements: Requirements) -> list[RunFolder]:
-    """The runs that can be read, in order of number. Raises `UnreadableRecording` where there is none."""
+def find_runs(files: BundleFiles, requirements: Requirements) -> list[int]:
+    """Numbers of the runs that can be read, in order. Raises `UnreadableRecording` where there is none."""
     if old := sorted(requirements.topologies & _OLD_TOPOLOGIES):
         raise UnreadableRecording(
             f"{quoted(files.name)} was saved by Instruments 10 or older (row topology {' and '.join(old)}), which "
@@ -101,22 +97,20 @@ def find_runs(files: BundleFiles, requirements: Requirements) -> list[RunFolder]
             f"{quoted(files.name)} contains {len(numbers):,} runs, more than {limits.MAX_RUNS}; save "
             "some of them as a separate document in Instruments"
         )
-    runs = [RunFolder(number, f"corespace/run{number}/core") for number in numbers]
     runs = [
         run
-        for run in runs
-        if f"{run.core}/table-manager/tables.plist" in files.sizes and files.children(f"{run.core}/stores")
+        for run in numbers
+        if f"{core_of(run)}/table-manager/tables.plist" in files.sizes and files.children(f"{core_of(run)}/stores")
     ]
     if not runs:
         raise _nothing_readable(files)
     return runs
 
 
-def left_out_runs(files: BundleFiles, runs: Sequence[RunFolder]) -> list[int]:
+def left_out_runs(files: BundleFiles, runs: Sequence[int]) -> list[int]:
     """Numbers of runs that the bundle has files of, and whose tables it lacks. A deleted run leaves an empty folder."""
-    known = {run.number for run in runs}
     numbers = {int(match[1]) for name in files.children("") if (match := _RUN_FOLDER.fullmatch(name))}
-    return sorted(numbers - known)
+    return sorted(numbers - set(runs))
 
 
 def raw_streams(files: BundleFiles, run: int | None = None) -> list[str]:
@@ -126,13 +120,13 @@ def raw_streams(files: BundleFiles, run: int | None = None) -> list[str]:
     return sorted(path for path in paths if path.lower().endswith(_RAW_STREAM))
 
 
-def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) -> list[Store]:
+def read_stores(files: BundleFiles, run: int, requirements: Requirements) -> list[Store]:
     """Descriptions of the tables of a run, in order of their stores. Raises `UnreadableRecording`.
 
     Several table ids share a store; it counts once, as in a table of contents.
     """
     try:
-        data = files.read(f"{run.core}/table-manager/tables.plist", limits.MAX_DESCRIPTION_BYTES)
+        data = files.read(f"{core_of(run)}/table-manager/tables.plist", limits.MAX_DESCRIPTION_BYTES)
         archive = read_archive(data, "'tables.plist'")
         details = archive.mapping(archive.mapping(archive.top.get("root")).get("tableDetails"))
         printed = PrintedAttributes(archive)
@@ -140,7 +134,7 @@ def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) 
         for reference in details.values():
             entry = archive.mapping(reference)
             path = archive.text(entry.get("storeSubpath"))
-            if path is None or not _STORE.fullmatch(path) or not path.startswith(f"run{run.number}/"):
+            if path is None or not _STORE.fullmatch(path) or not path.startswith(f"run{run}/"):
                 raise DamageError("'tables.plist' lists a table without a store")
             spec = read_spec(archive, entry.get("spec"), printed)
             if specs.setdefault(path, spec) != spec:
@@ -151,7 +145,7 @@ def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) 
             raise DamageError("'tables.plist' lists no tables")
     except DamageError as damage:
         raise UnreadableRecording(
-            f"the list of tables of run {run.number} in {quoted(files.name)} cannot be read: {damage}; copy the bundle "
+            f"the list of tables of run {run} in {quoted(files.name)} cannot be read: {damage}; copy the bundle "
             "again from the Mac that recorded it"
         ) from damage
     ordered = sorted(specs, key=lambda path: int(path.rsplit("-", 1)[1]))

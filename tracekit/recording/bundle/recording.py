@@ -38,18 +38,17 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
     Raises `UnreadableRecording`, or `UsageError` for a run that does not exist.
     """
     requirements = read_requirements(files)
-    folders = find_runs(files, requirements)
-    numbers = [folder.number for folder in folders]
+    numbers = find_runs(files, requirements)
     run_number, which_run = chosen_run(numbers, run, files.name)
     notes = [*files.notes, *requirement_notes(requirements)]
     information = _information(files, notes)
-    runs = [BundleRun(files, folder, requirements, information.get(folder.number), notes) for folder in folders]
+    runs = [BundleRun(files, number, requirements, information.get(number), notes) for number in numbers]
     if streams := raw_streams(files):
         notes.append(
             f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
             "the tables may lack its contents"
         )
-    if unreadable_runs := left_out_runs(files, folders):
+    if unreadable_runs := left_out_runs(files, numbers):
         notes.append(
             f"the bundle has no readable list of tables for run {', '.join(map(str, unreadable_runs))}, which was "
             "ignored"

@@ -14,17 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.bundle import DamageError
+from tracekit.recording.bundle import DamageError, run_metadata
 from tracekit.recording.bundle.issues import read_issues
-from tracekit.recording.bundle.layout import raw_streams, read_stores
+from tracekit.recording.bundle.layout import core_of, raw_streams, read_stores
 from tracekit.recording.bundle.rows import decode, ordered_columns
-from tracekit.recording.bundle.run_metadata import (
-    Configuration,
-    RunInformation,
-    iso_date,
-    read_configuration,
-    read_instruments,
-)
 from tracekit.recording.bundle.values import Names, RunValues
 from tracekit.recording.contents import Device, Run, TableEntry, Target
 from tracekit.recording.quoting import export_command
@@ -35,8 +28,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.layout import Requirements, RunFolder
-    from tracekit.recording.bundle.run_metadata import Instruments
+    from tracekit.recording.bundle.layout import Requirements
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.bundle.values import TargetNames
 
@@ -56,22 +48,22 @@ class BundleRun:
     def __init__(
         self,
         files: BundleFiles,
-        folder: RunFolder,
+        number: int,
         requirements: Requirements,
-        information: RunInformation | None,
+        information: run_metadata.RunInformation | None,
         notes: list[str],
     ) -> None:
         """information: what `form.template` states. notes: takes what the user should know."""
         self.files = files
-        self.number = folder.number
-        self.stores = read_stores(files, folder, requirements)
-        self._information = information or RunInformation(Run(folder.number))
+        self.number = number
+        self.stores = read_stores(files, number, requirements)
+        self._information = information or run_metadata.RunInformation(Run(number))
         self.values = RunValues(
             files,
-            f"{folder.core}/uniquing",
+            f"{core_of(number)}/uniquing",
             lambda: read_names(files, self.stores, self.values, self._information.names),
         )
-        self.described = self._described(folder, notes)
+        self.described = self._described(notes)
 
     def entry(self, store: Store) -> TableEntry:
         """Line of a table in the list of tables."""
@@ -91,14 +83,14 @@ class BundleRun:
         command = export_command(self.number, store.spec.schema)
         return damage + (command and f"; export it on a Mac with {command}")
 
-    def _described(self, folder: RunFolder, notes: list[str]) -> Run:
+    def _described(self, notes: list[str]) -> Run:
         recorded = self._information.run
-        instruments = read_instruments(self.files, self.number)
+        instruments = run_metadata.read_instruments(self.files, self.number)
         try:
-            configuration = read_configuration(self.files, folder.core)
+            configuration = run_metadata.read_configuration(self.files, core_of(self.number))
         except DamageError as damage:
             notes.append(f"the configuration of run {self.number} is unknown: {damage}")
-            configuration = Configuration()
+            configuration = run_metadata.Configuration()
         issues: tuple[str, ...] | None = None
         try:
             issues = read_issues(self.files, self.number)
@@ -115,8 +107,8 @@ class BundleRun:
             recorded,
             device=device,
             target=target,
-            start_date=iso_date(start),
-            end_date=None if start is None or duration is None else iso_date(start + duration),
+            start_date=run_metadata.iso_date(start),
+            end_date=None if start is None or duration is None else run_metadata.iso_date(start + duration),
             duration_ns=duration,
             template=instruments.template if recorded.template is None else recorded.template,
             issues=issues,
@@ -124,7 +116,7 @@ class BundleRun:
             tables=tuple(self.entry(store) for store in self.stores),
         )
 
-    def _span(self, instruments: Instruments, notes: list[str]) -> tuple[int | None, int | None]:
+    def _span(self, instruments: run_metadata.Instruments, notes: list[str]) -> tuple[int | None, int | None]:
         """Start in ns since 1970, and duration in ns.
 
         `form.template` has no checksum; what the instruments' files state, which have one, overrides it.
@@ -148,7 +140,7 @@ class BundleRun:
         start = next((each for each in (clock, start_ns, instruments.start_ns) if each is not None), None)
         return start, instruments.duration_ns if duration_ns is None else duration_ns
 
-    def _target(self, configuration: Configuration, notes: list[str]) -> Target:
+    def _target(self, configuration: run_metadata.Configuration, notes: list[str]) -> Target:
         """What was recorded. As with the span, the configuration holds against `form.template`."""
         target, pid = self._information.run.target, configuration.target_pid
         if target == Target():

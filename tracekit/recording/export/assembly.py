@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Run, TableEntry
@@ -48,34 +48,22 @@ class PlacedTable:
         """How messages call its file."""
         return "" if self.file is None else self.file.source.label
 
-    @property
-    def reason(self) -> str:
-        """Why the table cannot be read; empty where it can."""
-        if self.file is not None:
-            return ""
-        command = export_command(self.run, self.schema)
-        return NOT_EXPORTED + (command and f"; export it with {command}")
-
-    @property
-    def state(self) -> TableState:
-        """What can be said of it."""
-        if self.node is None:
-            return TableState.UNREADABLE
-        return TableState.ROWS if self.node.rows else TableState.EMPTY
-
     def entry(self) -> TableEntry:
         """Its line in the list of tables."""
-        node = self.node
-        return TableEntry(
-            schema=self.schema,
-            state=self.state,
-            rows=None if node is None else node.rows,
-            columns=None if node is None or not node.columns else len(node.columns),
-            attributes=self.attributes,
-            position=self.position,
-            source="" if self.file is None else self.file.source.name,
-            reason=self.reason,
-        )
+        if self.file is None:
+            command = export_command(self.run, self.schema)
+            reason = NOT_EXPORTED + (command and f"; export it with {command}")
+            return TableEntry(
+                self.schema,
+                TableState.UNREADABLE,
+                attributes=self.attributes,
+                position=self.position,
+                reason=reason,
+            )
+        node = self.file.nodes[self.index]
+        state = TableState.ROWS if node.rows else TableState.EMPTY
+        columns, source = len(node.columns) or None, self.file.source.name
+        return TableEntry(self.schema, state, node.rows, columns, self.attributes, self.position, source)
 
     def table(self) -> Table:
         """The table itself; reads its file again where it was only counted."""
@@ -173,80 +161,42 @@ def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) 
     return toc[number - 1].run.number
 
 
-@dataclass(frozen=True, slots=True)
-class _Alike:
-    """Tables of one place, each different from the others."""
-
-    tables: list[PlacedTable]
-    by_content: dict[int, list[PlacedTable]]
-    """Tables by their fingerprints, from the second table on; each is read once."""
-
-    def twin(self, table: PlacedTable) -> PlacedTable | None:
-        """The table that is equal to this one. Takes note of this one."""
-        if not self.tables:
-            return None
-        if not self.by_content:
-            self.by_content[_fingerprint(self.tables[0])] = [self.tables[0]]
-        candidates = self.by_content.setdefault(_fingerprint(table), [])
-        same = next((other for other in candidates if _equal(other, table)), None)
-        if same is None:
-            candidates.append(table)
-        return same
-
-
-def _fingerprint(table: PlacedTable) -> int:
-    """A number that equal tables share."""
-    if table.node is None or not table.node.rows:
-        return 0
-    parts = [
-        (cells.values.tobytes(), cells.valid.tobytes())
-        if isinstance(cells, IntegerCells)
-        else (cells.values, cells.codes.tobytes())
-        for cells in table.table().cells
-    ]
-    return hash((table.schema, table.node.rows, tuple(map(hash, parts))))
+def _digest(table: PlacedTable) -> bytes:
+    """What equal tables share, and no others."""
+    node = table.node
+    digest = hashlib.sha256(repr((table.schema, node and (node.columns, node.rows))).encode())
+    for cells in table.table().cells if node is not None and node.rows else ():
+        if isinstance(cells, IntegerCells):
+            digest.update(cells.values.tobytes())
+            digest.update(cells.valid.tobytes())
+        else:
+            digest.update(repr(cells.values).encode())
+            digest.update(cells.codes.tobytes())
+    return digest.digest()
 
 
 def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[PlacedTable]:
     """Each table once. The same place with other content means that recordings were mixed."""
-    distinct: list[PlacedTable] = []
-    alike: dict[tuple[int, int | str], _Alike] = {}
+    places: defaultdict[tuple[int, int | str], list[PlacedTable]] = defaultdict(list)
     for table in tables:
-        same = alike.setdefault((table.run, table.position or table.schema), _Alike([], {}))
-        twin = same.twin(table)
-        if twin is None and same.tables and table.position is not None:
-            raise UnreadableRecording(
-                f"{same.tables[0].label} and {table.label} both contain table {table.position} of run "
-                f"{table.run}, with different content: they are not from the same recording; {ONE_RECORDING}"
-            )
-        if twin is None:
-            same.tables.append(table)
-            distinct.append(table)
-        else:
-            notes.append(
-                f"table {shortened(table.schema)} in {table.label} is the same as in {twin.label} and was ignored"
-            )
-    return distinct
-
-
-def _equal(one: PlacedTable, other: PlacedTable) -> bool:
-    if one.node is None or other.node is None:
-        return False
-    if (one.schema, one.node.columns, one.node.rows) != (other.schema, other.node.columns, other.node.rows):
-        return False
-    if not one.node.rows:
-        return True
-    return all(_equal_cells(*pair) for pair in zip(one.table().cells, other.table().cells, strict=True))
-
-
-def _equal_cells(one: Cells, other: Cells) -> bool:
-    if isinstance(one, IntegerCells):
-        return (
-            isinstance(other, IntegerCells)
-            and np.array_equal(one.values, other.values)
-            and np.array_equal(one.valid, other.valid)
-        )
-    return not isinstance(other, IntegerCells) and one.values == other.values and np.array_equal(one.codes, other.codes)
+        places[table.run, table.position or table.schema].append(table)
+    repeated: set[int] = set()
+    for alike in places.values():
+        distinct: dict[bytes, PlacedTable] = {}
+        # A table that is alone in its place need not be read for this.
+        for table in alike if len(alike) > 1 else ():
+            twin = distinct.setdefault(_digest(table), table)
+            if twin is not table:
+                repeated.add(id(table))
+                notes.append(
+                    f"table {shortened(table.schema)} in {table.label} is the same as in {twin.label} and was ignored"
+                )
+            elif table is not alike[0] and table.position is not None:
+                raise UnreadableRecording(
+                    f"{alike[0].label} and {table.label} both contain table {table.position} of run {table.run}, with "
+                    f"different content: they are not from the same recording; {ONE_RECORDING}"
+                )
+    return [table for table in tables if id(table) not in repeated]
 
 
 def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) -> list[PlacedTable]:
@@ -257,8 +207,8 @@ def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) 
     if toc.tables is None:
         return mine
     listed = [
-        PlacedTable(entry.schema, toc.run.number, position, entry.attributes)
-        for position, entry in enumerate(toc.tables, 1)
+        PlacedTable(schema, toc.run.number, position, attributes)
+        for position, (schema, attributes) in enumerate(toc.tables, 1)
     ]
     free: dict[str, dict[int, PlacedTable]] = {}
     for entry in listed:

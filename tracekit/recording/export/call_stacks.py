@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-    from tracekit.arrays import IndexArray, Int32Array, IntArray
+    from tracekit.arrays import Int32Array, IntArray
     from tracekit.recording.export.cells import Element, Part
     from tracekit.recording.export.nodes import Node
     from tracekit.recording.sources import Source
@@ -154,7 +154,7 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     if stacks is None or times is None:
         return None
     order = np.argsort(times.values, kind="stable")
-    cells = {each.mnemonic: _in_order(cells, order) for each, cells in zip(node.columns, node.cells, strict=True)}
+    cells = {each.mnemonic: cells.take(order) for each, cells in zip(node.columns, node.cells, strict=True)}
     is_time = any(each.mnemonic == "weight" and kind_of(each.engineering_type) is Kind.TIME for each in node.columns)
     values: list[object] = list(stacks.values)
     # A stack that names no frame is none.
@@ -250,9 +250,3 @@ def _name_from_address(frame: Frame) -> str | None:
 def _image(binary: Binary) -> Image:
     is_system = is_system_path(binary.path) if binary.path else None
     return Image(binary.name or binary.path.rpartition("/")[2], is_system)
-
-
-def _in_order(cells: Cells, order: IndexArray) -> Cells:
-    if isinstance(cells, CodedCells):
-        return CodedCells(cells.codes[order], cells.values)
-    return IntegerCells(cells.values[order], cells.valid[order])

@@ -7,7 +7,6 @@ columns are read by their own list and never by this one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.engineering_types import SENTINEL
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.recording.export.cells import Values
+
+    HandmadeRow = tuple[tuple[str, ...], list[int]]
+    """The tag of each cell, and its payload (0 for a cell without value)."""
 
 
 _ANE = (
@@ -100,34 +102,23 @@ KNOWN_SCHEMAS: Final = {schema: tuple(_columns(text) for text in texts) for sche
 """Column lists of each schema, one for each known version of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class HandmadeRow:
-    """One row: the tag of each cell and its payload (0 for a cell without value)."""
-
-    tags: tuple[str, ...]
-    payloads: list[int]
-
-
 def bind_rows(schema: str, rows: Sequence[HandmadeRow], values: Values) -> ColumnBuilder:
     """Rows as columns: by position where every row is complete, else by tag. Raises `CellError` in case of doubt."""
     for columns in KNOWN_SCHEMAS.get(schema, ()):
-        if all(_fits(row.tags, columns) for row in rows):
-            return _build(columns, [row.tags for row in rows], [row.payloads for row in rows], values)
+        if all(_fits(tags, columns) for tags, _ in rows):
+            return _build(columns, rows, values)
     names: dict[str, Column] = {}
-    for number, row in enumerate(rows, 1):
-        for tag in row.tags:
-            if tag == SENTINEL or row.tags.count(tag) > 1:
+    for number, (tags, _) in enumerate(rows, 1):
+        for tag in tags:
+            if tag == SENTINEL or tags.count(tag) > 1:
                 raise CellError(f"row {number}: the schema lists no columns, so it is unclear what {as_tag(tag)} means")
             if tag not in names:
                 names[tag] = _column(schema, tag, number)
-    order = list(names)
-    by_tag = [dict(zip(row.tags, row.payloads, strict=True)) for row in rows]
-    return _build(
-        tuple(names.values()),
-        [tuple(tag if tag in row else SENTINEL for tag in order) for row in by_tag],
-        [[row.get(tag, 0) for tag in order] for row in by_tag],
-        values,
-    )
+    by_tag = [dict(zip(tags, payloads, strict=True)) for tags, payloads in rows]
+    complete = [
+        (tuple(tag if tag in row else SENTINEL for tag in names), [row.get(tag, 0) for tag in names]) for row in by_tag
+    ]
+    return _build(tuple(names.values()), complete, values)
 
 
 def _fits(tags: tuple[str, ...], columns: tuple[Column, ...]) -> bool:
@@ -146,10 +137,8 @@ def _column(schema: str, tag: str, row: int) -> Column:
     return candidates[0] if candidates else Column(tag, tag)
 
 
-def _build(
-    columns: tuple[Column, ...], tags: Sequence[tuple[str, ...]], payloads: Sequence[Sequence[int]], values: Values
-) -> ColumnBuilder:
+def _build(columns: tuple[Column, ...], rows: Sequence[HandmadeRow], values: Values) -> ColumnBuilder:
     builder = ColumnBuilder(columns, values)
-    for row_tags, row_payloads in zip(tags, payloads, strict=True):
-        builder.add(builder.signature(row_tags), row_payloads)
+    for tags, payloads in rows:
+        builder.add(builder.signature(tags), payloads)
     return builder

@@ -16,7 +16,7 @@ from tracekit.recording.export.nodes import ROOT as NODES_ROOT
 from tracekit.recording.export.nodes import NodeReader, Restart
 from tracekit.recording.export.toc import ROOT as TOC_ROOT
 from tracekit.recording.export.toc import read_toc
-from tracekit.recording.export.xml import doctype_refused, read_head
+from tracekit.recording.export.xml import root_of
 from tracekit.recording.progress import Meter
 from tracekit.recording.quoting import quoted, shortened
 from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside
@@ -97,23 +97,21 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
     for source in inputs.sources:
         claims_xml = source.explicit or source.name.lower().endswith(".xml")
         try:
-            head = read_head(source)
-            if head.has_doctype:
-                raise doctype_refused(source.label)
+            root = root_of(source)
         except UnreadableRecording:
             if claims_xml:
                 raise
             continue
-        if head.root in (TOC_ROOT, NODES_ROOT):
-            files.append((source, head.root))
+        if root in (TOC_ROOT, NODES_ROOT):
+            files.append((source, root))
         elif source.explicit:
             raise UnreadableRecording(
-                f"{source.label} begins with the element {shortened(head.root)}, where an export begins with "
+                f"{source.label} begins with the element {shortened(root)}, where an export begins with "
                 f"<{NODES_ROOT}> or <{TOC_ROOT}>; pass XML that `xcrun xctrace export` wrote"
             )
         elif claims_xml:
             inputs.notes.append(
-                f"{source.label} begins with the element {shortened(head.root)}, is not an export, and was left out"
+                f"{source.label} begins with the element {shortened(root)}, is not an export, and was left out"
             )
     if not files:
         if inputs.bundles:

@@ -16,7 +16,7 @@ from tracekit.recording.engineering_types import SENTINEL
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import CellError, Undefined, as_tag
 from tracekit.recording.export.columns import ColumnBuilder, cells_of
-from tracekit.recording.export.handmade import HandmadeRow, bind_rows
+from tracekit.recording.export.handmade import bind_rows
 from tracekit.recording.export.xml import EXPORT_AGAIN
 from tracekit.recording.quoting import shortened
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording.export.cells import Values
     from tracekit.recording.export.columns import Payloads
+    from tracekit.recording.export.handmade import HandmadeRow
     from tracekit.recording.table import Cells, Column
 
 
@@ -181,7 +182,7 @@ class RowReader:
             payload = 0 if tag == SENTINEL else self._value(cell, self._values.code(tag), tag, settle)
             tags.append(tag)
             payloads.append(payload)
-        self._handmade.append(HandmadeRow(tuple(tags), payloads))
+        self._handmade.append((tuple(tags), payloads))
 
     def _value(self, cell: _Element, code: int, column: str, settle: Callable[[int], object]) -> int:
         """Payload of a cell; 0 for now where it refers to something that is not defined yet."""

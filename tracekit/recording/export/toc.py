@@ -40,20 +40,12 @@ _WHOLE_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class TocTable:
-    """One table as the table of contents lists it."""
-
-    schema: str
-    attributes: Mapping[str, str]
-    """All attributes but `schema`, as written: values that are lists keep their quotes."""
-
-
-@dataclass(frozen=True, slots=True)
 class TocRun:
     """One run with its tables in order of position; `tables` is None where the file does not list them."""
 
     run: Run
-    tables: tuple[TocTable, ...] | None
+    tables: tuple[tuple[str, Mapping[str, str]], ...] | None
+    """Schema and attributes of each, but `schema` as written: values that are lists keep their quotes."""
     failed: bool
     """Whether the recording failed: no dates, no version, no duration."""
 
@@ -143,12 +135,12 @@ def _imported_from(run: etree._Element) -> str | None:
     return None
 
 
-def _table(label: str, element: etree._Element) -> TocTable:
+def _table(label: str, element: etree._Element) -> tuple[str, Mapping[str, str]]:
     schema = element.get("schema")
     if not schema:
         raise UnreadableRecording(f"{label} lists a table without schema; {EXPORT_AGAIN}")
     attributes = {str(key): str(value) for key, value in element.items() if key != "schema"}
-    return TocTable(schema, MappingProxyType(attributes))
+    return schema, MappingProxyType(attributes)
 
 
 def _device(target: etree._Element | None, tag: str) -> Device | None:

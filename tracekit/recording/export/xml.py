@@ -4,7 +4,6 @@ different names than one export has."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
 from lxml import etree
@@ -39,15 +38,6 @@ fast. Nothing shorter than a whole run can match, so none is tried."""
 _ELEMENTS = re.compile(rb"<([^\s/>!?]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What the beginning of a file shows."""
-
-    root: str
-    """Name of the root element."""
-    has_doctype: bool
-
-
 def pull_parser(wanted: Sequence[Literal["start", "end"]], tags: Sequence[str] | None = None) -> etree.XMLPullParser:
     """A parser to feed with chunks. Its built-in limits (text of 10 MB, 256 levels) stay on."""
     return etree.XMLPullParser(
@@ -78,8 +68,8 @@ def chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[bytes]:
             yield chunk
 
 
-def read_head(source: Source) -> Head:
-    """Look at a file as far as its root element. Raises `UnreadableRecording` for what is no XML at all."""
+def root_of(source: Source) -> str:
+    """Name of the root element of a file. Raises `UnreadableRecording` for what is no XML or has a document type."""
     parser = pull_parser(("start",))
     bytes_read = 0
     head = b""
@@ -93,15 +83,17 @@ def read_head(source: Source) -> Head:
                     head += chunk
                 parser.feed(chunk)
                 for _, root in events(parser):
-                    return Head(str(root.tag), root.getroottree().docinfo.internalDTD is not None)
+                    if root.getroottree().docinfo.internalDTD is not None:
+                        raise _doctype_refused(source.label)
+                    return str(root.tag)
                 if bytes_read > limits.MAX_PROLOG_BYTES:
                     break
         except etree.XMLSyntaxError as error:
             if b"<!DOCTYPE" in head:
-                raise doctype_refused(source.label) from error
+                raise _doctype_refused(source.label) from error
             raise malformed(source.label, error) from error
     if b"<!DOCTYPE" in head:
-        raise doctype_refused(source.label)
+        raise _doctype_refused(source.label)
     if not head.strip():
         raise UnreadableRecording(f"{source.label} is empty; {EXPORT_AGAIN}")
     raise UnreadableRecording(
@@ -109,7 +101,7 @@ def read_head(source: Source) -> Head:
     )
 
 
-def doctype_refused(label: str) -> UnreadableRecording:
+def _doctype_refused(label: str) -> UnreadableRecording:
     """The error for a file with a document type or entity declaration."""
     return UnreadableRecording(
         f"{label} declares a document type (<!DOCTYPE ...>), which no export contains and tracekit does not "

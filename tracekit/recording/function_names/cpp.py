@@ -44,6 +44,7 @@ _NAME, _OPENED = 1, 2
 """Groups of a token."""
 _EXPRESSIONS: Final = frozenset({"X", "cl", "il", "tl", "cw", "Dt", "DT"})
 _NUMBER: Final = re.compile(r"\d*_")
+_LENGTH: Final = re.compile(r"\d{1,6}")
 
 
 class MangledError(Exception):
@@ -94,7 +95,9 @@ def _path(text: str, at: int) -> tuple[list[str], int]:
                 at = _number(text, _behind(text, at) if part[0] == "Ul" else at)
                 parts += [LAMBDA] if part[0] == "Ul" else []
             case "tag":
-                length = _number_of(text, at)
+                length = _LENGTH.match(text, at)
+                if length is None:
+                    raise MangledError(text)
                 at = length.end() + int(length[0])
             case "cast":
                 return [*parts, "operator cast"], len(text)
@@ -177,10 +180,3 @@ def _number(text: str, at: int) -> int:
     if match is None:
         raise MangledError(text)
     return match.end()
-
-
-def _number_of(text: str, at: int) -> re.Match[str]:
-    match = re.compile(r"\d{1,6}").match(text, at)
-    if match is None:
-        raise MangledError(text)
-    return match

@@ -69,8 +69,28 @@ def write_folder(
     The folder must exist. Files of the same names are replaced, when all are written; with tables that would stay
     beside the new ones, the folder is refused. Raises `TracekitError` for that, and where a file cannot be written.
     """
+    write = writer_for(form)
+    names = FileNames(reserved=(INDEX, TOC))
+    result = WrittenFolder()
+    listed: dict[int, dict[str, object]] = {}
     with _staged(folder) as stage:
-        return _write_folder(recording, stage, form, schemas, public)
+        for number, entry, table in _tables(recording, schemas, form):
+            name, reason = None, entry.reason if table is None else table.reason
+            if table is not None and is_readable(table.state):
+                name = names.name(table.schema, f".{form}")
+                try:
+                    with complete_file(stage / name) as stream:
+                        write(table, stream)
+                    result.files.append(name)
+                    result.rows += table.rows
+                except UnwritableTable as error:
+                    name, reason = None, f"it cannot be written as {form}: {error.reason}"
+            if name is None and reason and (not schemas or entry.schema in schemas):
+                result.left_out.append((entry.schema, reason))
+            listed[number] = _line(entry, table, name, reason, public)
+        lines = [listed[number] for number in sorted(listed)]
+        result.listing = _write_listing(recording, stage, form, lines, public)
+    return result
 
 
 @contextmanager
@@ -102,31 +122,6 @@ def _check_others(folder: Path, written: Collection[str]) -> None:
             f"cannot write into {folder}: it contains {others[0]}{more}, which would be read as part of this "
             "recording; remove it, or name another folder"
         )
-
-
-def _write_folder(
-    recording: Recording, folder: Path, form: str, schemas: Collection[str], public: PublicAttributes | None
-) -> WrittenFolder:
-    write = writer_for(form)
-    names = FileNames(reserved=(INDEX, TOC))
-    result = WrittenFolder()
-    listed: dict[int, dict[str, object]] = {}
-    for number, entry, table in _tables(recording, schemas, form):
-        name, reason = None, entry.reason if table is None else table.reason
-        if table is not None and is_readable(table.state):
-            name = names.name(table.schema, f".{form}")
-            try:
-                with complete_file(folder / name) as stream:
-                    write(table, stream)
-                result.files.append(name)
-                result.rows += table.rows
-            except UnwritableTable as error:
-                name, reason = None, f"it cannot be written as {form}: {error.reason}"
-        if name is None and reason and (not schemas or entry.schema in schemas):
-            result.left_out.append((entry.schema, reason))
-        listed[number] = _line(entry, table, name, reason, public)
-    result.listing = _write_listing(recording, folder, form, [listed[number] for number in sorted(listed)], public)
-    return result
 
 
 def is_readable(state: TableState) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -139,16 +139,13 @@ class _RowWriter:
         return shown, ""
 
 
-class _Chunk:
+class _Chunk(NamedTuple):
     """Distinct values of a part of a column, by first appearance or by size, and where they stand."""
 
-    __slots__ = ("distinct", "first_rows", "inverse")
-
-    def __init__(self, distinct: list[CellValue | int], first_rows: list[int], inverse: CodeArray) -> None:
-        self.distinct = distinct
-        self.first_rows = first_rows
-        self.inverse = inverse
-        """Shape (rows,): index into `distinct`; its length where there is no value."""
+    distinct: list[CellValue | int]
+    first_rows: list[int]
+    inverse: CodeArray
+    """Shape (rows,): index into `distinct`; its length where there is no value."""
 
 
 class _Cells:

@@ -12,27 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
+from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.messages import ADDED
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.signing import how_to_sign, read_signature
-from tracekit.recording.xctrace.tool import (
-    GO_ONLINE,
-    HOW_TO_INSTALL,
-    PATIENCE_S,
-    USE_DEVICE,
-    find_tool,
-    first_line,
-    list_devices,
-    list_instruments,
-    list_templates,
-    read_version,
-)
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tracekit.recording.xctrace.tool import Tool, Version
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual", "shtab", "zlib-ng")
 """Dependencies of every installation, by the names of `pyproject.toml`. `_needed` adds those of this one."""
@@ -63,11 +51,11 @@ class Check:
 def examine(target: str | None, *, private: bool) -> list[Check]:
     """All checks, in order. private: show names and ids of devices."""
     checks = list(_packages())
-    tool = find_tool()
+    tool = xctrace.find_tool()
     if tool is not None:
         checks += [_xcode(), *_xctrace(tool, private)]
     elif sys.platform == "darwin":
-        checks.append(Check("Xcode", "missing", "no developer tools found", HOW_TO_INSTALL))
+        checks.append(Check("Xcode", "missing", "no developer tools found", xctrace.HOW_TO_INSTALL))
     else:
         checks.append(Check("recording", "optional", "needs a Mac; every other command works here"))
     if target is not None:
@@ -106,18 +94,18 @@ def _scanner() -> Check:
 def _xcode() -> Check:
     """A full Xcode ends in `.app/Contents/Developer`; the Command Line Tools have no xctrace."""
     if shutil.which("xcode-select") is None:
-        return Check("Xcode", "missing", "xcode-select not found", HOW_TO_INSTALL)
-    completed = run_command(["xcode-select", "-p"], PATIENCE_S)
+        return Check("Xcode", "missing", "xcode-select not found", xctrace.HOW_TO_INSTALL)
+    completed = run_command(["xcode-select", "-p"], xctrace.PATIENCE_S)
     path = completed.output.strip()
     if completed.status or not path.endswith(".app/Contents/Developer"):
-        detail = "the Command Line Tools are selected" if path else first_line(completed.errors)
-        return Check("Xcode", "missing", detail, HOW_TO_INSTALL)
+        detail = "the Command Line Tools are selected" if path else xctrace.first_line(completed.errors)
+        return Check("Xcode", "missing", detail, xctrace.HOW_TO_INSTALL)
     return Check("Xcode", "ok", f"{path.removesuffix('/Contents/Developer').rsplit('/', 1)[-1]} is selected")
 
 
-def _xctrace(tool: Tool, private: bool) -> Iterator[Check]:
+def _xctrace(tool: xctrace.Tool, private: bool) -> Iterator[Check]:
     try:
-        version = read_version(tool)
+        version = xctrace.read_version(tool)
     except TracekitError as error:
         yield Check("xctrace", "missing", str(error))
         return
@@ -139,8 +127,8 @@ def _asked(name: str, checks: Iterable[Check]) -> Iterator[Check]:
         yield Check(name, "missing", str(error))
 
 
-def _templates(tool: Tool) -> Iterator[Check]:
-    names = list_templates(tool)
+def _templates(tool: xctrace.Tool) -> Iterator[Check]:
+    names = xctrace.list_templates(tool)
     if TEMPLATE in names:
         yield Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
     else:
@@ -148,9 +136,9 @@ def _templates(tool: Tool) -> Iterator[Check]:
         yield Check("templates", "missing", f"the {TEMPLATE} template is missing", fix)
 
 
-def _instruments(tool: Tool) -> Iterator[Check]:
+def _instruments(tool: xctrace.Tool) -> Iterator[Check]:
     """Those that `tracekit record` adds to the template."""
-    names = list_instruments(tool)
+    names = xctrace.list_instruments(tool)
     if lacking := [name for name in ADDED if name not in names]:
         cannot = f"{' and '.join(lacking)} cannot be recorded"
         yield Check("instruments", "optional", cannot, "record with --only-template")
@@ -158,8 +146,8 @@ def _instruments(tool: Tool) -> Iterator[Check]:
         yield Check("instruments", "ok", f"{' and '.join(ADDED)} can be added")
 
 
-def _devices(tool: Tool, private: bool, version: Version) -> Iterator[Check]:
-    devices = list_devices(tool)
+def _devices(tool: xctrace.Tool, private: bool, version: xctrace.Version) -> Iterator[Check]:
+    devices = xctrace.list_devices(tool)
     if private:
         shown = [f"{each.name} ({each.identifier}; {each.kind})" for each in devices]
     else:
@@ -168,10 +156,14 @@ def _devices(tool: Tool, private: bool, version: Version) -> Iterator[Check]:
             format_count(count, kind) if kind in _NOUNS else kind if kind == "this Mac" else f"{count} {kind}"
             for kind, count in counts.items()
         ]
-    can_go_online = f"to record on one that is offline, {GO_ONLINE}" if any(each.is_offline for each in devices) else ""
+    can_go_online = (
+        f"to record on one that is offline, {xctrace.GO_ONLINE}" if any(each.is_offline for each in devices) else ""
+    )
     yield Check("devices", "ok", ", ".join(shown) or "none", can_go_online)
     if any(each.is_simulator for each in devices) and version.hangs_on_simulators:
-        yield Check("simulators", "optional", "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs", USE_DEVICE)
+        yield Check(
+            "simulators", "optional", "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs", xctrace.USE_DEVICE
+        )
 
 
 def _target(target: str) -> Iterator[Check]:

@@ -18,7 +18,7 @@ from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
 from tracekit.recording.xctrace.tool import TIMEOUT_S, Tool, find_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Recording, Run, TableEntry
@@ -43,15 +43,6 @@ class XctraceOptions:
     """Called with what `xctrace` reads in place of the native reader, as one clause."""
     on_progress: Callable[[int, int, str], None] = _ignore
     """Called with number, count and schema before each table."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A recording, and what did not come."""
-
-    recording: Recording
-    failures: tuple[tuple[str, str], ...] = ()
-    """Schema and reason of each table that `xctrace` was asked for in vain."""
 
 
 class MergedRecording:
@@ -119,7 +110,7 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
 
 def read_through(
     tool: Tool, trace: Path, run: int | None, schemas: Collection[str], xctrace: XctraceOptions
-) -> Reading:
+) -> Recording:
     """The tables of these schemas, of all by default, through `xctrace` alone.
 
     Raises `TracekitError` where not even the table of contents can be had, `UsageError` for a run that does not
@@ -132,7 +123,7 @@ def read_through(
         # Everything is read now, because the files go away.
         recording = open_directly(exported.files, exported.run.number)
     recording.contents = replace(recording.contents, source=trace.name)
-    return Reading(_noted(recording, "read with xctrace", *_in_vain(exported.failures)), tuple(exported.failures))
+    return _noted(recording, "read with xctrace", failures=exported.failures)
 
 
 def read_with_help(
@@ -142,7 +133,7 @@ def read_with_help(
     schemas: Collection[str],
     progress: Callable[[Progress], None] | None,
     xctrace: XctraceOptions,
-) -> Reading:
+) -> Recording:
     """The recording as it is read natively, and through `xctrace` what cannot be read so.
 
     schemas: those that are needed, which are looked at row by row. By default all, of which those are taken for
@@ -153,27 +144,24 @@ def read_with_help(
     except UnreadableRecording as error:
         xctrace.on_message(f"{error}; reading all of it with xctrace instead")
         try:
-            reading = read_through(tool, trace, run, schemas, xctrace)
+            exported = read_through(tool, trace, run, schemas, xctrace)
         except TracekitError as second:
             raise UnreadableRecording(f"{error}; xctrace cannot read it either: {second}") from second
-        _noted(reading.recording, f"could not be read natively: {error}")
-        return reading
+        return _noted(exported, f"could not be read natively: {error}")
     # A recording of its own: progress counts each row once.
     looked_at = open_directly([trace], run) if schemas else None
     lacking = _unreadable(recording, looked_at, schemas)
     if not lacking:
-        return Reading(recording)
+        return recording
     xctrace.on_message(f"using xctrace for tables that cannot be read natively: {', '.join(lacking)}")
     try:
-        reading = read_through(tool, trace, recording.run.number, lacking, xctrace)
+        exported = read_through(tool, trace, recording.run.number, lacking, xctrace)
     except TracekitError as error:
-        failures = tuple((schema, str(error)) for schema in lacking)
-        return Reading(_noted(recording, *_in_vain(failures)), failures)
-    failed = {schema for schema, _ in reading.failures}
-    exported = [schema for schema in lacking if schema not in failed]
-    merged = MergedRecording(recording, reading.recording, exported)
-    notes = [f"read with xctrace, because they cannot be read natively: {', '.join(exported)}"] if exported else []
-    return Reading(_noted(merged, *notes, *_in_vain(reading.failures)), reading.failures)
+        return _noted(recording, failures=[(schema, str(error)) for schema in lacking])
+    failures = exported.contents.failures
+    came = [schema for schema in lacking if schema not in dict(failures)]
+    notes = [f"read with xctrace, because they cannot be read natively: {', '.join(came)}"] if came else []
+    return _noted(MergedRecording(recording, exported, came), *notes, failures=failures)
 
 
 def _unreadable(recording: Recording, looked_at: Recording | None, schemas: Collection[str]) -> list[str]:
@@ -183,11 +171,11 @@ def _unreadable(recording: Recording, looked_at: Recording | None, schemas: Coll
     return [schema for schema in schemas if any(table.reason for table in looked_at.tables(schema))]
 
 
-def _noted(recording: Recording, *notes: str) -> Recording:
-    recording.contents = replace(recording.contents, notes=(*recording.contents.notes, *notes))
+def _noted(recording: Recording, *notes: str, failures: Sequence[tuple[str, str]] = ()) -> Recording:
+    """The recording with more notes, and with what `xctrace` was asked for and did not give."""
+    contents = recording.contents
+    in_vain = [f"xctrace could not export the table {schema} either: {reason}" for schema, reason in failures]
+    recording.contents = replace(
+        contents, notes=(*contents.notes, *notes, *in_vain), failures=(*contents.failures, *failures)
+    )
     return recording
-
-
-def _in_vain(failures: Iterable[tuple[str, str]]) -> list[str]:
-    """What `xctrace` was asked for and did not give."""
-    return [f"xctrace could not export the table {schema} either: {reason}" for schema, reason in failures]

@@ -16,15 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.recording.direct import open_directly
+from tracekit.recording.xctrace import messages
 from tracekit.recording.xctrace.exporter import Exporter
-from tracekit.recording.xctrace.messages import (
-    ENDED_WITH_TARGET,
-    NOT_FOUND,
-    advice_for,
-    ended_well,
-    run_issues,
-    why_failed,
-)
 from tracekit.recording.xctrace.running import Job
 from tracekit.recording.xctrace.watching import Patience, Watch
 from tracekit.signals import stop_signals
@@ -93,7 +86,7 @@ def record(tool: Tool, request: Request, listener: Listener, patience: Patience 
     patience = patience or Patience()
     with stop_signals() as received:
         watch, completed, ended_because = _run(tool, request, listener, patience, received)
-        if completed.status == NOT_FOUND and ended_because is None:
+        if completed.status == messages.NOT_FOUND and ended_because is None:
             listener.on_message("xctrace did not find the app, which may still be starting; trying once more")
             watch, completed, ended_because = _run(tool, request, listener, patience, received)
         if not watch.has_run and not (request.output / "form.template").exists():
@@ -140,20 +133,24 @@ def judge(
     ended_because: why tracekit ended `xctrace`, as a clause; None where it ended by itself. on_device: whether the
     recording is not of this Mac. Raises `TracekitError` with what went wrong where the bundle is not usable.
     """
-    issues = run_issues(completed.errors)
-    says_so = ended_because is None and completed.status in (0, ENDED_WITH_TARGET) and ended_well(completed.output)
+    issues = messages.run_issues(completed.errors)
+    says_so = (
+        ended_because is None
+        and completed.status in (0, messages.ENDED_WITH_TARGET)
+        and messages.ended_well(completed.output)
+    )
     problem = _problem(tool, bundle, says_so)
     if problem is not None:
         full = _disk_words(bundle, completed.errors)
-        why = ended_because or why_failed(completed, issues, on_device=on_device, problem=problem)
+        why = ended_because or messages.why_failed(completed, issues, on_device=on_device, problem=problem)
         remains = f"; an incomplete recording remains at {bundle}" if bundle.exists() else ""
         raise TracekitError(f"recording failed: {full or why}{remains}")
     warnings = [f"{issue.level.lower()} while recording: {issue.text.rstrip('.')}" for issue in issues]
     if ended_because is not None:
         warnings.append(f"{ended_because}, but the recording is complete")
-    elif completed.status not in (0, ENDED_WITH_TARGET) and not issues:
+    elif completed.status not in (0, messages.ENDED_WITH_TARGET) and not issues:
         warnings.append(f"the recording is complete, although xctrace exited with status {completed.status}")
-    advice = advice_for(issues, on_device=on_device)
+    advice = messages.advice_for(issues, on_device=on_device)
     return (*warnings, advice) if advice else tuple(warnings)
 
 

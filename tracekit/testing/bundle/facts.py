@@ -8,7 +8,6 @@ import struct
 import uuid
 import zipfile
 from contextlib import closing
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tracekit.testing.bundle.archive import Coded, Mutable, MutableText, archive, numbered_dictionary
@@ -55,12 +54,6 @@ _SQLITE_VERSION = 3_043_000
 _CORES = 8
 _NOBODY = 0xFFFF_FFFF
 """Reference of a process that no row mentions."""
-
-
-def started_ns(run: Scenario) -> int:
-    """Start of a run in ns since 1970."""
-    since = datetime.fromisoformat(run.start_date) - datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-    return since // (datetime.resolution * 1_000) * 1_000_000
 
 
 def configuration(run: Scenario) -> bytes:
@@ -152,7 +145,7 @@ def _version_number(machine: Machine) -> int:
 
 def _run(run: Scenario, schemas: list[str]) -> bytes:
     """An archived `XRRun`: start, end, number, and the tables of the instrument."""
-    start = started_ns(run)
+    start = run.start_ns
     specs = [Coded("XRAnalysisCoreTableSpec", {"schemaName": schema, "engineeringName": schema}) for schema in schemas]
     tables = archive(root={"tables": specs})
     length = struct.pack("<H", len(tables))
@@ -207,14 +200,14 @@ def _run_data(run: Scenario, values: Values) -> dict[object, object]:
         "runInfo": _run_information(run),
         "processDatas": [kernel, *processes],
         "threadsByTID": threads,
-        "startTime": started_ns(run),
+        "startTime": run.start_ns,
         "runningTime": run.duration_ns,
         "numberOfCpus": _CORES,
     }
 
 
 def _run_information(run: Scenario) -> Coded:
-    start = started_ns(run)
+    start = run.start_ns
     return Coded(
         "XRRunInfo",
         {

@@ -3,7 +3,7 @@
 The table names no process and no thread. Its columns of Xcode 16.4 are known from real exports; later versions bind
 by the same names. Time, duration, event string and model name are required: without one of them nothing can be judged.
 
-Event strings: literal ones come first; what is not among them is judged by its beginning, and what even that does not
+Event strings are judged by their beginning, which is a guess for those that are not known; what even that does not
 settle stays `other` with its raw text. Sources: WWDC22 talk 10027 for the lanes, public recordings of Xcode 14 to 27.2
 for the strings, and the view plan inside Core ML recordings for the `event-type` column.
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,59 +54,36 @@ EVENT_TYPE_LANES: dict[str, Lane] = {
 }
 """Values of the `event-type` column. Where a row has one, it decides the lane."""
 
-_LITERAL: dict[str, Meaning] = {
-    "load": Meaning(Kind.LOAD, Lane.ACTIVITY),
-    "load (cached)": Meaning(Kind.LOAD_CACHED, Lane.ACTIVITY),
-    "load (prepare and cache)": Meaning(Kind.LOAD_UNCACHED, Lane.ACTIVITY),
-    "compile": Meaning(Kind.COMPILE, Lane.ACTIVITY),
-    "prediction": Meaning(Kind.PREDICTION, Lane.ACTIVITY),
-    "input validation": Meaning(Kind.INPUT_VALIDATION, Lane.DATA),
-    "input copy": Meaning(Kind.INPUT_COPY, Lane.DATA),
-    "data cast": Meaning(Kind.DATA_CAST, Lane.DATA),
-    "output transformation": Meaning(Kind.OUTPUT_TRANSFORMATION, Lane.DATA),
-    "neural engine - data copy": Meaning(Kind.ANE_DATA_COPY, Lane.DATA, Device.ANE),
-    "cpu": Meaning(Kind.CPU_COMPUTE, Lane.COMPUTE, Device.CPU),
-    "prepare gpu request": Meaning(Kind.GPU_PREPARE, Lane.COMPUTE, Device.GPU),
-    "gpu request": Meaning(Kind.GPU_REQUEST, Lane.COMPUTE, Device.GPU),
-    "neural engine request": Meaning(Kind.ANE_REQUEST, Lane.COMPUTE, Device.ANE),
-}
-"""Folded literal strings."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """Holds where the folded string starts with one of `starts` and contains one of `contains` (any, if empty)."""
-
-    starts: tuple[str, ...]
-    contains: tuple[str, ...]
-    kind: Kind
-    lane: Lane
-    device: Device | None = None
-
-    def holds(self, folded: str) -> bool:
-        return folded.startswith(self.starts) and (not self.contains or any(word in folded for word in self.contains))
-
-
-_RULES: tuple[_Rule, ...] = (
-    _Rule(("load",), ("prepare", "uncached"), Kind.LOAD_UNCACHED, Lane.ACTIVITY),
-    _Rule(("load",), ("cached",), Kind.LOAD_CACHED, Lane.ACTIVITY),
-    _Rule(("load",), (), Kind.LOAD, Lane.ACTIVITY),
-    _Rule(("compil", "speciali"), (), Kind.COMPILE, Lane.ACTIVITY),
-    _Rule(("neural engine", "ane "), ("copy",), Kind.ANE_DATA_COPY, Lane.DATA, Device.ANE),
-    _Rule(("neural engine", "ane "), ("request",), Kind.ANE_REQUEST, Lane.COMPUTE, Device.ANE),
-    _Rule(("neural engine", "ane "), (), Kind.OTHER, Lane.COMPUTE, Device.ANE),
-    _Rule(("prepare gpu",), (), Kind.GPU_PREPARE, Lane.COMPUTE, Device.GPU),
-    _Rule(("gpu request",), (), Kind.GPU_REQUEST, Lane.COMPUTE, Device.GPU),
-    _Rule(("gpu",), (), Kind.OTHER, Lane.COMPUTE, Device.GPU),
-    _Rule(("cpu",), (), Kind.CPU_COMPUTE, Lane.COMPUTE, Device.CPU),
-    _Rule(("prediction",), (), Kind.PREDICTION, Lane.ACTIVITY),
-    _Rule(("async", "batch"), ("prediction",), Kind.PREDICTION, Lane.ACTIVITY),
-    _Rule(("input valid",), (), Kind.INPUT_VALIDATION, Lane.DATA),
-    _Rule(("input copy",), (), Kind.INPUT_COPY, Lane.DATA),
-    _Rule(("data cast",), (), Kind.DATA_CAST, Lane.DATA),
-    _Rule(("output transf",), (), Kind.OUTPUT_TRANSFORMATION, Lane.DATA),
+_LITERAL = frozenset(
+    {
+        *("load", "load (cached)", "load (prepare and cache)", "compile", "prediction"),
+        *("input validation", "input copy", "data cast", "output transformation", "neural engine - data copy"),
+        *("cpu", "prepare gpu request", "gpu request", "neural engine request"),
+    }
 )
-"""First match wins."""
+"""Folded strings that are known; what a rule says of any other is guessed."""
+
+_RULES: tuple[tuple[tuple[str, ...], tuple[str, ...], Meaning], ...] = (
+    (("load",), ("prepare", "uncached"), Meaning(Kind.LOAD_UNCACHED, Lane.ACTIVITY)),
+    (("load",), ("cached",), Meaning(Kind.LOAD_CACHED, Lane.ACTIVITY)),
+    (("load",), (), Meaning(Kind.LOAD, Lane.ACTIVITY)),
+    (("compil", "speciali"), (), Meaning(Kind.COMPILE, Lane.ACTIVITY)),
+    (("neural engine", "ane "), ("copy",), Meaning(Kind.ANE_DATA_COPY, Lane.DATA, Device.ANE)),
+    (("neural engine", "ane "), ("request",), Meaning(Kind.ANE_REQUEST, Lane.COMPUTE, Device.ANE)),
+    (("neural engine", "ane "), (), Meaning(Kind.OTHER, Lane.COMPUTE, Device.ANE)),
+    (("prepare gpu",), (), Meaning(Kind.GPU_PREPARE, Lane.COMPUTE, Device.GPU)),
+    (("gpu request",), (), Meaning(Kind.GPU_REQUEST, Lane.COMPUTE, Device.GPU)),
+    (("gpu",), (), Meaning(Kind.OTHER, Lane.COMPUTE, Device.GPU)),
+    (("cpu",), (), Meaning(Kind.CPU_COMPUTE, Lane.COMPUTE, Device.CPU)),
+    (("prediction",), (), Meaning(Kind.PREDICTION, Lane.ACTIVITY)),
+    (("async", "batch"), ("prediction",), Meaning(Kind.PREDICTION, Lane.ACTIVITY)),
+    (("input valid",), (), Meaning(Kind.INPUT_VALIDATION, Lane.DATA)),
+    (("input copy",), (), Meaning(Kind.INPUT_COPY, Lane.DATA)),
+    (("data cast",), (), Meaning(Kind.DATA_CAST, Lane.DATA)),
+    (("output transf",), (), Meaning(Kind.OUTPUT_TRANSFORMATION, Lane.DATA)),
+)
+"""How a folded string begins, what it contains (any of these, or anything where there are none), and what it means
+then. First match wins."""
 
 _LANE_WORDS: tuple[tuple[tuple[str, ...], Lane], ...] = (
     (("copy", "cast", "transformation", "validation"), Lane.DATA),
@@ -128,12 +105,9 @@ def fold(label: str) -> str:
 def event_meaning(label: str) -> Meaning:
     """Meaning of an event string of the Core ML instrument. Total: unknown strings give kind `other`."""
     folded = fold(label)
-    literal = _LITERAL.get(folded)
-    if literal is not None:
-        return literal
-    for rule in _RULES:
-        if rule.holds(folded):
-            return Meaning(rule.kind, rule.lane, rule.device, guessed=True)
+    for starts, contains, meaning in _RULES:
+        if folded.startswith(starts) and (not contains or any(word in folded for word in contains)):
+            return replace(meaning, guessed=folded not in _LITERAL)
     for words, lane in _LANE_WORDS:
         if any(word in folded for word in words):
             return Meaning(Kind.OTHER, lane)

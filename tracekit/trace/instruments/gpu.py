@@ -10,19 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.trace.binding import (
-    constant,
-    flags,
-    optional_integers,
-    optional_values,
-    processes,
-    recode,
-    text,
-    values_by_code,
-)
+from tracekit.trace.binding import constant, flags, optional_integers, optional_values, recode, values_by_code
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.frames import event_frame
-from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
+from tracekit.trace.instruments.hardware import active, buffers_by_row, hardware_frame
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import gpu_labels, mps_command_buffers
 
@@ -47,21 +37,15 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     # The entry behind the last stands for no label.
     codes = np.array([*label_codes, -1], np.int32)[label.codes]
     model = recode(codes, [meaning.model for meaning in meanings])
-    process, pid = processes(rows.table)
-    frame = event_frame(
+    frame = hardware_frame(
         rows,
-        {
-            "lane": Lane.GPU,
-            "kind": Kind.GPU_EXEC,
-            "label": text(label),
-            "model": model,
-            "device": Device.GPU,
-            "process": process,
-            "pid": pid,
-            "depth": depths(rows.table),
-            "operation": values_by_code(codes, [meaning.operation for meaning in meanings]),
-            "attribution": attribution(rows.table, model, target),
-        },
+        label,
+        model,
+        target,
+        lane=Lane.GPU,
+        kind=Kind.GPU_EXEC,
+        device=Device.GPU,
+        operation=values_by_code(codes, [meaning.operation for meaning in meanings]),
     )
     ids = optional_integers(rows.table, "cmdbuffer-id")
     first = flags(codes, [meaning.buffer == 0 for meaning in meanings])
@@ -77,21 +61,8 @@ def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tupl
     """
     rows = active(rows)
     label = optional_values(rows.table, "event-label")
-    process, pid = processes(rows.table)
     model = constant(None, rows.table.rows)
-    frame = event_frame(
-        rows,
-        {
-            "lane": Lane.MPS,
-            "kind": Kind.MPS_DISPATCH,
-            "label": text(label),
-            "device": Device.GPU,
-            "process": process,
-            "pid": pid,
-            "depth": depths(rows.table),
-            "attribution": attribution(rows.table, model, target),
-        },
-    )
+    frame = hardware_frame(rows, label, model, target, lane=Lane.MPS, kind=Kind.MPS_DISPATCH, device=Device.GPU)
     named = mps_command_buffers(map(str, label.values))
     ids = values_by_code(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
     return frame, buffers_by_row(rows.row, ids.fillna(0).to_numpy(np.int64), np.ones(rows.table.rows, np.bool_))

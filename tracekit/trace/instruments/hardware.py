@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.recording.table import Process, Thread
-from tracekit.trace.binding import flags, nullable, optional_integers, optional_values
+from tracekit.trace.binding import flags, nullable, optional_integers, optional_values, processes, text
 from tracekit.trace.collect import select_rows
 from tracekit.trace.events import Attribution
-from tracekit.trace.frames import fixed_categorical, is_any
+from tracekit.trace.frames import event_frame, fixed_categorical, is_any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.recording.table import CellValue, Table
+    from tracekit.recording.table import CellValue, CodedCells, Table
     from tracekit.trace.collect import Rows
+    from tracekit.trace.frames import ColumnValues
 
 _ACTIVE = "active"
 
@@ -64,9 +65,24 @@ def active(rows: Rows) -> Rows:
     return select_rows(rows, ~idle)
 
 
-def depths(table: Table) -> pd.arrays.IntegerArray:
-    """Nesting depth as recorded. Rows of depth 1 lie inside rows of depth 0."""
-    return nullable(optional_integers(table, "event-depth"))
+def hardware_frame(
+    rows: Rows, label: CodedCells, model: pd.Categorical, target: Process | None, **columns: ColumnValues | str
+) -> pd.DataFrame:
+    """The event frame of hardware rows: what all tables have alike, and the columns that are given. Rows of depth 1 lie
+    inside rows of depth 0."""
+    process, pid = processes(rows.table)
+    return event_frame(
+        rows,
+        {
+            "label": text(label),
+            "model": model,
+            "process": process,
+            "pid": pid,
+            "depth": nullable(optional_integers(rows.table, "event-depth")),
+            "attribution": attribution(rows.table, model, target),
+            **columns,
+        },
+    )
 
 
 def attribution(table: Table, model: pd.Categorical, target: Process | None) -> pd.Categorical:

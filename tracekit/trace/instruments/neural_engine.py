@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.trace.binding import recode, required_values, text, values_by_code
+from tracekit.trace.binding import recode, required_values, values_by_code
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.frames import event_frame, fixed_categorical
-from tracekit.trace.instruments.hardware import active, attribution, depths
+from tracekit.trace.frames import fixed_categorical
+from tracekit.trace.instruments.hardware import active, hardware_frame
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import neural_engine_label
 
@@ -30,18 +30,15 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     meanings = [neural_engine_label(str(value), known) for value in label.values]
     model = recode(label.codes, [meaning.model for meaning in meanings])
     kind = fixed_categorical("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
-    frame = event_frame(
+    frame = hardware_frame(
         rows,
-        {
-            "lane": Lane.NEURAL_ENGINE,
-            "kind": kind,
-            "label": text(label),
-            "model": model,
-            "device": Device.ANE,
-            "depth": depths(rows.table),
-            "operation": values_by_code(label.codes, [meaning.operation for meaning in meanings]),
-            "attribution": attribution(rows.table, model, target),
-        },
+        label,
+        model,
+        target,
+        lane=Lane.NEURAL_ENGINE,
+        kind=kind,
+        device=Device.ANE,
+        operation=values_by_code(label.codes, [meaning.operation for meaning in meanings]),
     )
     return frame, None
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.recording.table import CodedCells, Column, IntegerCells, Table
+from tracekit.recording.table import Column, IntegerCells, Table
 from tracekit.trace.binding import flags, optional_values, required_values
-from tracekit.trace.collect import Rows, group_ids, select_rows, take_cells
+from tracekit.trace.collect import Rows, group_ids, select_rows
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
 from tracekit.trace.instruments.instrument import Context, Instrument
 
@@ -111,7 +111,7 @@ def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, 
 def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:
     """Pairs as rows of an interval table, bound as such."""
     table = rows.table
-    taken = {name: take_cells(optional_values(table, name), begin) for name in (*_PAIR_COLUMNS, "thread", "message")}
+    taken = {name: optional_values(table, name).take(begin) for name in (*_PAIR_COLUMNS, "thread", "message")}
     start = rows.starts[begin]
     valid = np.ones(len(begin), np.bool_)
     cells: dict[str, Cells] = {
@@ -120,12 +120,11 @@ def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:
         **{name: taken[name] for name in _PAIR_COLUMNS},
         "start-thread": taken["thread"],
         "start-message": taken["message"],
-        "end-message": take_cells(optional_values(table, "message"), end),
+        "end-message": optional_values(table, "message").take(end),
     }
     columns = tuple(Column(mnemonic, "") for mnemonic in cells)
     paired = Table(table.schema, table.run, table.state, columns, tuple(cells.values()), len(begin))
-    schema = CodedCells(rows.schema.codes[begin], rows.schema.values)
-    return context_frame(Rows(paired, schema, rows.row[begin]), INTERVAL_FIELDS)
+    return context_frame(Rows(paired, rows.schema.take(begin), rows.row[begin]), INTERVAL_FIELDS)
 
 
 INSTRUMENT = Instrument(
