@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from tracekit.documents.report_code import code_section, inferred_section
 from tracekit.documents.report_events import events_section
 from tracekit.documents.report_findings import TONES, findings_section
-from tracekit.documents.report_loads import loads_section
 from tracekit.documents.report_models import (
     files_section,
     hardware_section,
+    loads_section,
     models_section,
     over_time_section,
     time_section,
