@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracekit.analysis.quantities import MODEL
 from tracekit.render.blocks import Column, Role, Row, Span
 from tracekit.report import formatting
 
@@ -53,6 +52,6 @@ def elapsed(title: str, of: Callable[[Row], Statistics | None], **looks: Any) ->
     return numbers(title, value, lambda ns: "" if ns is None else formatting.duration(ns), **looks)
 
 
-def quantity(name: str, title: str = "", form: Callable[[Any], str] = formatting.duration, **looks: Any) -> Column[Any]:
+def quantity(title: str, name: str, form: Callable[[Any], str] = formatting.duration, **looks: Any) -> Column[Any]:
     """A number of a model by its id, for rows with `quantities`."""
-    return numbers(title or MODEL[name].title, lambda row: row.quantities.get(name), form, quantity=name, **looks)
+    return numbers(title, lambda row: row.quantities.get(name), form, quantity=name, **looks)

@@ -52,8 +52,8 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
-        quantity("p50_ns"),
-        quantity("p95_ns", drop=2),
+        quantity("median", "p50_ns"),
+        quantity("p95", "p95_ns", drop=2),
         quantity("fps", "fps", frames, drop=4),
         words("where the time goes", _where_time_goes, drop=3),
         words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
@@ -187,7 +187,7 @@ def time_section(models: Sequence[ModelSummary]) -> Section | None:
         numbers("mean of all", lambda row: row.mean_ns, format_time, quantity=mean_id("")),
         *map(_part, shown_groups(rows)),
         quantity("fps", "fps", frames, drop=1),
-        quantity("fps_at_p95", "fps at p95", frames, drop=1),
+        quantity("fps at p95", "fps_at_p95", frames, drop=1),
     )
     grid = table(TITLE, columns, rows, parts=True)
     return section(TITLE, grid, items(parts_notes(rows), role=Role.DIM), folded=True) if grid else None
