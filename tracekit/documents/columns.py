@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracekit.render.blocks import Column, Role, Row, Span
+from tracekit.render.blocks import Column, Paragraph, Role, Row, Span
 from tracekit.report import formatting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.analysis.statistics import Statistics
-    from tracekit.render.blocks import Line
+    from tracekit.render.blocks import Line, Table
 
 RECORDING = "recording"
 """Stands for the model where something is about none of them."""
@@ -55,3 +55,10 @@ def elapsed(title: str, of: Callable[[Row], Statistics | None], **looks: Any) ->
 def quantity(title: str, name: str, form: Callable[[Any], str] = formatting.duration, **looks: Any) -> Column[Any]:
     """A number of a model by its id, for rows with `quantities`."""
     return numbers(title, lambda row: row.quantities.get(name), form, quantity=name, **looks)
+
+
+def absent_note(grid: Table[Any] | None) -> Paragraph | None:
+    """What a dash means; None where no cell has one."""
+    if grid is None or all(column.text(row) != formatting.ABSENT for column in grid.columns for row in grid.rows):
+        return None
+    return Paragraph(formatting.ABSENT_NOTE, Role.DIM)

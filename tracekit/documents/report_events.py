@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tracekit.documents.columns import elapsed, names, numbers, words
-from tracekit.render.blocks import Paragraph, Role, items, section, table
+from tracekit.documents.columns import absent_note, elapsed, names, numbers, words
+from tracekit.render.blocks import Role, items, section, table
 from tracekit.report import formatting
 from tracekit.trace.events import Level
 
@@ -76,7 +76,6 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
     columns = event_columns(rows)
     notes = [OVERLAP_NOTE] if any(column.title == ELAPSED for column in columns) else []
     notes += [WARM_NOTE] if any(row.event.endswith(WARM) for row in rows) else []
-    absent = any(column.text(row) == formatting.ABSENT for row in rows for column in columns)
     grid = table(
         TITLE,
         (
@@ -86,5 +85,4 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
         ),
         rows,
     )
-    unknown = Paragraph(formatting.ABSENT_NOTE, Role.DIM) if absent else None
-    return section(TITLE, grid, items(notes, role=Role.DIM), unknown, folded=True, name="events")
+    return section(TITLE, grid, items(notes, role=Role.DIM), absent_note(grid), folded=True, name="events")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import mean_id
-from tracekit.documents.columns import elapsed, names, numbers, quantity, words
+from tracekit.documents.columns import absent_note, elapsed, names, numbers, quantity, words
 from tracekit.render.blocks import Column, Entries, Entry, Figure, Paragraph, Role, Span, items, section, table
 from tracekit.report import formatting, over_time
-from tracekit.report.formatting import ABSENT, ABSENT_NOTE, frames
+from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import (
@@ -190,16 +190,22 @@ def time_section(models: Sequence[ModelSummary]) -> Section | None:
         quantity("fps at p95", "fps_at_p95", frames, drop=1),
     )
     grid = table(TITLE, columns, rows, parts=True)
-    return section(TITLE, grid, items(parts_notes(rows), role=Role.DIM), folded=True) if grid else None
+    return section(TITLE, grid, items(parts_notes(rows), role=Role.DIM), absent_note(grid), folded=True)
 
 
 def _part(group: Group) -> Column[PartsRow]:
     def of(row: PartsRow) -> Slice | None:
         return next((part for part in row.slices if part.group == group), None)
 
+    def text(row: PartsRow) -> str:
+        if part := of(row):
+            return part.words
+        is_unknown = any(part.unknown for part in row.parts if part.part in group.parts)
+        return ABSENT if is_unknown else "none"
+
     return Column(
         group.name,
-        lambda row: part.words if (part := of(row)) else ABSENT,
+        text,
         lambda row: part.mean_ns if (part := of(row)) else None,
         quantity=mean_id(group.part),
     )
@@ -286,15 +292,15 @@ def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
     rows = [model for model in models if model.throughput is not None and model.throughput.per_second is not None]
     columns = [_over_time(title, text) for title, text in over_time.NUMBERS.items()]
     shown = [column for column in columns if any(column.text(model) not in ("", ABSENT) for model in rows)]
-    absent = any(column.text(model) == ABSENT for model in rows for column in shown)
     trends = [(model, over_time.trend(model)) for model in rows]
     model_names: Column[ModelSummary] = names("model", lambda model: model.name)
+    grid = table(over_time.TITLE, (model_names, *shown), rows, parts=True)
     return section(
         over_time.TITLE,
-        table(over_time.TITLE, (model_names, *shown), rows, parts=True),
+        grid,
         items((Span(model.name, Role.CODE), f": {said}") for model, said in trends if said),
         items((over_time.NOTE,), role=Role.DIM) if rows else None,
-        Paragraph(ABSENT_NOTE, Role.DIM) if absent else None,
+        absent_note(grid),
         folded=True,
     )
 
