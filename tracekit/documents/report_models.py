@@ -112,9 +112,9 @@ def _picture(row: PartsRow) -> str:
 
 
 def _legend(groups: Sequence[Group]) -> Figure:
-    from tracekit.documents.pictures import parts_legend
+    from tracekit.documents.pictures import group_class, legend
 
-    return Figure(parts_legend(groups), text=LEGEND)
+    return Figure(legend({group_class(group): group.name for group in groups}), text=LEGEND)
 
 
 def pace(model: ModelSummary) -> str:
