@@ -60,7 +60,7 @@ def test_the_runner_gets_summary_and_outputs(tracekit, samples, project, monkeyp
     result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
     assert result.out.startswith("::error file=tracekit.toml,line=2,title=SharpenFilter p50::12.44 ms")
     assert (folder / "GITHUB_OUTPUT").read_text() == "verdict=failed\nexit-code=1\n"
-    assert (folder / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: failed")
+    assert (folder / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: 1 failed")
 
 
 def test_a_mistake_in_the_settings_is_an_error_and_every_output_is_written(tracekit, samples, project):

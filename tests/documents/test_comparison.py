@@ -106,7 +106,7 @@ def test_a_model_of_which_all_predictions_were_compared_is_marked_beside_others(
 def test_of_many_recordings_the_first_are_named():
     sides = [[recording(seed) for seed in range(first, first + 100)] for first in (0, 100)]
     text = text_of(compare(*sides))
-    assert text.splitlines()[1] == "before: run 0, run 1, run 2, run 3, run 4 and 95 more"
+    assert text.splitlines()[1] == "before: run 0, run 1, run 2, run 3, run 4, run 5 and 94 more"
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)

@@ -12,7 +12,7 @@ from tracekit.documents.gate import gate_document
 from tracekit.render.forms import rendered
 from tracekit.render.markdown import COMMENT_BYTES, markdown_of
 
-VERDICT = "tracekit check: failed: 2 failed, 1 inconclusive, 1 not counted, 1 passed"
+VERDICT = "tracekit check: 2 failed, 1 inconclusive, 1 not counted, 1 passed"
 
 
 def test_the_verdict_is_the_first_line():

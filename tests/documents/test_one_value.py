@@ -6,7 +6,9 @@ import datetime as dt
 import json
 import re
 from collections import defaultdict
+from dataclasses import replace
 from itertools import islice, pairwise
+from pathlib import Path
 
 import pytest
 from lxml import html
@@ -16,16 +18,22 @@ from suite.frame import detector_ids, draws_of, load, module_of, read_back
 from suite.reported import reported
 from support.analyses import kept_analysis
 from support.forms import html_page, markdown, short_text
+from support.performance_reports import whole_report
 from tracekit.analysis.quantities import MODEL
 from tracekit.compare.comparison import compare
 from tracekit.compare.gate import check
-from tracekit.compare.matrix import labels_of, matrix, sources_of
+from tracekit.compare.matrix import labels_of, matrix, source_of_report, sources_of
 from tracekit.compare.measurements import measure
 from tracekit.compare.settings import CheckSettings, Limit
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document
+from tracekit.documents.performance import performance_report_document
+from tracekit.documents.report import report_document
+from tracekit.model_files.performance.read import report_of
+from tracekit.render.blocks import Card, Document, Role, Section, Table, plain, spans
 from tracekit.render.forms import rendered
 from tracekit.report.formatting import ABSENT, duration, frames
+from tracekit.report.performance import inspected_performance
 from tracekit.report.serialize import to_json
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.tui.detail.models import COLUMNS as VIEW_COLUMNS
@@ -156,6 +164,44 @@ def check_markdown(report):
     return len(rows)
 
 
+SCALES = {"s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1, "%": 0.01}
+"""What a number with its unit is multiplied by."""
+
+
+def tables_of(blocks):
+    for block in blocks:
+        if isinstance(block, Table):
+            yield block
+        elif isinstance(block, Section | Card):
+            yield from tables_of(block.blocks)
+
+
+def printed(table, column):
+    """What the text back end prints of a column, a line for each row."""
+    alone = replace(table, columns=(column,), group=None, total=False, parts=False, cards=False, brief=None)
+    lines = rendered(Document("", "", Role.PLAIN, blocks=(alone,)), "text", width=100).splitlines()
+    return lines[len(lines) - len(table.rows) :]
+
+
+def check_text(document):
+    """What text shows of each number with an id is that number, but for the digits that it leaves out; how many are."""
+    count = 0
+    for table in tables_of(document.blocks):
+        for column in (column for column in table.columns if column.value is not None):
+            for row, text in zip(table.rows, printed(table, column), strict=True):
+                (cell, *_) = spans(column.text(row))
+                value = column.value(row)
+                assert text.split() == plain(column.text(row)).split()
+                if value is not None and (column.quantity or cell.quantity):
+                    whole, decimals, unit = re.search(r"([\d,]+)([.]\d+)? ?(s|ms|µs|ns|%)?", text).groups()
+                    scale = SCALES.get(unit, 1)
+                    # A rate is rounded down, anything else to the nearest.
+                    digit = scale * 10 ** -(len(decimals or ".") - 1)
+                    assert float(f"{whole.replace(',', '')}{decimals or ''}") * scale == pytest.approx(value, abs=digit)
+                    count += 1
+    return count
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_number_is_the_same_wherever_it_is_shown(samples, name):
     analysis = kept_analysis(samples / f"{name}.trace")
@@ -166,6 +212,34 @@ def test_a_number_is_the_same_wherever_it_is_shown(samples, name):
         assert found.places("p50_ns", "all_p50_ns") >= everywhere
         assert "HTML" in found.places("all_mean_neural_engine_ns", "all_mean_gpu_ns", "all_mean_cpu_ns")
         assert check_markdown(analysis.report) > 0
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_text_shows_the_numbers_of_the_report(samples, name):
+    analysis = kept_analysis(samples / f"{name}.trace")
+    measured = measure(analysis.trace, analysis.report)
+    sources = sources_of([measured])
+    documents = (
+        report_document(analysis.report),
+        matrix_document(matrix(sources, labels_of(sources, [None]))),
+        comparison_document(compare([measured], [measured])),
+    )
+    counts = [check_text(document) for document in documents]
+    assert name == "not_instrumented" or all(counts)
+
+
+def test_the_numbers_of_a_performance_report_are_the_same_in_inspect_and_in_a_matrix():
+    inspected = inspected_performance(report_of(whole_report(), Path("report.json")))
+    document = performance_report_document(inspected)
+    sources = [source_of_report(inspected.performance)]
+    numbers = Collected()
+    side_by_side = matrix(sources, labels_of(sources, [None]))
+    (model,) = {row.model for row in side_by_side.rows}
+    numbers.add("matrix", ((row.figure, model, row.values[0]) for row in side_by_side.rows))
+    numbers.add("inspect", shown_in(html.fromstring(rendered(document, "html", width=100)), lambda _: model))
+    assert not numbers.differing
+    assert numbers.places("p50_ns") == numbers.places("load_ns") == {"inspect", "matrix"}
+    assert check_text(document) > 0
 
 
 def test_a_number_of_a_labeled_recording_is_the_same_wherever_it_is_shown(case):

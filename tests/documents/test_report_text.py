@@ -273,9 +273,9 @@ def test_code_that_wraps_goes_on_under_its_line_and_items_hang(full: Report) -> 
 @pytest.mark.parametrize(
     ("extra_savings_ns", "shown"),
     [
-        (1_300_000_000, "of the model's 1.88 s (69%) Watercolor: "),
-        (300_000_000, "of the model's 1.88 s (69%), 0.30 s of it not included above Watercolor: "),
-        (0, "of the model's 1.88 s (69%), already included above Watercolor: "),
+        (1_300_000_000, "of the model's 1.88 s in Core ML (69%) Watercolor: "),
+        (300_000_000, "of the model's 1.88 s in Core ML (69%), 0.30 s of it not included above Watercolor: "),
+        (0, "of the model's 1.88 s in Core ML (69%), already included above Watercolor: "),
     ],
 )
 def test_time_that_findings_above_claim_is_told(full: Report, extra_savings_ns: int, shown: str) -> None:

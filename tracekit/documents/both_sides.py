@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
-from tracekit.documents.report_lanes import empty_lanes, lanes_data, place_of_lanes
-from tracekit.render.blocks import Figure, Paragraph, Role, Section
-from tracekit.render.markup import Html, joined, tag
+from tracekit.documents.report_lanes import lanes, no_script
+from tracekit.render.blocks import Paragraph, Role, Section
 from tracekit.report.formatting import moment
 from tracekit.report.timeline import CALL
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tracekit.compare.comparison import Comparison
+    from tracekit.render.blocks import Block, Figure
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
 
 SIDES = ("lanes", "lanes-after")
 """Ids of the elements in which the script draws (`web/src/main.ts`)."""
-NO_SCRIPT = "Scripts are switched off, so the lanes are not drawn. All answers are above."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,23 +43,22 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
     if None not in starts:
         at = arrow(*(moment(start or 0) for start in starts))
         aligned = f"One scale, aligned at the first prediction ({at}). Times are those of each recording."
-    return Section("Timeline", (Paragraph(aligned, Role.DIM), _figure(comparison, sides)), name="timeline")
+    blocks: tuple[Block, ...] = (
+        Paragraph(aligned, Role.DIM),
+        no_script("All answers are above"),
+        *_lanes(comparison, sides),
+    )
+    return Section("Timeline", blocks, name="timeline")
 
 
-def _figure(comparison: Comparison, sides: tuple[Drawing, Drawing]) -> Figure:
-    markup: list[Html | None] = [tag("noscript", tag("p", NO_SCRIPT))]
-    data: list[Html] = []
-    style = ""
+def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing]) -> Iterator[Figure]:
     named = zip(("before", "after"), SIDES, (comparison.before, comparison.after), sides, _bounds(sides), strict=True)
     for when, name, recordings, side, (start, end, origin) in named:
         title = f"{when}: {visible(side.report.recording.source)}"
         if len(recordings) > 1:
             title += f", the most typical of {format_count(len(recordings), 'recording')}"
-        markup += [tag("h3", title, class_="side"), tag("div", id=name), empty_lanes(side.timeline)]
         shared = replace(side.timeline, start_ns=start, end_ns=end, flame=None)
-        data.append(lanes_data(side.report, shared, name=name, origin_ns=origin))
-        style += place_of_lanes(side.timeline, name)
-    return Figure(joined(markup), style, joined(data))
+        yield lanes(side.report, shared, name=name, title=title, origin_ns=origin)
 
 
 def _first_call(timeline: Timeline) -> int | None:

@@ -1,15 +1,18 @@
-"""Everything that is compared of one model, a row each: before, after, ratio, interval and answer."""
+"""Everything that is compared of one model, a row each: before, after, ratio, interval and what changed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
 from tracekit.compare import words
 from tracekit.compare.latency import MIN_P95, Answer
 from tracekit.compare.models import Basis, Pair
+from tracekit.documents import columns
+from tracekit.documents.comparison_words import exact_figures
+from tracekit.render.blocks import Column, Span, section, table
 from tracekit.report.formatting import ABSENT
-from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_duration
 
 if TYPE_CHECKING:
@@ -17,25 +20,58 @@ if TYPE_CHECKING:
 
     from tracekit.compare.latency import LatencyChange
     from tracekit.compare.models import ModelComparison, PartChange
-
-TITLES = ("figure", "answer", "before", "after", "ratio", "95% interval")
-WORDS = 2
-"""How many columns hold words, not numbers."""
-_COMPUTE = {str(Device.ANE): "neural_engine_compute"}
-EXACT = "exact"
-"""In place of an interval: a count has none."""
+    from tracekit.documents.comparison_words import Exact
+    from tracekit.render.blocks import Section
 
 
-class Shown(NamedTuple):
-    """What a reader sees, the number that it stands for, and the id of what it is."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One figure of both sides."""
 
-    text: str
-    value: float | None = None
+    name: str
+    change: str
+    """What a comparison says of it."""
+    pair: Pair
+    form: Callable[[float], str] = format_duration
+    interval: str = "exact"
+    """Of the change; a count has none."""
+    low: float | None = None
+    """The lower end of the interval, by which it is sorted."""
     quantity: str = ""
 
+    @property
+    def ratio(self) -> float | None:
+        """After by before."""
+        before, after = self.pair.before, self.pair.after
+        return after / before if before and after is not None else None
 
-def compared_figures(model: ModelComparison) -> Iterator[tuple[Shown, ...]]:
-    """The rows of one model, in the order of `TITLES`; without figures that neither side has."""
+    def side(self, value: float | None) -> Span:
+        """The figure of one side."""
+        return Span(ABSENT if value is None else self.form(value), quantity=self.quantity)
+
+
+def _ratio(ratio: float | None) -> str:
+    return ABSENT if ratio is None else "< 0.01" if 0 < ratio < 0.005 else f"{ratio:.2f}"
+
+
+COLUMNS: tuple[Column[Compared], ...] = (
+    columns.words("figure", lambda row: row.name),
+    columns.words("change", lambda row: row.change),
+    Column("before", lambda row: row.side(row.pair.before), lambda row: row.pair.before),
+    Column("after", lambda row: row.side(row.pair.after), lambda row: row.pair.after),
+    columns.numbers("ratio", lambda row: row.ratio, _ratio),
+    Column("95% interval", lambda row: row.interval, lambda row: row.low),
+)
+
+
+def figures_section(model: ModelComparison) -> Section | None:
+    """Everything that is compared of one model."""
+    name = f"All figures of {model.name}"
+    return section(name, table(name, COLUMNS, _figures(model)), folded=True)
+
+
+def _figures(model: ModelComparison) -> Iterator[Compared]:
+    """The figures that a side has."""
     prefix = "all_" if model.basis is Basis.ALL else ""
     yield _latency(f"{prefix}p50_ns", model.latency, "predictions")
     yield _latency(f"{prefix}p95_ns", model.p95, "predictions")
@@ -44,53 +80,46 @@ def compared_figures(model: ModelComparison) -> Iterator[tuple[Shown, ...]]:
     for name, change in (("cold_load_ns", model.cold_load), ("", model.cached_load)):
         if any(change.counts):
             yield _latency(name, change, "loads")
-    yield from _exact("loads", model.loads, words.number, less_is_better=True)
-    yield from _exact("copies per prediction", model.copies, words.number, less_is_better=True)
-    yield from _exact("most predictions in flight", model.in_flight, words.number)
-    for unit, pair in model.units:
-        yield from _exact(f"{DEVICE_NAMES[Device(unit)]}, share of compute", pair, words.share, _COMPUTE.get(unit, ""))
+    for figure in exact_figures(model):
+        if figure.pair != Pair(None, None):
+            yield Compared(figure.name, _change(figure), figure.pair, figure.form, quantity=figure.quantity)
 
 
-def _latency(quantity: str, change: LatencyChange, noun: str) -> tuple[Shown, ...]:
-    answer = str(change.answer)
+def _latency(quantity: str, change: LatencyChange, noun: str) -> Compared:
+    said = str(change.answer)
     if change.answer is Answer.INCONCLUSIVE:
         counted = noun if change.effective is not None or change.low is None else "recordings"
         needed = f", {MIN_P95} needed" if change.wanted == MIN_P95 else ""
-        answer += f" ({change.counts[0]:,} and {change.counts[1]:,} {counted}{needed})"
-    interval = Shown(words.interval(change) or ABSENT, change.low)
-    times = Pair(change.before_ns, change.after_ns)
-    name = MODEL[quantity].label if quantity else "cached load"
-    return _row(name, answer, times, format_duration, interval, quantity)
+        said += f" ({change.counts[0]:,} and {change.counts[1]:,} {counted}{needed})"
+    return Compared(
+        name=MODEL[quantity].label if quantity else "cached load",
+        change=said,
+        pair=Pair(change.before_ns, change.after_ns),
+        interval=words.interval(change) or ABSENT,
+        low=change.low,
+        quantity=quantity,
+    )
 
 
-def _part(part: PartChange, population: Population) -> tuple[Shown, ...]:
-    interval = " to ".join(words.signed_duration(value) for value in (part.low_ns, part.high_ns))
-    times = Pair(part.before_ns, part.after_ns)
+def _part(part: PartChange, population: Population) -> Compared:
     key = next(key for key, title in PART_TITLES.items() if title == part.part)
     mean = PARTS[mean_id(key, population)]
-    return _row(mean.label, str(part.answer), times, format_duration, Shown(interval, part.low_ns), mean.id)
+    return Compared(
+        name=mean.label,
+        change=str(part.answer),
+        pair=Pair(part.before_ns, part.after_ns),
+        interval=" to ".join(map(words.signed_duration, (part.low_ns, part.high_ns))),
+        low=part.low_ns,
+        quantity=mean.id,
+    )
 
 
-def _exact(
-    name: str, pair: Pair, form: Callable[[float], str], quantity: str = "", *, less_is_better: bool = False
-) -> Iterator[tuple[Shown, ...]]:
-    if pair.before is None and pair.after is None:
-        return
-    if pair.before is None or pair.after is None:
-        answer = f"{Answer.INCONCLUSIVE} (not recorded on one side)"
-    elif form(pair.before) == form(pair.after):
-        answer = str(Answer.UNCHANGED)
-    elif less_is_better:
-        answer = str(Answer.IMPROVED if pair.after < pair.before else Answer.REGRESSED)
-    else:
-        answer = "changed, neither better nor worse"
-    yield _row(name, answer, pair, form, Shown(EXACT), quantity)
-
-
-def _row(
-    name: str, answer: str, pair: Pair, form: Callable[[float], str], interval: Shown, quantity: str = ""
-) -> tuple[Shown, ...]:
-    sides = (Shown(ABSENT if value is None else form(value), value, quantity) for value in (pair.before, pair.after))
-    ratio = pair.after / pair.before if pair.before and pair.after is not None else None
-    shown = ABSENT if ratio is None else "< 0.01" if 0 < ratio < 0.005 else f"{ratio:.2f}"
-    return (Shown(name), Shown(answer), *sides, Shown(shown, ratio), interval)
+def _change(figure: Exact) -> str:
+    before, after = figure.pair.before, figure.pair.after
+    if before is None or after is None:
+        return f"{Answer.INCONCLUSIVE} (not recorded on one side)"
+    if figure.form(before) == figure.form(after):
+        return str(Answer.UNCHANGED)
+    if figure.less_is_better:
+        return str(Answer.IMPROVED if after < before else Answer.REGRESSED)
+    return "changed, neither better nor worse"

@@ -8,21 +8,9 @@ from tracekit.compare import words
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
-from tracekit.documents import comparison_words
-from tracekit.documents.compared_figures import TITLES, compared_figures
-from tracekit.render.blocks import (
-    Column,
-    Document,
-    Entries,
-    Entry,
-    Paragraph,
-    Role,
-    Span,
-    items,
-    present,
-    section,
-    table,
-)
+from tracekit.documents import columns, comparison_words
+from tracekit.documents.compared_figures import figures_section
+from tracekit.render.blocks import Document, Entries, Entry, Paragraph, Role, Span, items, present, section, table
 from tracekit.report.formatting import ABSENT
 
 if TYPE_CHECKING:
@@ -31,8 +19,7 @@ if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison, EnvironmentDifference
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.models import ModelComparison
-    from tracekit.documents.compared_figures import Shown
-    from tracekit.render.blocks import Block, Line, Section, Table
+    from tracekit.render.blocks import Block, Column, Line, Section
 
 TONES: dict[str, Role] = {
     Answer.REGRESSED: Role.BAD,
@@ -45,6 +32,19 @@ TONES: dict[str, Role] = {
     FindingStatus.NOT_COMPARABLE: Role.OPEN,
 }
 """Looks of answers and statuses."""
+
+
+UNFAIR: tuple[Column[EnvironmentDifference], ...] = (
+    columns.words("what", lambda one: one.what),
+    columns.words("before", lambda one: one.before),
+    columns.words("after", lambda one: one.after),
+)
+FINDINGS: tuple[Column[FindingChange], ...] = (
+    columns.words("status", lambda one: Span(str(one.status), TONES[one.status])),
+    columns.names("check", lambda one: one.id),
+    columns.words("models", lambda one: comparison_words.finding_models(one) or columns.RECORDING, drop=1),
+    columns.words("details", lambda one: comparison_words.finding_details(one) or ABSENT),
+)
 
 
 def comparison_document(comparison: Comparison, *figures: Block | None) -> Document:
@@ -64,7 +64,7 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
             (
                 section(
                     "Not a fair comparison",
-                    _unfair(comparison.unfair),
+                    table("Differences of the environment", UNFAIR, comparison.unfair),
                     note="these differ, and can change latency by themselves",
                     name="unfair",
                 ),
@@ -75,7 +75,7 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
                     note="not compared",
                     name="unmatched",
                 ),
-                section("Findings", _findings(comparison.findings), name="findings"),
+                section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
                 *figures,
                 section("Notes", items((*comparison.notes, comparison_words.method(comparison))), name="notes"),
             )
@@ -90,31 +90,6 @@ def _tone(comparison: Comparison) -> Role:
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
 
-def _unfair(differences: Sequence[EnvironmentDifference]) -> Table[EnvironmentDifference] | None:
-    return table(
-        "Differences of the environment",
-        (
-            Column("what", lambda one: one.what, words=True),
-            Column("before", lambda one: one.before, words=True),
-            Column("after", lambda one: one.after, words=True),
-        ),
-        differences,
-    )
-
-
-def _findings(changes: Sequence[FindingChange]) -> Table[FindingChange] | None:
-    return table(
-        "Findings",
-        (
-            Column("status", lambda one: Span(str(one.status), TONES[one.status]), words=True),
-            Column("check", lambda one: Span(one.id, Role.CODE), words=True),
-            Column("models", lambda one: comparison_words.finding_models(one) or "recording", words=True, drop=1),
-            Column("details", lambda one: comparison_words.finding_details(one) or ABSENT, words=True),
-        ),
-        changes,
-    )
-
-
 def _models(compared: Sequence[ModelComparison]) -> Section | None:
     if not compared:
         return None
@@ -124,7 +99,7 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
         "Models",
         Entries(tuple(_model(model, every) for model in compared)),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
-        *(_figures(model) for model in compared),
+        *(figures_section(model) for model in compared),
         note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change",
         name="models",
     )
@@ -133,10 +108,6 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
 def _model(model: ModelComparison, every: bool) -> Entry:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
-    interval = words.interval(change)
-    numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}" + (
-        f" ({interval})" if interval else ""
-    )
     basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
     facts: tuple[tuple[str, Line], ...] = (
         ("why", words.reason(change)),
@@ -145,18 +116,6 @@ def _model(model: ModelComparison, every: bool) -> Entry:
         ("also", comparison_words.facts(model)),
         ("from", words.sample_counts(change) + basis),
     )
-    head = (Span(name, Role.STRONG), "  ", Span(words.answer(change), TONES[change.answer]), f"  {numbers}")
+    answer = Span(words.answer(change), TONES[change.answer])
+    head = (Span(name, Role.STRONG), "  ", answer, f"  {comparison_words.change_words(change)}")
     return Entry(head, tuple((label, text) for label, text in facts if text))
-
-
-def _figures(model: ModelComparison) -> Section | None:
-    """Everything that is compared of one model."""
-
-    def column(at: int, title: str) -> Column[tuple[Shown, ...]]:
-        return Column(
-            title, lambda row: Span(row[at].text, quantity=row[at].quantity), lambda row: row[at].value, words=at < 2
-        )
-
-    columns = [column(at, title) for at, title in enumerate(TITLES)]
-    name = f"All figures of {model.name}"
-    return section(name, table(name, columns, compared_figures(model)), folded=True)

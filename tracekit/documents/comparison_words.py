@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Pair, Presence
-from tracekit.report.formatting import listed
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_duration, format_estimate
+from tracekit.units import format_count, format_duration, format_estimate, format_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,23 +18,30 @@ if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.models import ModelComparison, PartChange
+    from tracekit.compare.models import ModelComparison
 
 PARTS = 4
 """Most parts of a breakdown that are given in words."""
 SOURCES = 6
 """Most recordings of a side that are named."""
+CHANGES = 3
+"""Most models of one answer that the verdict names."""
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
+_COMPUTE = {str(Device.ANE): "neural_engine_compute"}
+"""Ids of the shares of compute, by compute unit."""
 
 
 def p95(model: ModelComparison) -> str:
     """The 95th percentile, where it can be compared; else empty."""
-    change = model.p95
-    if change.ratio is None:
-        return ""
-    numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)} ({words.interval(change)})"
-    return f"{words.answer(change)}, {numbers}"
+    return "" if model.p95.ratio is None else f"{words.answer(model.p95)}, {change_words(model.p95)}"
+
+
+def change_words(change: LatencyChange) -> str:
+    """Both latencies, the change and its interval."""
+    interval = words.interval(change)
+    numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}"
+    return f"{numbers} ({interval})" if interval else numbers
 
 
 def answers(models: Iterable[ModelComparison]) -> set[Answer]:
@@ -54,61 +61,78 @@ def parts(model: ModelComparison) -> str:
     min_difference_ns = NOTABLE * (model.latency.before_ns or 0)
     changed = [part for part in model.parts if part.differs and abs(part.difference_ns) >= min_difference_ns]
     changed.sort(key=lambda part: -abs(part.difference_ns))
-    return ", ".join(map(_part, changed[:PARTS]))
+    return ", ".join(f"{part.part} {words.signed_duration(part.difference_ns)}" for part in changed[:PARTS])
 
 
-def _part(part: PartChange) -> str:
-    return f"{part.part} {words.signed_duration(part.difference_ns)}"
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A count or a share of both sides, which has no interval."""
+
+    name: str
+    pair: Pair
+    form: Callable[[float], str] = words.number
+    quantity: str = ""
+    """Id of what it is; empty where it has none."""
+    less_is_better: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Whether it differs by more than a tenth, a share by five points too, or is known on one side only."""
+        before, after = self.pair.before, self.pair.after
+        if before is None or after is None:
+            return before != after and self.form is not words.share
+        difference = abs(after - before)
+        return difference > 0.1 * max(abs(before), abs(after)) and (self.form is not words.share or difference >= 0.05)
+
+    @property
+    def words(self) -> str:
+        """`loads 373 → 5`."""
+        return f"{self.name.replace(',', '')} {words.pair_words(self.pair, self.form)}"
+
+
+def exact_figures(model: ModelComparison) -> tuple[Exact, ...]:
+    """The counts and shares of a model, its loads first."""
+    return (
+        Exact("loads", model.loads, less_is_better=True),
+        Exact("copies per prediction", model.copies, less_is_better=True),
+        Exact("most in flight", model.in_flight),
+        *(
+            Exact(f"{DEVICE_NAMES[Device(unit)]}, share of compute", pair, words.share, _COMPUTE.get(unit, ""))
+            for unit, pair in model.units
+        ),
+    )
 
 
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, in one line; empty where none does."""
-    rows: list[tuple[str, Pair, Callable[[float], str]]] = [
-        ("loads", model.loads, words.number),
-        ("load time", model.load_ns, format_duration),
-        ("cold load", _medians(model.cold_load), format_duration),
-        ("cached load", _medians(model.cached_load), format_duration),
-        ("copies per prediction", model.copies, words.number),
-        ("most in flight", model.in_flight, words.number),
-    ]
-    rows += [
-        (f"{DEVICE_NAMES[Device(name)]} share of compute", pair, words.share)
-        for name, pair in model.units
-        if _differs_by_share(pair)
-    ]
-    return ", ".join(f"{label} {words.pair_words(pair, form)}" for label, pair, form in rows if _differs(pair))
+    loads, *others = exact_figures(model)
+    times = (
+        ("load time", model.load_ns),
+        ("cold load", Pair(model.cold_load.before_ns, model.cold_load.after_ns)),
+        ("cached load", Pair(model.cached_load.before_ns, model.cached_load.after_ns)),
+    )
+    return _differing((loads, *(Exact(name, pair, format_duration) for name, pair in times), *others))
 
 
-def _medians(change: LatencyChange) -> Pair:
-    return Pair(change.before_ns, change.after_ns)
+def _differing(figures: Iterable[Exact]) -> str:
+    return ", ".join(figure.words for figure in figures if figure.differs)
 
 
 def totals(models: Sequence[ModelComparison]) -> str:
     """Loads and load time of all models together, where they differ; empty where they do not, or for one model."""
     if len(models) < 2:
         return ""
-    rows = [
-        ("loads", [model.loads for model in models], words.number),
-        ("load time", [model.load_ns for model in models], format_duration),
-    ]
-    sums = ((label, _total(pairs), form) for label, pairs, form in rows)
-    return ", ".join(f"{label} {words.pair_words(total, form)}" for label, total, form in sums if _differs(total))
+    return _differing((_loads(models), Exact("load time", _total(model.load_ns for model in models), format_duration)))
+
+
+def _loads(models: Iterable[ModelComparison]) -> Exact:
+    """Loads of all models together."""
+    return Exact("loads", _total(model.loads for model in models))
 
 
 def _total(pairs: Iterable[Pair]) -> Pair:
     known = list(pairs)
     return Pair(sum(pair.before or 0 for pair in known), sum(pair.after or 0 for pair in known))
-
-
-def _differs(pair: Pair) -> bool:
-    """Whether a pair differs by more than a tenth, or is known on one side only."""
-    if pair.before is None or pair.after is None:
-        return pair.before != pair.after
-    return abs(pair.after - pair.before) > 0.1 * max(abs(pair.before), abs(pair.after))
-
-
-def _differs_by_share(pair: Pair) -> bool:
-    return pair.before is not None and pair.after is not None and abs(pair.after - pair.before) >= 0.05
 
 
 def finding_models(change: FindingChange) -> str:
@@ -117,17 +141,13 @@ def finding_models(change: FindingChange) -> str:
     return "" if not named else named[0] if len(named) == 1 else format_count(len(named), "model")
 
 
-def savings(change: FindingChange) -> str:
-    """What a finding could save, on the side that has it."""
-    known = [value for value in (change.savings_after_ns, change.savings_before_ns) if value]
-    if change.status is FindingStatus.FIXED:
-        known = [value for value in (change.savings_before_ns,) if value]
-    return f"est. savings {format_estimate(known[0])}" if known else ""
-
-
 def finding_details(change: FindingChange) -> str:
-    """What a finding could save, and why it cannot be compared; empty where neither is known."""
-    return ", ".join(filter(None, (savings(change), change.reason)))
+    """What a finding could save on the side that has it, and why it cannot be compared; empty where neither is
+    known."""
+    after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
+    savings_ns = after_ns or change.savings_before_ns
+    savings = f"est. savings {format_estimate(savings_ns)}" if savings_ns else ""
+    return ", ".join(filter(None, (savings, change.reason)))
 
 
 def summary(comparison: Comparison) -> str:
@@ -139,15 +159,14 @@ def summary(comparison: Comparison) -> str:
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):
         names = [name for one in compared if (name := _model_with_answer(one, wanted))]
         if names:
-            said.append(f"{wanted}: {listed(names[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
+            said.append(f"{wanted}: {format_first(names, CHANGES)}")
     for wanted in (Answer.UNCHANGED, Answer.INCONCLUSIVE):
         count = sum(model.latency.answer is wanted and model.p95.answer not in words.CHANGED for model in compared)
         if count:
             said.append(f"{format_count(count, 'model')} {wanted}")
-    loads = _total([model.loads for model in compared])
-    if _differs(loads):
-        said.append(f"loads {words.pair_words(loads, words.number)}")
-    for status in (FindingStatus.NEW, FindingStatus.STILL_THERE, FindingStatus.FIXED, FindingStatus.NOT_COMPARABLE):
+    if (loads := _loads(compared)).differs:
+        said.append(loads.words)
+    for status in FindingStatus:
         count = len({change.id for change in comparison.findings if change.status is status})
         if count:
             said.append(f"{format_count(count, 'finding')} {status}")
@@ -161,29 +180,25 @@ def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
     return f"{model.name} p95 {words.percent_change(model.p95.ratio)}" if model.p95.answer is wanted else ""
 
 
-def unmatched_models(models: Iterable[ModelComparison]) -> list[str]:
+def unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
     """Sentences on models that only one side holds, with what may bring them together."""
-    groups: dict[Presence, list[str]] = {Presence.ONLY_BEFORE: [], Presence.ONLY_AFTER: []}
-    for model in models:
-        if model.presence in groups:
-            groups[model.presence].append(model.name)
-    lines = [f"{presence}: {', '.join(names)}" for presence, names in groups.items() if names]
-    if all(groups.values()):
-        lines.append("if a model was renamed: --rename OLD=NEW")
-    return lines
+    groups = {
+        presence: [model.name for model in models if model.presence is presence]
+        for presence in (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
+    }
+    hint = ["if a model was renamed: --rename OLD=NEW"] if all(groups.values()) else []
+    return [*(f"{presence}: {', '.join(names)}" for presence, names in groups.items() if names), *hint]
 
 
 def sources(names: Sequence[str]) -> str:
     """Names of recordings; of many the first ones, and how many more there are."""
-    if len(names) <= SOURCES:
-        return ", ".join(names)
-    return f"{', '.join(names[: SOURCES - 1])} and {len(names) - SOURCES + 1:,} more"
+    return format_first(names, SOURCES)
 
 
 def method(comparison: Comparison) -> str:
     """How the answers were found, in one sentence."""
     several = max(len(comparison.before), len(comparison.after)) > 1
-    how = "Welch's t words.interval on the logarithms of the recordings' medians"
+    how = "Welch's t interval on the logarithms of the recordings' medians"
     if not several:
         how = "circular block bootstrap of the median of log latency"
     return f"Method {comparison.method}: {how}; see docs/compare.md."

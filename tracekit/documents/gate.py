@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tracekit.compare.verdict import Verdict
-from tracekit.documents import comparison_words
-from tracekit.render.blocks import Column, Document, Items, Role, Span, present, table
+from tracekit.documents import columns, comparison_words
+from tracekit.render.blocks import Document, Items, Role, Span, present, table
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.compare.gate import Gate
     from tracekit.compare.verdict import Item
+    from tracekit.render.blocks import Column
 
 TONES = {
     Verdict.ERROR: Role.BAD,
@@ -19,27 +22,30 @@ TONES = {
     Verdict.NOT_COUNTED: Role.DIM,
     Verdict.PASSED: Role.GOOD,
 }
+COLUMNS: tuple[Column[Item], ...] = (
+    columns.words("verdict", lambda item: Span(str(item.verdict), TONES[item.verdict])),
+    columns.words("what", lambda item: Span(item.title, Role.STRONG)),
+    columns.words("details", lambda item: item.text),
+)
 
 
 def gate_document(gate: Gate) -> Document:
     """The verdict of a check."""
     compared = gate.comparison
     notes = () if compared is None else (*compared.notes, comparison_words.not_recorded(compared))
-    columns: tuple[Column[Item], ...] = (
-        Column("verdict", lambda item: Span(str(item.verdict), TONES[item.verdict]), words=True),
-        Column("what", lambda item: Span(item.title, Role.STRONG), words=True),
-        Column("details", lambda item: item.text, words=True),
-    )
     return Document(
         title="tracekit check",
         verdict=("tracekit check: ", summary(gate)),
         tone=TONES[gate.verdict],
-        blocks=present((table("What was checked", columns, gate.items), Items(notes) if notes else None)),
+        blocks=present((table("What was checked", COLUMNS, gate.items), Items(notes) if notes else None)),
     )
 
 
 def summary(gate: Gate) -> str:
-    """The verdict in one line."""
-    counts = [(verdict, sum(item.verdict is verdict for item in gate.items)) for verdict in Verdict]
-    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
-    return f"{gate.verdict}: {listed}" if listed else str(gate.verdict)
+    """How many items have which verdict, the worst first; before them that of the whole, where no item has it."""
+    counts = Counter(item.verdict for item in gate.items)
+    words = {verdict: f"{counts[verdict]:,} {verdict}" for verdict in Verdict if counts[verdict]}
+    if Verdict.ERROR in words:
+        words[Verdict.ERROR] = format_count(counts[Verdict.ERROR], "error")
+    lead = "" if gate.verdict in words else f"{gate.verdict}: " if words else str(gate.verdict)
+    return f"{lead}{', '.join(words.values())}"

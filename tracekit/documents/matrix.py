@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tracekit.compare.matrix import FIGURES
+from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, table
-from tracekit.report.formatting import ABSENT, quantity
+from tracekit.report.formatting import ABSENT, listed, quantity
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from tracekit.compare.matrix import Column as Recordings
-    from tracekit.compare.matrix import Matrix
+    from tracekit.compare.matrix import Matrix, Row
     from tracekit.render.blocks import Line
 
-FACTS = ("device", "system", "compute units")
+FACTS = {"device": "device", "system": "system", "compute units": "units"}
+"""What is said of recordings, and the attribute that holds it."""
 BEST = "*"
 
 
@@ -31,31 +36,39 @@ class _Line:
 
 def matrix_document(matrix: Matrix) -> Document:
     """The matrix; a star marks the best of each row."""
-    models = len({row.model for row in matrix.rows})
-    title = f"{format_count(models, 'model')} × {format_count(len(matrix.columns), 'column')}"
-    lines = _lines(matrix)
+    kinds = dict.fromkeys(kind for column in matrix.columns for kind in column.kinds)
+    count, several = sum(len(column.sources) for column in matrix.columns), listed(f"{kind}s" for kind in kinds)
+    models = format_count(len({row.model for row in matrix.rows}), "model")
+    title = f"{models} in {format_count(count, ''.join(kinds), several)}"
 
     def column(at: int, recordings: Recordings) -> Column[_Line]:
         return Column(recordings.label, lambda line: line.cells[at], lambda line: line.values[at])
 
-    titles: Column[_Line] = Column("", lambda line: line.title, words=True)
-    columns = [titles, *(column(at, recordings) for at, recordings in enumerate(matrix.columns))]
-    grid = table("Models by recording", columns, lines, group=lambda line: line.model, parts=True)
+    titles: Column[_Line] = columns.words("", lambda line: line.title)
+    grid = table(
+        "Models by recording",
+        (titles, *(column(at, recordings) for at, recordings in enumerate(matrix.columns))),
+        (*_facts(matrix.columns), *map(_figure, matrix.rows)) if matrix.rows else (),
+        group=lambda line: line.model,
+        parts=True,
+    )
     empty = None if matrix.rows else Paragraph("no model with a prediction or a load")
-    return Document(title, "", Role.PLAIN, blocks=present((empty, grid if matrix.rows else None, items(matrix.notes))))
+    return Document(title, "", Role.PLAIN, blocks=present((empty, grid, items(matrix.notes))))
 
 
-def _lines(matrix: Matrix) -> list[_Line]:
-    """Facts of the recordings, then the figures by model."""
-    lines = []
-    for at, title in enumerate(FACTS):
-        facts = [(one.device, one.system, one.units)[at] for one in matrix.columns]
-        if any(facts):
-            lines.append(_Line("", title, tuple(fact or ABSENT for fact in facts), (None,) * len(facts)))
-    for row in matrix.rows:
-        shown = [
-            Span(f"{BEST}{text}", Role.BEST, row.figure) if at in row.best else Span(text, quantity=row.figure)
-            for at, text in enumerate(quantity(value, FIGURES[row.figure].unit) for value in row.values)
-        ]
-        lines.append(_Line(row.model, FIGURES[row.figure].label, tuple(shown), row.values))
-    return lines
+def _facts(recordings: Sequence[Recordings]) -> Iterator[_Line]:
+    """What is known of any of the recordings."""
+    for title, name in FACTS.items():
+        known = tuple(map(attrgetter(name), recordings))
+        if any(known):
+            yield _Line("", title, tuple(fact or ABSENT for fact in known), (None,) * len(known))
+
+
+def _figure(row: Row) -> _Line:
+    figure = FIGURES[row.figure]
+    texts = (quantity(value, figure.unit) for value in row.values)
+    cells = (
+        Span(f"{BEST}{text}", Role.BEST, row.figure) if at in row.best else Span(text, quantity=row.figure)
+        for at, text in enumerate(texts)
+    )
+    return _Line(row.model, figure.label, tuple(cells), row.values)

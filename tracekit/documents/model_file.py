@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.documents import columns
+from tracekit.documents.checks import not_evaluated_section, others_section
 from tracekit.render.blocks import (
     Card,
     Column,
@@ -19,8 +21,8 @@ from tracekit.render.blocks import (
     table,
 )
 from tracekit.report import model_words as words
-from tracekit.report.formatting import OUTCOMES, fix_line, lowered
-from tracekit.report.groups import with_outcome
+from tracekit.report.formatting import fix_line, lowered
+from tracekit.report.groups import Remedy, with_outcome
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -32,8 +34,25 @@ if TYPE_CHECKING:
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
     from tracekit.report.report import Result
 
-FEATURES, FUNCTIONS, STAGES, GROUPS, OPERATIONS = 8, 4, 6, 3, 6
+FEATURES, FUNCTIONS, STAGES, STORED, OPERATIONS = 8, 4, 6, 3, 6
 """How much of each the short text shows."""
+INTERFACE: tuple[Column[tuple[str, Feature]], ...] = (
+    columns.words("", lambda row: row[0]),
+    columns.names("name", lambda row: row[1].name),
+    columns.words("type", lambda row: words.feature_type(row[1]) + (", optional" if row[1].optional else "")),
+    columns.words("shape", lambda row: words.feature_shape(row[1])),
+)
+GROUPS: tuple[Column[WeightGroup], ...] = (
+    columns.words("stored as", words.weight_group),
+    columns.numbers("tensors", lambda group: group.tensors, drop=2),
+    columns.numbers("parameters", lambda group: group.parameters, drop=1),
+    columns.numbers("size", lambda group: group.bytes, format_bytes),
+)
+SAVINGS: tuple[Column[Saving], ...] = (
+    columns.words("could save about", lambda entry: entry.technique),
+    columns.numbers("saved", lambda entry: entry.saved_bytes, lambda size: f"−{format_bytes(size)}"),
+    columns.numbers("size then", lambda entry: entry.bytes, format_bytes, drop=1),
+)
 
 
 def model_file_document(report: ModelReport) -> Document:
@@ -56,9 +75,9 @@ def model_file_document(report: ModelReport) -> Document:
                 section("Stages", items(_stages(model), STAGES)),
                 _weights(model),
                 section("More", items(_remarks(model))),
-                _not_evaluated(report.results),
+                not_evaluated_section(_remedies(report.results), report.results),
                 section("Metadata", items(_metadata(model)), folded=True),
-                *(_others(report.results, outcome) for outcome in ("passed", "not_applicable")),
+                *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
             )
         ),
     )
@@ -86,14 +105,8 @@ def _finding(check: Result) -> Card:
 def _function(function: FunctionInfo, several: bool) -> Section | None:
     roles = (("input", function.inputs), ("output", function.outputs), ("state", function.states))
     rows = [(role, entry) for role, entries in roles for entry in entries]
-    columns: tuple[Column[tuple[str, Feature]], ...] = (
-        Column("", lambda row: row[0], words=True),
-        Column("name", lambda row: Span(row[1].name, Role.CODE), words=True),
-        Column("type", lambda row: words.feature_type(row[1]) + (", optional" if row[1].optional else ""), words=True),
-        Column("shape", lambda row: words.feature_shape(row[1]), words=True),
-    )
     title = f"Interface of {function.name}" if several else "Interface"
-    grid: Block | None = table(title, columns, rows, brief=FEATURES)
+    grid: Block | None = table(title, INTERFACE, rows, brief=FEATURES)
     return section(title, grid or Paragraph("not listed in the file", Role.DIM), *_computes(function))
 
 
@@ -120,22 +133,11 @@ def _stages(model: ModelInfo) -> Iterator[Line]:
 
 def _weights(model: ModelInfo) -> Section | None:
     weights = model.weights
-    groups: tuple[Column[WeightGroup], ...] = (
-        Column("stored as", words.weight_group, words=True),
-        Column("tensors", lambda group: f"{group.tensors:,}", lambda group: group.tensors, drop=2),
-        Column("parameters", lambda group: f"{group.parameters:,}", lambda group: group.parameters, drop=1),
-        Column("size", lambda group: format_bytes(group.bytes), lambda group: group.bytes),
-    )
-    savings: tuple[Column[Saving], ...] = (
-        Column("could save about", lambda entry: entry.technique, words=True),
-        Column("saved", lambda entry: f"−{format_bytes(entry.saved_bytes)}", lambda entry: entry.saved_bytes),
-        Column("size then", lambda entry: format_bytes(entry.bytes), lambda entry: entry.bytes, drop=1),
-    )
     return section(
         "Weights",
         Paragraph(words.weight_size(weights)),
-        table("Weights by how they are stored", groups, weights.groups or (), brief=GROUPS),
-        table("What compression could save", savings, weights.savings),
+        table("Weights by how they are stored", GROUPS, weights.groups or (), brief=STORED),
+        table("What compression could save", SAVINGS, weights.savings),
     )
 
 
@@ -146,17 +148,12 @@ def _remarks(model: ModelInfo) -> Iterator[str]:
         yield "can be trained further on the device"
 
 
-def _not_evaluated(checks: Sequence[Result]) -> Section | None:
-    """What helps, and which checks it would help; then errors."""
+def _remedies(checks: Sequence[Result]) -> list[Remedy]:
+    """Which checks were not evaluated, and what helps."""
     remedies: dict[str, list[str]] = {}
     for check in with_outcome(checks, "not_evaluated"):
         remedies.setdefault(check.record, []).append(check.id)
-    lines: list[Line] = [
-        (Span(", ".join(ids), Role.STRONG), f": {lowered(record.rstrip('.'))}") for record, ids in remedies.items()
-    ]
-    failed = with_outcome(checks, "error")
-    lines += [(Span(f"{check.id}, error", Role.BAD), f": {check.summary}") for check in failed]
-    return section("Not evaluated", items(lines))
+    return [Remedy(tuple(ids), lowered(record.rstrip("."))) for record, ids in remedies.items()]
 
 
 def _metadata(model: ModelInfo) -> Iterator[Line]:
@@ -164,10 +161,3 @@ def _metadata(model: ModelInfo) -> Iterator[Line]:
         yield f"{key}: {value}"
     if model.loads_on:
         yield f"loads on: {', '.join(f'{system} {first}' for system, first in model.loads_on.items())}"
-
-
-def _others(checks: Sequence[Result], outcome: str) -> Section | None:
-    """Checks that found nothing."""
-    answers = with_outcome(checks, outcome)
-    lines = [(Span(check.id, Role.STRONG), f": {check.summary}") for check in answers]
-    return section(OUTCOMES[outcome].capitalize(), items(lines), folded=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.shared import planned
+from tracekit.documents import columns
 from tracekit.model_files.performance.facts import ALL_UNITS
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, section, table
 from tracekit.report import performance as words
-from tracekit.report.formatting import ABSENT, count, duration
+from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
@@ -18,7 +19,14 @@ if TYPE_CHECKING:
     from tracekit.render.blocks import Line, Section
     from tracekit.report.performance import InspectedPerformance
 
+    _Timed = tuple[str, Timing, str]
+    """What was timed, its times, and what the values kept apart are."""
+
 COSTLIEST = 5
+MEDIANS = {"prediction": "p50_ns", "load": "load_ns", "load, cached": "load_ns"}
+"""Ids of the medians of what was timed."""
+NAME: Column[PlannedOperation] = columns.names("name", lambda entry: entry.name, drop=3)
+COST: Column[PlannedOperation] = Column("est. cost", words.cost, lambda entry: entry.estimated_ns, drop=1)
 
 
 def performance_report_document(inspected: InspectedPerformance, unit: ComputeUnit | None = None) -> Document:
@@ -45,39 +53,39 @@ def performance_report_document(inspected: InspectedPerformance, unit: ComputeUn
 
 def _times(report: PerformanceReport) -> Section | None:
     timed = list(words.timings(report))
-
-    def column(title: str, key: str, drop: int) -> Column[tuple[str, Timing, str]]:
-        return Column(title, lambda row: duration(getattr(row[1], key)), lambda row: getattr(row[1], key), drop=drop)
-
-    known = [
-        (title, key) for title, key in words.TIMES if any(getattr(timing, key) is not None for _, timing, _ in timed)
-    ]
-    columns: list[Column[tuple[str, Timing, str]]] = [
-        Column("", lambda row: row[0], words=True),
-        *(column(title, key, drop) for drop, (title, key) in enumerate(known)),
-        Column("count", lambda row: count(row[1].count), lambda row: row[1].count, drop=1),
-    ]
     kept = (f"{name.partition(',')[0]}, {first}" for name, timing, of in timed if (first := words.first(timing, of)))
-    return section("Times", table("Times", columns, timed), items(kept), name="times")
+    shown: tuple[Column[_Timed], ...] = (
+        columns.words("", lambda row: row[0]),
+        *(_time(title, key, drop) for drop, (title, key) in enumerate(words.TIMES)),
+        columns.numbers("count", lambda row: row[1].count, drop=1),
+    )
+    known = (column for column in shown if column.value is None or any(column.value(row) is not None for row in timed))
+    return section("Times", table("Times", known, timed), items(kept), name="times")
+
+
+def _time(title: str, key: str, drop: int) -> Column[_Timed]:
+    def value(row: _Timed) -> float | None:
+        known: float | None = getattr(row[1], key)
+        return known
+
+    def text(row: _Timed) -> Span:
+        return Span(duration(value(row)), quantity=MEDIANS.get(row[0], "") if key == "median_ns" else "")
+
+    return Column(title, text, value, drop=drop)
 
 
 def _units(inspected: InspectedPerformance) -> Section | None:
     summary = inspected.summary
     total = summary.operations or 0
-    columns: tuple[Column[str], ...] = (
-        Column("compute unit", str, words=True),
-        Column("operations", lambda unit: f"{summary.units[unit]:,}", lambda unit: summary.units[unit]),
-        Column("share", lambda unit: format_share(summary.units[unit] / total), drop=1),
-        Column(
-            "est. cost",
-            lambda unit: format_share(summary.cost[unit]) if unit in summary.cost else ABSENT,
-            summary.cost.get,
-            drop=2,
-        ),
+    shown: tuple[Column[str], ...] = (
+        columns.words("compute unit", str),
+        columns.numbers("operations", lambda unit: summary.units[unit]),
+        columns.numbers("share", lambda unit: summary.units[unit] / total, format_share, drop=1),
+        columns.numbers("est. cost", summary.cost.get, lambda cost: quantity(cost, "share"), drop=2),
     )
     rows = [str(unit) for unit in planned.NAMES if unit in summary.units]
     hand_offs = words.hand_offs(inspected)
-    grid = table("Operations by compute unit", columns, rows)
+    grid = table("Operations by compute unit", shown, rows)
     return section("Where operations run", grid, Paragraph(hand_offs) if hand_offs else None, name="units")
 
 
@@ -89,22 +97,14 @@ def _elsewhere(report: PerformanceReport) -> Iterator[Line]:
         yield f"{text} ({reasons})" if reasons else text
 
 
-def _name(operation: PlannedOperation) -> Line:
-    return Span(operation.name, Role.CODE) if operation.name else ABSENT
-
-
-def _cost() -> Column[PlannedOperation]:
-    return Column("est. cost", words.cost, lambda entry: entry.estimated_ns, drop=1)
-
-
 def _costliest(report: PerformanceReport) -> Section | None:
-    columns: tuple[Column[PlannedOperation], ...] = (
-        _cost(),
-        Column("runs on", lambda entry: str(entry.unit or ABSENT), words=True),
-        Column("type", words.kind, words=True, drop=2),
-        Column("name", _name, words=True, drop=3),
+    shown: tuple[Column[PlannedOperation], ...] = (
+        COST,
+        columns.words("runs on", lambda entry: str(entry.unit or ABSENT)),
+        columns.words("type", words.kind, drop=2),
+        NAME,
     )
-    grid = table("Costliest operations", columns, report.costliest(COSTLIEST))
+    grid = table("Costliest operations", shown, report.costliest(COSTLIEST))
     return section("Costliest operations", grid, note="estimated", name="costliest")
 
 
@@ -116,17 +116,17 @@ def _operations(
         return section(f"Operations on {planned.NAMES[unit]}", Paragraph("none"))
 
     def mark(of: ComputeUnit) -> Column[PlannedOperation]:
-        return Column(str(of), lambda entry: words.MARKS[report.mark(entry, of)], words=True)
+        return columns.words(str(of), lambda entry: words.MARKS[report.mark(entry, of)])
 
-    columns: tuple[Column[PlannedOperation], ...] = (
-        Column("", lambda entry: str(entry.number), lambda entry: entry.number),
-        Column("name", _name, words=True, drop=3),
-        Column("type", words.kind, words=True),
+    shown: tuple[Column[PlannedOperation], ...] = (
+        columns.numbers("", lambda entry: entry.number, str),
+        NAME,
+        columns.words("type", words.kind),
         *map(mark, ALL_UNITS),
-        _cost(),
+        COST,
     )
     title = "All operations" if unit is None else f"Operations on {planned.NAMES[unit]}"
-    grid = table(title, columns, listed)
+    grid = table(title, shown, listed)
     note = Paragraph(words.MARKS_NOTE, Role.DIM) if grid else None
     return section(title, grid, note, folded=unit is None)
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.markup import Html, tag
 from tracekit.report.time_breakdown import GROUPS, Group, Slice
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tracekit.arrays import BoolArray, FloatArray, IntArray
 
@@ -51,9 +51,9 @@ def group_class(group: Group) -> str:
     return f"g{GROUPS.index(group)}"
 
 
-def parts_legend(groups: Iterable[Group]) -> Html:
-    """What the colors of the bars mean."""
-    entries = [tag("li", tag("i", class_=group_class(group), aria_hidden="true"), group.name) for group in groups]
+def legend(kinds: Mapping[str, str]) -> Html:
+    """What colors mean: words by the class that gives the color."""
+    entries = [tag("li", tag("i", class_=kind, aria_hidden="true"), words) for kind, words in kinds.items()]
     return tag("ul", *entries, class_="legend")
 
 
@@ -178,14 +178,3 @@ def _figure(title: str, drawing: Html, top: str, bottom: str, ends: tuple[str, s
 
 def _seconds(ns: int) -> str:
     return f"{ns / 1e9:,.1f} s"
-
-
-def legend_of_calls(*, cold: bool) -> Html | None:
-    """Which color is which prediction; None where all are of one kind."""
-    if not cold:
-        return None
-    entries = [
-        tag("li", tag("i", class_=kind, aria_hidden="true"), words)
-        for kind, words in (("warm", "prediction"), ("cold", "first after a load"))
-    ]
-    return joined([tag("ul", *entries, class_="legend")])

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from tracekit.documents import columns
+from tracekit.documents.checks import not_evaluated_section, others_section
 from tracekit.documents.report_code import code_section, inferred_section
 from tracekit.documents.report_events import events_section
-from tracekit.documents.report_findings import TONES, findings_section
-from tracekit.documents.report_loads import loads_section
+from tracekit.documents.report_findings import findings_section
 from tracekit.documents.report_models import (
     files_section,
     hardware_section,
+    loads_section,
     models_section,
     over_time_section,
     time_section,
 )
 from tracekit.render.blocks import (
-    Column,
     Document,
     Entries,
     Entry,
@@ -32,7 +32,7 @@ from tracekit.render.blocks import (
 )
 from tracekit.render.forms import FILE_WIDTH, rendered
 from tracekit.report import formatting
-from tracekit.report.groups import count_checks, names, skip_reasons, with_outcome
+from tracekit.report.groups import count_checks
 from tracekit.report.remedies import remedies
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.trace.coverage import unreadable_tables
@@ -41,16 +41,22 @@ from tracekit.units import format_count, format_estimate, format_time
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from tracekit.render.blocks import Block, Line, Section
-    from tracekit.report.report import CoverageInfo, RecordingInfo, Report, Result
+    from tracekit.render.blocks import Block, Column, Line, Section
+    from tracekit.report.report import CoverageInfo, RecordingInfo, Report
     from tracekit.report.timeline import Timeline
 
 LINES, INCONCLUSIVE_LINES = 62, 40
 """Most lines of the short text, and those from which on it says less where nothing could be evaluated."""
-REMEDIES, NOTES = 8, 3
-"""Entries of these parts in the short text."""
+NOTES = 3
+"""Of the short text."""
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts that can be shown alone."""
+COVERAGE: tuple[Column[CoverageInfo], ...] = (
+    columns.words("instrument", lambda entry: entry.instrument),
+    columns.words("state", formatting.coverage_state),
+    columns.numbers("rows", lambda entry: entry.rows, drop=1),
+    columns.words("details", lambda entry: " ".join(filter(None, (entry.conclusion, entry.advice)))),
+)
 
 
 def report_document(report: Report, timeline: Timeline | None = None, show: Collection[str] = PARTS) -> Document:
@@ -73,13 +79,13 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("time", over_time_section(models)),
         ("models", files_section(report)),
         *(("models", block) for block in drawn),
-        ("findings", _not_evaluated(report)),
+        ("findings", not_evaluated_section(remedies(report), report.results)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", code_section(report.code, flame)),
         ("events", events_section(report.aggregation)),
         ("coverage", _coverage(report)),
-        ("coverage", _others(report.results, "passed")),
-        ("coverage", _others(report.results, "not_applicable")),
+        ("coverage", others_section(report.results, "passed")),
+        ("coverage", others_section(report.results, "not_applicable")),
         ("coverage", recording_section(report)),
     )
     judged = bool(summary.evaluated or summary.errors)
@@ -148,53 +154,14 @@ def tone_of(report: Report) -> Role:
     if not report.summary.evaluated and not report.summary.errors:
         return Role.OPEN
     clean = Role.OPEN if totals.errors or unreadable_tables(report.tables) else Role.GOOD
-    return TONES.get(totals.worst, clean)
-
-
-def _not_evaluated(report: Report) -> Section | None:
-    """What helps to evaluate the checks that were not, and errors; then each reason."""
-    lines: list[Line] = [(Span(who, Role.STRONG), ": ", *_with_flags(what)) for who, what in remedies(report)]
-    for check in with_outcome(report.results, "error"):
-        about = f" on {check.model}" if check.model else ""
-        lines.append((Span(f"{check.id}, error{about}", Role.BAD), f": {check.summary}"))
-    reasons: list[Line] = [
-        (Span(", ".join(names(skipped.results, report.results)), Role.STRONG), f": {skipped.sentences}")
-        for skipped in skip_reasons(report.results)
-    ]
-    why = section("Why, in full", items(reasons), folded=True)
-    return section("Not evaluated", items(lines, REMEDIES), why, name="checks")
-
-
-def _with_flags(remedy: str) -> tuple[str | Span, ...]:
-    """A remedy whose flags are code."""
-    parts = re.split(r"(--instrument (?:'[^']*'|\S+))", remedy)
-    return tuple(Span(part, Role.CODE) if number % 2 else part for number, part in enumerate(parts))
+    return Role(totals.worst) if totals.findings else clean
 
 
 def _coverage(report: Report) -> Section | None:
     """What the recording contains, per instrument, and what follows."""
-    columns: tuple[Column[CoverageInfo], ...] = (
-        Column("instrument", lambda entry: entry.instrument, words=True),
-        Column("state", formatting.coverage_state, words=True),
-        Column("rows", lambda entry: formatting.count(entry.rows), lambda entry: entry.rows, drop=1),
-        Column("details", lambda entry: " ".join(filter(None, (entry.conclusion, entry.advice))), words=True),
-    )
-    grid = table("Coverage", columns, report.coverage)
+    grid = table("Coverage", COVERAGE, report.coverage)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     return section("Coverage", grid, incomplete, folded=True, name="coverage")
-
-
-def _others(checks: Sequence[Result], outcome: str) -> Section | None:
-    """Checks that found nothing, and why."""
-    columns: tuple[Column[Result], ...] = (
-        Column("check", lambda check: Span(check.id, Role.CODE), words=True),
-        Column("model", lambda check: Span(check.model, Role.CODE) if check.model else "recording", words=True),
-        Column("answer", lambda check: check.summary, words=True),
-    )
-    answers = with_outcome(checks, outcome)
-    words = formatting.OUTCOMES[outcome].capitalize()
-    title = f"{words} ({format_count(len({check.id for check in answers}), 'check')})"
-    return section(title, table(f"{words} checks", columns, answers), folded=True)
 
 
 def recording_section(report: Report, *, title: str = "Recording", stays: bool = False) -> Section | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tracekit.render.blocks import Column, Paragraph, Role, Span, items, section, table
+from tracekit.documents.columns import absent_note, elapsed, names, numbers, words
+from tracekit.render.blocks import Role, items, section, table
 from tracekit.report import formatting
 from tracekit.trace.events import Level
 
@@ -14,8 +16,10 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.statistics import Statistics
-    from tracekit.render.blocks import Section
+    from tracekit.render.blocks import Column, Section
 
+TITLE = "Events by model"
+ELAPSED = "elapsed"
 OVERLAP_NOTE = (
     "sum: durations added up, as in Instruments; elapsed: time covered by at least one row, shown where rows overlap"
 )
@@ -49,32 +53,18 @@ def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
 
 def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
     """The lane and the numbers of events. `elapsed` only where it adds something to `sum`."""
-    times = {"sum": 2, "mean": 1, "min": 9, "p50": 7, "p90": 10, "p95": 4, "p99": 8, "max": 5, "stdev": 11}
-    names = {"sum": "total_ns"}
-    columns = [_time(title, names.get(title, f"{title}_ns"), drop) for title, drop in times.items()]
-    if any(row.statistics.elapsed_ns != row.statistics.total_ns for row in rows):
-        columns.insert(1, Column("elapsed", _elapsed, _elapsed_ns, drop=3))
-    lane: Column[EventRow] = Column("lane", lambda row: row.lane, words=True, drop=6)
-    return (lane, Column("count", lambda row: f"{row.statistics.count:,}", lambda row: row.statistics.count), *columns)
-
-
-def _time(title: str, name: str, drop: int) -> Column[EventRow]:
-    def value(row: EventRow) -> float | None:
-        number: float | None = getattr(row.statistics, name)
-        return number
-
-    return Column(title, lambda row: formatting.duration(value(row)), value, drop=drop)
-
-
-def _elapsed_ns(row: EventRow) -> int | None:
-    """Elapsed time; None where it is the sum."""
-    numbers = row.statistics
-    return numbers.elapsed_ns if numbers.elapsed_ns != numbers.total_ns else None
-
-
-def _elapsed(row: EventRow) -> str:
-    elapsed_ns = _elapsed_ns(row)
-    return "" if elapsed_ns is None else formatting.duration(elapsed_ns)
+    drops = {"mean": 1, "min": 9, "p50": 7, "p90": 10, "p95": 4, "p99": 8, "max": 5, "stdev": 11}
+    covered = any(row.statistics.elapsed_ns != row.statistics.total_ns for row in rows)
+    return (
+        words("lane", lambda row: row.lane, drop=6),
+        numbers("count", lambda row: row.statistics.count),
+        numbers("sum", lambda row: row.statistics.total_ns, formatting.duration, drop=2),
+        *([elapsed(ELAPSED, lambda row: row.statistics, drop=3)] if covered else ()),
+        *(
+            numbers(title, attrgetter(f"statistics.{title}_ns"), formatting.duration, drop=drops[title])
+            for title in drops
+        ),
+    )
 
 
 def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
@@ -84,18 +74,15 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
         by_model.setdefault(row.model, []).extend(event_rows(row))
     rows = [row for of_model in by_model.values() for row in of_model]
     columns = event_columns(rows)
-    names: tuple[Column[EventRow], ...] = (
-        Column("model", _model, words=True, drop=1, heading=True),
-        Column("event", lambda row: row.event, words=True),
-    )
-    notes = [OVERLAP_NOTE] if any(column.title == "elapsed" for column in columns) else []
+    notes = [OVERLAP_NOTE] if any(column.title == ELAPSED for column in columns) else []
     notes += [WARM_NOTE] if any(row.event.endswith(WARM) for row in rows) else []
-    absent = any(column.text(row) == formatting.ABSENT for row in rows for column in columns)
-    unknown = Paragraph(formatting.ABSENT_NOTE, Role.DIM) if absent else None
-    grid = table("Events by model", (*names, *columns), rows)
-    explained = items(notes, role=Role.DIM)
-    return section("Events by model", grid, explained, unknown, folded=True, name="events") if grid else None
-
-
-def _model(row: EventRow) -> Span:
-    return Span(row.model, Role.CODE) if row.model else Span("unattributed")
+    grid = table(
+        TITLE,
+        (
+            names("model", lambda row: row.model, "unattributed", drop=1, heading=True),
+            words("event", lambda row: row.event),
+            *columns,
+        ),
+        rows,
+    )
+    return section(TITLE, grid, items(notes, role=Role.DIM), absent_note(grid), folded=True, name="events")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.pages import Pattern
+from tracekit.documents import columns
 from tracekit.render.blocks import (
     Card,
     Column,
@@ -45,8 +46,9 @@ EVIDENCE, OF_EACH = 15, 5
 SUMMARY_LINES, FIX_LINES, NOTE_LINES = 3, 2, 2
 """Most lines of these in the short text."""
 VERIFY = "To verify a fix, record again and run `tracekit compare before.trace after.trace`."
-TONES = {"critical": Role.CRITICAL, "high": Role.HIGH, "medium": Role.MEDIUM, "low": Role.LOW}
-"""Looks of severities."""
+IN_CORE_ML = "in Core ML"
+"""Ends what estimated savings are a share of: the time of loads, compilations and predictions. Shares of predictions
+alone stand beside it."""
 
 
 def findings_section(report: Report) -> Section | None:
@@ -70,13 +72,13 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     return Card(
         label=INCONCLUSIVE if is_reason else group.severity,
-        tone=Role.OPEN if is_reason else TONES.get(group.severity, Role.BAD),
+        tone=Role.OPEN if is_reason else Role(group.severity),
         check=first.id,
         title=first.title,
         blocks=present(
             (
                 _savings(group),
-                _by_model(group) if several else _measured(first),
+                _by_model(group) if several else Paragraph(_measured(first), brief=SUMMARY_LINES),
                 items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
                 _where(group),
                 *_callers(sites),
@@ -105,7 +107,7 @@ def _savings(group: Group) -> Paragraph | None:
         of = f" ({format_percent(costs[0].share)} of {costs[0].of})"
     elif spent:
         whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
-        of = f" of the {whose} {format_time(spent)} ({format_percent(total / spent)})"
+        of = f" of the {whose} {format_time(spent)} {IN_CORE_ML} ({format_percent(total / spent)})"
     each = _per_prediction(group.first) if len(group.results) == 1 else ""
     rest = [f"{of}{each}{included_above(group.extra_savings_ns, total)}", where]
     return Paragraph(("est. savings up to ", Span(format_estimate(total), Role.STRONG), ", ".join(filter(None, rest))))
@@ -132,51 +134,33 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     )
 
 
-def _measured(check: Result) -> Paragraph:
+def _measured(check: Result) -> Line:
     """What was measured of one model."""
-    model = (Span(check.model, Role.CODE), ": ") if check.model else ()
-    return Paragraph((*model, check.summary), brief=SUMMARY_LINES)
+    return (Span(check.model, Role.CODE), f": {check.summary}") if check.model else check.summary
 
 
 def _by_model(group: Group) -> Table[Result] | None:
     """What was measured and what the fix saves, a row per model."""
-    names = [metric.name for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
-    several = len(group.severities) > 1
-    severity: list[Column[Result]] = [
-        Column("severity", lambda check: Span(check.severity or "", _tone(check)), words=True, drop=1)
-    ]
-    columns: tuple[Column[Result], ...] = (
-        _model_column(),
-        *(severity if several else ()),
-        *(_metric_column(name, at) for at, name in enumerate(names)),
-        Column("est. savings", _cost, lambda check: check.cost.ns if check.cost else None),
-        Column("of its time", _share, lambda check: check.cost.share if check.cost else None, drop=2),
-        Column("longest at", _longest_at, lambda check: _longest(check).start_ns if check.evidence else None, drop=1),
+    measured = [metric.name for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
+    shown: tuple[Column[Result], ...] = (
+        MODEL,
+        *((SEVERITY,) if len(group.severities) > 1 else ()),
+        *(_metric(name, 10 + at) for at, name in enumerate(measured)),
+        *COSTS,
     )
-    return table(f"What was measured for {group.first.id}", columns, group.results, brief=MODELS)
+    return table(f"What was measured for {group.first.id}", shown, group.results, brief=MODELS)
 
 
-def _tone(check: Result) -> Role:
-    return TONES.get(check.severity or "", Role.PLAIN)
-
-
-def _model_column() -> Column[Result]:
-    return Column("model", lambda check: Span(check.model, Role.CODE) if check.model else "recording", words=True)
-
-
-def _metric_column(name: str, at: int) -> Column[Result]:
-    def metric(check: Result) -> Metric | None:
+def _metric(name: str, drop: int) -> Column[Result]:
+    def of(check: Result) -> Metric | None:
         return next((metric for metric in check.metrics if metric.name == name), None)
 
-    def text(check: Result) -> str:
-        found = metric(check)
-        return ABSENT if found is None else formatting.quantity(found.value, found.unit)
-
-    def value(check: Result) -> float | None:
-        found = metric(check)
-        return None if found is None else found.value
-
-    return Column(name, text, value, drop=10 + at)
+    return Column(
+        name,
+        lambda check: formatting.quantity(metric.value, metric.unit) if (metric := of(check)) else ABSENT,
+        lambda check: metric.value if (metric := of(check)) else None,
+        drop=drop,
+    )
 
 
 def _cost(check: Result) -> str:
@@ -191,12 +175,18 @@ def _share(check: Result) -> str:
     return f"{format_percent(check.cost.share)}{f' of {check.cost.of}' if check.cost.of else ''}"
 
 
-def _longest(check: Result) -> Evidence:
-    return max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
+def _longest(checks: Iterable[Result]) -> Evidence | None:
+    """The longest interval of checks; None without any."""
+    every = (entry for check in checks for entry in check.evidence)
+    return max(every, key=_duration, default=None)
+
+
+def _longest_ns(check: Result) -> int | None:
+    return entry.start_ns if (entry := _longest([check])) else None
 
 
 def _longest_at(check: Result) -> Line:
-    return _moment(_longest(check)) if check.evidence else ABSENT
+    return _moment(entry) if (entry := _longest([check])) else ABSENT
 
 
 def _moment(entry: Evidence) -> Span:
@@ -207,14 +197,9 @@ def _moment(entry: Evidence) -> Span:
 def _details(check: Result, *, with_callers: bool) -> Line:
     """What was measured of one of several models, who called, and what may share its cause; too much for a table."""
     callers = check.call_sites[:CALL_SITES] if with_callers else ()
-    sentences = [check.summary, *(f"{_capitalized(called_from(site))}." for site in callers)]
-    model = (Span(check.model, Role.CODE), ": ") if check.model else ()
-    return joined(((*model, " ".join(sentences)), *_relations(check)), " ")
-
-
-def _capitalized(text: str) -> str:
-    """Text with a capital at its start; names in it keep their letters."""
-    return f"{text[:1].upper()}{text[1:]}"
+    # Names in it keep their letters.
+    sentences = (f"{words[:1].upper()}{words[1:]}." for words in map(called_from, callers))
+    return joined((_measured(check), *sentences, *_relations(check)), " ")
 
 
 def _relations(check: Result) -> Iterator[Line]:
@@ -225,10 +210,8 @@ def _relations(check: Result) -> Iterator[Line]:
 
 def _where(group: Group) -> Paragraph | None:
     """Where to look in the recording, and what else may have the same cause."""
-    every = [entry for check in group.results for entry in check.evidence]
     parts: list[Line] = []
-    if every:
-        longest = max(every, key=lambda entry: entry.end_ns - entry.start_ns)
+    if longest := _longest(group.results):
         total = sum(check.evidence_total for check in group.results)
         words = f"longest of {format_count(total, 'interval')}: " if total > 1 else "where: "
         parts.append((words, Span(formatting.span(longest), evidence=group.first.id)))
@@ -281,19 +264,25 @@ def _evidence(group: Group) -> Section | None:
     each = max(EVIDENCE // len(group.results), OF_EACH)
     entries = [entry for check in group.results for entry in sorted(check.evidence, key=_weight)[:each]]
     total = sum(check.evidence_total for check in group.results)
-    columns: tuple[Column[Evidence], ...] = (
-        Column("start", _moment, lambda entry: entry.start_ns),
-        Column("duration", lambda entry: format_time(entry.end_ns - entry.start_ns), _duration),
-        Column("model", lambda entry: Span(entry.model, Role.CODE) if entry.model else ABSENT, words=True, drop=1),
-        Column("event", lambda entry: Span(entry.label, Role.CODE), words=True),
-        Column("recorded in", lambda entry: (Span(entry.table, Role.CODE), f" row {entry.row}"), words=True),
-    )
     shown = sorted(entries, key=_weight)
     more = Paragraph(f"and {total - len(shown):,} more", Role.DIM) if total > len(shown) else None
-    grid = table(f"Evidence for {group.first.id}", columns, shown)
+    grid = table(f"Evidence for {group.first.id}", EVIDENCE_COLUMNS, shown)
     title = f"Evidence ({format_count(total, 'interval')})"
     note = "longest first; times since the start of the run"
     return section(title, grid, more, note=note, folded=True) if grid else None
+
+
+def _measurements(group: Group) -> Section | None:
+    """The numbers that decided, and how the savings were worked out."""
+    rows = [(check, metric) for check in group.results for metric in check.metrics]
+    shown = METRIC_COLUMNS if len(group.results) > 1 else METRIC_COLUMNS[1:]
+    bases = dict.fromkeys(check.cost.basis for check in group.results if check.cost)
+    return section(
+        "Measurements",
+        table(f"Measurements for {group.first.id}", shown, rows),
+        *(Paragraph(basis, lead="how the savings are estimated") for basis in bases),
+        folded=True,
+    )
 
 
 def _weight(entry: Evidence) -> tuple[int, int]:
@@ -304,22 +293,25 @@ def _duration(entry: Evidence) -> int:
     return entry.end_ns - entry.start_ns
 
 
-def _measurements(group: Group) -> Section | None:
-    """The numbers that decided, and how the savings were worked out."""
-    rows = [(check, metric) for check in group.results for metric in check.metrics]
-    model: list[Column[tuple[Result, Metric]]] = [
-        Column("model", lambda row: Span(row[0].model or "recording", Role.CODE), words=True)
-    ]
-    columns: tuple[Column[tuple[Result, Metric]], ...] = (
-        *(model if len(group.results) > 1 else ()),
-        Column("metric", lambda row: row[1].name, words=True),
-        Column("value", lambda row: formatting.quantity(row[1].value, row[1].unit), lambda row: row[1].value),
-        Column("reported at", lambda row: formatting.condition(row[1])),
-    )
-    bases = dict.fromkeys(check.cost.basis for check in group.results if check.cost)
-    return section(
-        "Measurements",
-        table(f"Measurements for {group.first.id}", columns, rows),
-        *(Paragraph(basis, lead="how the savings are estimated") for basis in bases),
-        folded=True,
-    )
+MODEL: Column[Result] = columns.names("model", lambda check: check.model, columns.RECORDING)
+SEVERITY: Column[Result] = columns.words(
+    "severity", lambda check: Span(check.severity or "", Role(check.severity or "")), drop=1
+)
+COSTS: tuple[Column[Result], ...] = (
+    Column("est. savings", _cost, lambda check: check.cost.ns if check.cost else None),
+    Column(f"of its time\n{IN_CORE_ML}", _share, lambda check: check.cost.share if check.cost else None, drop=2),
+    Column("longest at", _longest_at, _longest_ns, drop=1),
+)
+EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
+    Column("start", _moment, lambda entry: entry.start_ns),
+    columns.numbers("duration", _duration, format_time),
+    columns.names("model", lambda entry: entry.model, drop=1),
+    columns.names("event", lambda entry: entry.label),
+    columns.words("recorded in", lambda entry: (Span(entry.table, Role.CODE), f" row {entry.row}")),
+)
+METRIC_COLUMNS: tuple[Column[tuple[Result, Metric]], ...] = (
+    columns.names("model", lambda row: row[0].model, columns.RECORDING),
+    columns.words("metric", lambda row: row[1].name),
+    Column("value", lambda row: formatting.quantity(row[1].value, row[1].unit), lambda row: row[1].value),
+    Column("reported at", lambda row: formatting.condition(row[1])),
+)

@@ -9,7 +9,7 @@ import numpy as np
 from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
 from tracekit.documents.lane_columns import fit_page, payload
-from tracekit.documents.pictures import Calls, distribution, legend_of_calls, over_time
+from tracekit.documents.pictures import Calls, distribution, legend, over_time
 from tracekit.render.blocks import Figure, Paragraph, Role, section
 from tracekit.render.markup import Html, code, joined, listed, tag
 from tracekit.report.time_breakdown import SHOWN
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX = 22, 6, 16, 36, 26
 """Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
 ROWS, TALLEST_PX = 4, 620
-NO_SCRIPT = "Scripts are switched off, so the lanes are not drawn. Everything else is complete."
 LATENCIES_SHOWN = 24
 """Models whose latencies are drawn, those with most time in predictions; the tables hold all."""
 LATENCIES_OPEN = 3
@@ -36,13 +35,35 @@ LATENCIES_OPEN = 3
 
 def lanes_section(report: Report, timeline: Timeline) -> Section | None:
     """Where the script draws the lanes, and why some show nothing."""
-    drawn = fit_page(timeline)
-    markup = joined([tag("noscript", tag("p", NO_SCRIPT)), tag("div", id="lanes"), empty_lanes(drawn)])
-    figure = Figure(markup, style=place_of_lanes(drawn), data=lanes_data(report, drawn))
-    return section("Timeline", figure, name="timeline")
+    return section(
+        "Timeline", no_script("Everything else is complete"), lanes(report, fit_page(timeline)), name="timeline"
+    )
 
 
-def empty_lanes(timeline: Timeline) -> Html | None:
+def no_script(rest: str) -> Figure:
+    """What is read where the script does not run; `rest` says what is there all the same."""
+    return Figure(tag("noscript", tag("p", f"Scripts are switched off, so the lanes are not drawn. {rest}.")))
+
+
+def lanes(
+    report: Report, timeline: Timeline, *, name: str = "lanes", title: str = "", origin_ns: int | None = None
+) -> Figure:
+    """Lanes in the element with the id `name`, below a title, and why some show nothing. `origin_ns` is the time that
+    stands above that of another recording."""
+    meta, columns = payload(report, timeline, origin_ns)
+    heading = tag("h3", title, class_="side") if title else None
+    data = (
+        tag("script", Html(meta), type="application/json", id=f"{name}-meta"),
+        tag("script", Html(columns), type="text/plain", id=f"{name}-columns"),
+    )
+    return Figure(
+        joined([heading, tag("div", id=name), _empty_lanes(timeline)]),
+        style=f"#{name}{{--lanes-height:{_height(timeline)}px}}",
+        data=joined(data),
+    )
+
+
+def _empty_lanes(timeline: Timeline) -> Html | None:
     """Why some lanes show nothing; None where all show something."""
     reasons: dict[str, list[str]] = {}
     for lane in timeline.lanes:
@@ -52,24 +73,13 @@ def empty_lanes(timeline: Timeline) -> Html | None:
     return tag("div", tag("p", "Lanes without events"), inner, class_="empty-lanes") if inner else None
 
 
-def lanes_data(report: Report, timeline: Timeline, *, name: str = "lanes", origin_ns: int | None = None) -> Html:
-    """What the script draws the lanes from, in the element with the id `name`."""
-    meta, columns = payload(report, timeline, origin_ns)
-    return joined(
-        [
-            tag("script", Html(meta), type="application/json", id=f"{name}-meta"),
-            tag("script", Html(columns), type="text/plain", id=f"{name}-columns"),
-        ]
-    )
-
-
-def place_of_lanes(timeline: Timeline, name: str = "lanes") -> str:
-    """A rule that keeps the place of the lanes free until the script has drawn them."""
+def _height(timeline: Timeline) -> int:
+    """Pixels that are kept free until the script has drawn the lanes."""
     drawn = [lane for lane in timeline.lanes if len(lane.starts)]
     height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
     height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
     height += 2 * COUNTER_PX if any((lane.flags & CALL).any() for lane in drawn) else 0
-    return f"#{name}{{--lanes-height:{min(height, TALLEST_PX)}px}}"
+    return min(height, TALLEST_PX)
 
 
 def latency_section(report: Report, timeline: Timeline) -> Section | None:
@@ -80,10 +90,10 @@ def latency_section(report: Report, timeline: Timeline) -> Section | None:
     known = {model.name: model for model in report.models}
     figures = [Figure(_latency(each, known.get(each.model), timeline)) for each in calls[:LATENCIES_SHOWN]]
     folded, rest = figures[LATENCIES_OPEN:], len(calls) - LATENCIES_SHOWN
-    legend = legend_of_calls(cold=any(each.cold.any() for each in calls))
+    kinds = {"warm": "prediction", "cold": "first after a load"} if any(each.cold.any() for each in calls) else {}
     return section(
         "Latency",
-        Figure(legend) if legend else None,
+        Figure(legend(kinds)) if kinds else None,
         *figures[:LATENCIES_OPEN],
         section(format_count(len(folded), "more model"), *folded, folded=True),
         Paragraph(f"{format_count(rest, 'more model')} in the tables", Role.DIM) if rest > 0 else None,

@@ -1,28 +1,18 @@
-"""What a report says of models: latencies, where the time of a prediction goes, how predictions follow each other, and
-what the files of the models say."""
+"""What a report says of models: latencies, where the time of a prediction goes, loads, how predictions follow each
+other, and what the files of the models say."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
-from tracekit.analysis.quantities import MODEL, mean_id
-from tracekit.render.blocks import (
-    Column,
-    Entries,
-    Entry,
-    Figure,
-    Paragraph,
-    Role,
-    Span,
-    items,
-    present,
-    section,
-    table,
-)
+from tracekit.analysis.quantities import mean_id
+from tracekit.documents.columns import absent_note, elapsed, names, numbers, quantity, words
+from tracekit.render.blocks import Column, Entries, Entry, Figure, Paragraph, Role, Span, items, section, table
 from tracekit.report import formatting, over_time
-from tracekit.report.formatting import ABSENT, ABSENT_NOTE
+from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import (
@@ -32,21 +22,19 @@ from tracekit.report.time_breakdown import (
     fast_enough,
     is_inferred,
     parts_notes,
-    parts_row,
     parts_rows,
     shown_groups,
 )
-from tracekit.trace.events import DEVICE_NAMES
+from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.analysis.models import ModelSummary
-    from tracekit.render.blocks import Block, Line, Section
-    from tracekit.report.model_file_words import FileRow
+    from tracekit.render.blocks import Line, Section
     from tracekit.report.report import Report
-    from tracekit.report.time_breakdown import Group, PartsRow
+    from tracekit.report.time_breakdown import Group, PartsRow, Slice
 
 MODELS = 10
 """Models, and files of models, in the short text."""
@@ -62,66 +50,46 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     if not known:
         return None
     columns: tuple[Column[ModelSummary], ...] = (
-        Column("model", lambda model: Span(model.name, Role.CODE), words=True),
-        Column("predictions", _predictions, lambda model: model.predictions, long=True, quantity="predictions"),
-        _latency("p50_ns", 0),
-        _latency("p95_ns", 2),
-        _frames("fps", "fps", 4),
-        Column("where the time goes", _where_time_goes, words=True, drop=3),
-        Column("mostly", _headline, words=True),
+        names("model", lambda model: model.name),
+        numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
+        quantity("median", "p50_ns"),
+        quantity("p95", "p95_ns", drop=2),
+        quantity("fps", "fps", frames, drop=4),
+        words("where the time goes", _where_time_goes, drop=3),
+        words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
     )
     broken_down = parts_rows(known)
+    large = {kind for row in broken_down for part in row.large for kind in part.group.parts}
+    # What their names do not say.
+    meanings = (MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
     return section(
         "Models",
         table("Models", columns, known, brief=MODELS),
         _legend(shown_groups(broken_down)) if broken_down else None,
         Paragraph(pace(known[0]), Role.DIM) if len(known) == 1 else None,
-        items((*each_first(known), *_meanings(broken_down)), role=Role.DIM),
+        items((*each_first(known), *meanings), role=Role.DIM),
         name="models",
     )
 
 
 def _is_called(model: ModelSummary) -> bool:
-    return model.level == "top" and model.prediction is not None
+    return model.level == Level.TOP and model.prediction is not None
 
 
-def _predictions(model: ModelSummary) -> str:
-    return formatting.count(model.predictions)
-
-
-def _frames(title: str, name: str, drop: int) -> Column[Any]:
-    def value(row: ModelSummary | PartsRow) -> float | None:
-        return row.quantities.get(name)
-
-    return Column(title, lambda row: formatting.frames(value(row)), value, drop=drop, quantity=name)
-
-
-def _latency(name: str, drop: int) -> Column[ModelSummary]:
-    def value(model: ModelSummary) -> float | None:
-        return model.quantities.get(name)
-
-    return Column(MODEL[name].title, lambda model: formatting.duration(value(model)), value, drop=drop, quantity=name)
+def _parts_of(model: ModelSummary) -> PartsRow | None:
+    """Where the time of its predictions goes; None where it is not known."""
+    return next(iter(parts_rows([model])), None)
 
 
 def _where_time_goes(model: ModelSummary) -> Line:
     """A bar of the parts of a prediction."""
-    if model.breakdown is None or not model.breakdown.total_ns:
-        return ""
-    row = parts_row(model.name, model.breakdown)
-    return Span(_bar(row), picture=partial(_picture, row))
-
-
-def _headline(model: ModelSummary) -> str:
-    """The large parts in words."""
-    if model.breakdown is None or not model.breakdown.total_ns:
-        return ABSENT
-    return parts_row(model.name, model.breakdown).headline
+    row = _parts_of(model)
+    return Span(_bar(row), picture=partial(_picture, row)) if row else ""
 
 
 def _bar(row: PartsRow) -> str:
     """Its parts in cells: full for the compute unit that takes most, then other units, data, and the rest."""
-    units = [part for part in row.slices if part.group.name in _COMPUTE]
-    most = max(units, key=lambda part: part.share, default=None)
+    most = max(_units(row), key=lambda part: part.share, default=None)
     cells, done, share = "", 0, 0.0
     for part in sorted(row.slices, key=lambda part: part is not most):
         share += part.share
@@ -132,6 +100,11 @@ def _bar(row: PartsRow) -> str:
     return cells
 
 
+def _units(row: PartsRow) -> list[Slice]:
+    """Its parts on compute units."""
+    return [part for part in row.slices if part.group.name in _COMPUTE]
+
+
 def _picture(row: PartsRow) -> str:
     from tracekit.documents.pictures import parts_bar
 
@@ -139,15 +112,9 @@ def _picture(row: PartsRow) -> str:
 
 
 def _legend(groups: Sequence[Group]) -> Figure:
-    from tracekit.documents.pictures import parts_legend
+    from tracekit.documents.pictures import group_class, legend
 
-    return Figure(parts_legend(groups), text=LEGEND)
-
-
-def _meanings(rows: Sequence[PartsRow]) -> tuple[str, ...]:
-    """What the large parts of a prediction mean whose names do not say it."""
-    large = {kind for row in rows for part in row.large for kind in part.group.parts}
-    return tuple(MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
+    return Figure(legend({group_class(group): group.name for group in groups}), text=LEGEND)
 
 
 def pace(model: ModelSummary) -> str:
@@ -161,106 +128,183 @@ def pace(model: ModelSummary) -> str:
         parts.append("never concurrent" if max_in_flight == 1 else f"up to {max_in_flight} in flight")
     serves, alone = fast_enough(model.quantities), model.quantities.get("alone_fps")
     if serves and alone is not None and model.in_flight is not None and model.in_flight.max > 1:
-        serves += f", {formatting.frames(alone)} fps if run one at a time"
+        serves += f", {frames(alone)} fps if run one at a time"
     return "; ".join(filter(None, (", ".join(parts), serves)))
 
 
 def hardware_section(models: Sequence[ModelSummary]) -> Section | None:
     """What hardware rows show of models of which Core ML recorded nothing."""
-    inferred = [model for model in models if _is_called(model) and is_inferred(model)]
+    title = "Inferred from hardware"
     columns: tuple[Column[ModelSummary], ...] = (
-        Column("model", lambda model: Span(model.name, Role.CODE), words=True),
-        Column("predictions", _predictions, lambda model: model.predictions),
-        Column("median at least", lambda model: formatting.duration(_median(model)), _median),
-        Column("every", lambda model: formatting.duration(_interval(model)), _interval, drop=1),
-        Column("busy per prediction", _busy, words=True),
+        names("model", lambda model: model.name),
+        numbers("predictions", lambda model: model.predictions),
+        numbers(
+            "median at least", lambda model: model.prediction.p50_ns if model.prediction else None, formatting.duration
+        ),
+        numbers(
+            "every",
+            lambda model: model.throughput.interval_ns if model.throughput else None,
+            formatting.duration,
+            drop=1,
+        ),
+        words("busy per prediction", _busy),
     )
     return section(
-        "Inferred from hardware",
-        table("Inferred from hardware", columns, inferred, brief=MODELS),
+        title,
+        table(title, columns, [model for model in models if _is_called(model) and is_inferred(model)], brief=MODELS),
         note="lower bounds; Core ML's and the CPU's share is not visible",
         name="hardware",
     )
 
 
-def _median(model: ModelSummary) -> float | None:
-    return model.prediction.p50_ns if model.prediction else None
-
-
-def _interval(model: ModelSummary) -> float | None:
-    return model.throughput.interval_ns if model.throughput else None
-
-
 def _busy(model: ModelSummary) -> str:
     """How long each compute unit worked for a prediction."""
-    if model.breakdown is None or not model.breakdown.total_ns:
-        return ABSENT
-    slices = parts_row(model.name, model.breakdown).slices
-    units = [f"{part.group.name} {format_time(part.mean_ns)}" for part in slices if part.group.name in _COMPUTE]
+    row = _parts_of(model)
+    units = [f"{part.group.name} {format_time(part.mean_ns)}" for part in _units(row)] if row else []
     return ", ".join(units) or ABSENT
 
 
 def files_section(report: Report) -> Section | None:
     """What the files of the models say, a paragraph each; then their facts."""
     rows = file_rows(report)
-    cards = Entries(tuple(Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card))
-    facts = section("Facts of the files", cards if cards.entries else None, folded=True)
-    return section(TITLE_OF_FILES, *map(_file, rows[:MODELS]), *map(_more_file, rows[MODELS:]), facts, name="files")
-
-
-def _file(row: FileRow, brief: int | None = None) -> Paragraph:
-    sentences = "".join(f" {words}" for words in row.sentences)
-    return Paragraph((Span(row.model, Role.CODE), f"  {row.facts}.{sentences}"), brief=brief)
-
-
-def _more_file(row: FileRow) -> Paragraph:
-    return _file(row, 0)
+    files = [
+        Paragraph(
+            (Span(row.model, Role.CODE), f"  {' '.join((f'{row.facts}.', *row.sentences))}"),
+            brief=0 if at >= MODELS else None,
+        )
+        for at, row in enumerate(rows)
+    ]
+    cards = tuple(Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
+    facts = section("Facts of the files", Entries(cards) if cards else None, folded=True)
+    return section(TITLE_OF_FILES, *files, facts, name="files")
 
 
 def time_section(models: Sequence[ModelSummary]) -> Section | None:
     """Time and share of every part of a prediction, per model."""
     rows = parts_rows(models)
     columns: tuple[Column[PartsRow], ...] = (
-        Column("model", lambda row: Span(row.name, Role.CODE), words=True),
-        Column("mean of all", lambda row: format_time(row.mean_ns), lambda row: row.mean_ns, quantity=mean_id("")),
+        names("model", lambda row: row.name),
+        numbers("mean of all", lambda row: row.mean_ns, format_time, quantity=mean_id("")),
         *map(_part, shown_groups(rows)),
-        _frames("fps", "fps", 1),
-        _frames("fps at p95", "fps_at_p95", 1),
+        quantity("fps", "fps", frames, drop=1),
+        quantity("fps at p95", "fps_at_p95", frames, drop=1),
     )
     grid = table(TITLE, columns, rows, parts=True)
-    return section(TITLE, grid, items(parts_notes(rows), role=Role.DIM), folded=True) if grid else None
+    return section(TITLE, grid, items(parts_notes(rows), role=Role.DIM), absent_note(grid), folded=True)
 
 
 def _part(group: Group) -> Column[PartsRow]:
-    def words(row: PartsRow) -> str:
-        return next((part.words for part in row.slices if part.group == group), ABSENT)
+    def of(row: PartsRow) -> Slice | None:
+        return next((part for part in row.slices if part.group == group), None)
 
-    def mean(row: PartsRow) -> float | None:
-        return next((part.mean_ns for part in row.slices if part.group == group), None)
+    def text(row: PartsRow) -> str:
+        if part := of(row):
+            return part.words
+        is_unknown = any(part.unknown for part in row.parts if part.part in group.parts)
+        return ABSENT if is_unknown else "none"
 
-    return Column(group.name, words, mean, quantity=mean_id(group.part))
+    return Column(
+        group.name,
+        text,
+        lambda row: part.mean_ns if (part := of(row)) else None,
+        quantity=mean_id(group.part),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LoadsRow:
+    """One model, or several together: of a mixture no quantiles are given, since they mislead."""
+
+    name: str
+    models: tuple[ModelSummary, ...]
+
+    def count(self, name: str) -> int | None:
+        """What the models have of it together; None where it is not known of any."""
+        known = [getattr(model, name) for model in self.models]
+        return None if None in known else sum(known)
+
+    def total_ns(self, kind: str) -> int | None:
+        """Time of all their `load`s or `prediction`s; None where there is none, or where it is not known."""
+        known = (getattr(model, kind) for model in self.models)
+        return sum(each.total_ns for each in known if each) if self.count(f"{kind}s") else None
+
+    def mean_ns(self, kind: str) -> float | None:
+        """The same on average."""
+        total_ns, count = self.total_ns(kind), self.count(f"{kind}s")
+        return total_ns / count if total_ns is not None and count else None
+
+
+def loads_section(models: Sequence[ModelSummary]) -> Section | None:
+    """Counts and durations of loads and predictions per model; None without models."""
+    rows, title = loads_rows(models), "Loads and predictions"
+    grid = table(title, _loads_columns(), rows, total=len(rows) > 1) if rows else None
+    return section(title, grid, folded=True)
+
+
+def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
+    """One row per model and, where the app called several, a last row of those it called together."""
+    rows = [LoadsRow(f"{model.name}{_stage(model)}", (model,)) for model in models]
+    called = tuple(model for model in models if model.level == Level.TOP)
+    whole = "all models" if len(called) == len(models) else "all models, without stages"
+    return (*rows, *([LoadsRow(whole, called)] if len(called) > 1 else ()))
+
+
+def _stage(model: ModelSummary) -> str:
+    # The numbers of a model that the app calls as well are those of these calls.
+    also = "also " if model.level == Level.TOP else ""
+    return f" ({also}stage of {formatting.listed(model.parents)})" if model.parents else ""
+
+
+def _loads_columns() -> tuple[Column[LoadsRow], ...]:
+    return (
+        words("model", lambda row: row.name),
+        # Where Core ML recorded none of it, no load does not mean that none happened.
+        numbers("load\ncount", lambda row: None if any(map(is_inferred, row.models)) else row.count("loads"), drop=2),
+        numbers("cold\nloads", lambda row: row.count("cold_loads"), drop=7),
+        numbers("load\nsum", lambda row: row.total_ns("load"), formatting.duration, drop=6),
+        numbers("load\nmean", lambda row: row.mean_ns("load"), formatting.duration, drop=3),
+        numbers("pred.\ncount", lambda row: row.count("predictions"), quantity="predictions"),
+        numbers("pred.\nsum", lambda row: row.total_ns("prediction"), formatting.duration, drop=4),
+        elapsed("pred.\nelapsed", lambda row: row.models[0].prediction if len(row.models) == 1 else None, drop=5),
+        _of_one("pred.\nmedian", lambda model: model.quantities.get("p50_ns"), 1, "p50_ns"),
+        _of_one("pred.\np95", lambda model: model.quantities.get("p95_ns"), 8, "p95_ns"),
+        numbers(
+            "mean\nof all", lambda row: row.mean_ns("prediction"), formatting.duration, drop=3, quantity=mean_id("")
+        ),
+        _of_one("max\nof all", lambda model: model.prediction.max_ns if model.prediction else None, 9),
+    )
+
+
+def _of_one(title: str, of: Callable[[ModelSummary], float | None], drop: int, name: str = "") -> Column[LoadsRow]:
+    """A number that several models together have not."""
+
+    def value(row: LoadsRow) -> float | None:
+        return of(row.models[0]) if len(row.models) == 1 else None
+
+    def text(row: LoadsRow) -> str:
+        return formatting.duration(value(row)) if len(row.models) == 1 else ""
+
+    return Column(title, text, value, drop=drop, quantity=name)
 
 
 def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
     """How predictions follow each other, and how their latency runs."""
     rows = [model for model in models if model.throughput is not None and model.throughput.per_second is not None]
-    name: Column[ModelSummary] = Column("model", lambda model: Span(model.name, Role.CODE), words=True)
-    numbers = [_number(title, text) for title, text in over_time.NUMBERS.items()]
-    filled = [column for column in numbers if any(column.text(model) not in ("", ABSENT) for model in rows)]
-    absent = any(column.text(model) == ABSENT for model in rows for column in filled)
+    columns = [_over_time(title, text) for title, text in over_time.NUMBERS.items()]
+    shown = [column for column in columns if any(column.text(model) not in ("", ABSENT) for model in rows)]
     trends = [(model, over_time.trend(model)) for model in rows]
-    lines: list[Line] = [(Span(model.name, Role.CODE), f": {words}") for model, words in trends if words]
-    blocks: tuple[Block, ...] = present(
-        (
-            table(over_time.TITLE, (name, *filled), rows, parts=True),
-            items(lines),
-            items((over_time.NOTE,), role=Role.DIM),
-            Paragraph(ABSENT_NOTE, Role.DIM) if absent else None,
-        )
+    model_names: Column[ModelSummary] = names("model", lambda model: model.name)
+    grid = table(over_time.TITLE, (model_names, *shown), rows, parts=True)
+    return section(
+        over_time.TITLE,
+        grid,
+        items((Span(model.name, Role.CODE), f": {said}") for model, said in trends if said),
+        items((over_time.NOTE,), role=Role.DIM) if rows else None,
+        absent_note(grid),
+        folded=True,
     )
-    return section(over_time.TITLE, *blocks, folded=True) if rows else None
 
 
-def _number(title: str, text: Callable[[ModelSummary], str]) -> Column[ModelSummary]:
-    quantity = over_time.QUANTITIES.get(title, "")
-    return Column(title, text, lambda model: model.quantities.get(quantity), quantity=quantity)
+def _over_time(title: str, text: Callable[[ModelSummary], str]) -> Column[ModelSummary]:
+    name = over_time.QUANTITIES.get(title, "")
+    return Column(title, text, lambda model: model.quantities.get(name), quantity=name)

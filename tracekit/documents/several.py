@@ -6,20 +6,22 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.documents import columns
 from tracekit.documents.report import tone_of
-from tracekit.render.blocks import Column, Document, Role, Span, present, table
-from tracekit.report.groups import count_checks
+from tracekit.render.blocks import Document, Role, Span, present, table
+from tracekit.report.groups import INCONCLUSIVE, count_checks, with_outcome
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.render.blocks import Line
+    from tracekit.render.blocks import Column, Line
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
 
-KINDS = ("with findings", "without findings", "inconclusive", "not readable")
+UNREAD = "not readable"
+KINDS = ("with findings", "without findings", INCONCLUSIVE, UNREAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,59 +38,54 @@ class Analyzed:
 
 def several_document(entries: Sequence[Analyzed]) -> Document:
     """A line per recording, and a summary."""
-    columns: tuple[Column[Analyzed], ...] = (
-        Column("recording", lambda entry: entry.name, words=True),
-        Column("verdict", _verdict, words=True),
-        Column("est. savings", _savings, drop=1),
-        Column("checks", _checks, words=True),
-    )
     kinds = Counter(map(_kind, entries))
     words = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     summary = f"{format_count(len(entries), 'recording')}: {words}"
-    grid = table("Recordings", columns, entries)
+    grid = table("Recordings", COLUMNS, entries)
     return Document("Recordings", summary, Role.PLAIN, blocks=present((grid,)), closing=summary)
 
 
-def _verdict(entry: Analyzed) -> Line:
-    if entry.report is None or _unread(entry):
-        return Span("not readable", Role.BAD)
+def _kind(entry: Analyzed) -> str:
+    """One of `KINDS`. A recording that was opened is not readable where that is why nothing is known of it."""
+    if entry.report is None or (not entry.report.summary.evaluated and unreadable_tables(entry.report.tables)):
+        return UNREAD
     if not entry.report.summary.evaluated:
-        return Span("inconclusive", Role.OPEN)
+        return INCONCLUSIVE
+    return "with findings" if entry.report.summary.findings else "without findings"
+
+
+def _verdict(entry: Analyzed) -> Line:
+    kind = _kind(entry)
+    if entry.report is None or kind == UNREAD:
+        return Span(kind, Role.BAD)
+    if kind == INCONCLUSIVE:
+        return Span(kind, Role.OPEN)
     totals = count_checks(entry.report.results)
-    if not totals.findings:
-        return Span("no findings", Role.GOOD)
-    return Span(f"{format_count(totals.findings, 'finding')} ({totals.worst})", tone_of(entry.report))
-
-
-def _savings(entry: Analyzed) -> str:
-    savings = entry.report.summary.savings_ns if entry.report is not None else None
-    return format_estimate(savings) if savings else ""
+    words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else "no findings"
+    return Span(words, tone_of(entry.report) if totals.findings else Role.GOOD)
 
 
 def _checks(entry: Analyzed) -> str:
     """The checks that found something, how many did not, or why nothing is known."""
     if entry.report is None:
         return entry.error
-    if unread := _unread(entry):
-        return "; ".join(unread)
-    totals = count_checks(entry.report.results)
-    if not entry.report.summary.evaluated:
+    kind, totals = _kind(entry), count_checks(entry.report.results)
+    if kind == UNREAD:
+        return "; ".join(unreadable_tables(entry.report.tables))
+    if kind == INCONCLUSIVE:
         return f"{format_count(totals.not_evaluated, 'check')} not evaluated"
-    if not totals.findings:
-        return f"{totals.passed} passed, {totals.not_evaluated} not evaluated"
-    return ", ".join(dict.fromkeys(check.id for check in entry.report.results if check.outcome == "finding"))
+    found = dict.fromkeys(check.id for check in with_outcome(entry.report.results, "finding"))
+    return ", ".join(found) or f"{totals.passed} passed, {totals.not_evaluated} not evaluated"
 
 
-def _unread(entry: Analyzed) -> tuple[str, ...]:
-    """Why nothing is known of a recording that was opened: tables that could not be read."""
-    if entry.report is None or entry.report.summary.evaluated:
-        return ()
-    return unreadable_tables(entry.report.tables)
-
-
-def _kind(entry: Analyzed) -> str:
-    if entry.report is None or _unread(entry):
-        return "not readable"
-    if not entry.report.summary.evaluated:
-        return "inconclusive"
-    return "with findings" if entry.report.summary.findings else "without findings"
+COLUMNS: tuple[Column[Analyzed], ...] = (
+    columns.words("recording", lambda entry: entry.name),
+    columns.words("verdict", _verdict),
+    columns.numbers(
+        "est. savings",
+        lambda entry: entry.report.summary.savings_ns if entry.report else None,
+        lambda savings_ns: format_estimate(savings_ns) if savings_ns else "",
+        drop=1,
+    ),
+    columns.words("checks", _checks),
+)

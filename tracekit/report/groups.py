@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.pages import Pattern
 from tracekit.units import format_count
@@ -166,6 +166,26 @@ class SkipReason:
         """The reason, that there are more like it, and what to record."""
         more = f"({format_count(self.alike, 'similar reason')}.)" if self.alike else ""
         return " ".join(filter(None, (self.reason, more, self.record)))
+
+
+MANY = 8
+"""From this number on, checks that need the same are counted, not named."""
+
+
+class Remedy(NamedTuple):
+    """What helps to evaluate checks."""
+
+    checks: tuple[str, ...]
+    """As `names` gives them."""
+    line: str
+    """What to do or, of a single check, why it was not evaluated; the rest of a line."""
+    rest: str = ""
+    """What the line leaves out and the coverage does not say either, in sentences."""
+
+    @property
+    def who(self) -> str:
+        """The checks; of many their number."""
+        return f"{len(self.checks)} checks" if len(self.checks) > MANY else ", ".join(self.checks)
 
 
 def findings(checks: Iterable[Result]) -> tuple[Group, ...]:

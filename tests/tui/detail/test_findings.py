@@ -74,7 +74,7 @@ async def test_intervals_have_their_times_under_a_heading_of_their_own(screen) -
     for at, entry in enumerate(evidence):
         line = dict(zip(titles, lines[1 + at], strict=True))
         assert line["duration"] == f"{(entry.end_ns - entry.start_ns) / 1e6:.2f} ms"
-        assert line["saves up to"] == line["share"] == ""
+        assert line["est. savings"] == line["share"] == ""
     assert dict(zip(titles, lines[0], strict=True))["duration"] == ""
     lengths = [entry.end_ns - entry.start_ns for entry in evidence]
     assert lengths == sorted(lengths, reverse=True)
@@ -84,7 +84,7 @@ async def test_intervals_have_their_times_under_a_heading_of_their_own(screen) -
         shown = [
             column.title for column, room in zip(rows.columns, column_widths(rows.columns, width), strict=True) if room
         ]
-        assert shown[:5] == ["outcome", "finding", "model", "duration", "saves up to"]
+        assert shown[:5] == ["outcome", "finding", "model", "duration", "est. savings"]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -40,7 +40,7 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
         model_column((model.name for model in report.models), lambda cells: cells.get("model", ""), drop=1),
         # How long an interval is; there only while intervals are listed.
         *([_column("duration", 9, ordered=False)] if timed else ()),
-        _column("saves up to", 11),
+        _column("est. savings", 12),
         _column("share", 6, drop=2),
         _column("summary", 0, words=True, prose=True, drop=3, min_width=44, ordered=False),
     )
@@ -55,7 +55,7 @@ _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 _VALUES: dict[str, Callable[[Result], str | float | None]] = {
     "finding": lambda check: check.id,
     "model": lambda check: check.model,
-    "saves up to": lambda check: check.cost.ns if check.cost is not None else None,
+    "est. savings": lambda check: check.cost.ns if check.cost is not None else None,
     "share": lambda check: check.cost.share if check.cost is not None else None,
 }
 """What rows are sorted by, apart from their rank; None where it is not known."""
@@ -119,7 +119,7 @@ class CheckRows:
             "outcome": Span(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), Role.STRONG),
             "finding": check.title,
             "model": check.model or ABSENT,
-            "saves up to": format_estimate(check.cost.ns) if check.cost else ABSENT,
+            "est. savings": format_estimate(check.cost.ns) if check.cost else ABSENT,
             "share": format_percent(check.cost.share) if check.cost else ABSENT,
             "summary": check.summary,
         }

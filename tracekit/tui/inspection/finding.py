@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
+from tracekit.documents.report_findings import included_above
 from tracekit.render.prose import parts
 from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, quantity, visible
 from tracekit.report.groups import rank
@@ -91,24 +92,14 @@ def _facts(check: Result, report: Report) -> Iterator[tuple[str, str]]:
     yield "check", check.id
     if check.cost is not None:
         base = f" of {check.cost.of}" if check.cost.of else ""
-        yield "saves up to", f"{format_estimate(check.cost.ns)} ({format_percent(check.cost.share)}{base})"
-        if check.extra_savings_ns is not None:
-            yield "extra saving", _extra(check.extra_savings_ns, check.cost.ns)
+        savings = f"up to {format_estimate(check.cost.ns)} ({format_percent(check.cost.share)}{base})"
+        yield "est. savings", f"{savings}{included_above(check.extra_savings_ns, check.cost.ns)}"
     for other in check.related:
         about = f" of {other.model}" if other.model else ""
         yield RELATIONS[other.relation], f"{other.id}{about} (r to jump)"
     if check.evidence:
         listed = f", {len(check.evidence)} longest listed" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(check.evidence_total, 'interval')}{listed} (. to step)"
-
-
-def _extra(extra_savings_ns: int, cost_ns: int) -> str:
-    """What a fix saves beyond those of the findings above."""
-    if extra_savings_ns == cost_ns:
-        return "all (no overlap with findings above)"
-    if extra_savings_ns == 0:
-        return "none (already included above)"
-    return f"{format_estimate(extra_savings_ns)} (the rest is included above)"
 
 
 def _same_for(report: Report, check: Result) -> str:

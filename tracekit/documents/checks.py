@@ -1,0 +1,57 @@
+"""What documents say alike of checks that are no finding: those that help needs, that passed, or do not apply."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tracekit.documents import columns
+from tracekit.render.blocks import Role, Span, items, section, table
+from tracekit.report.formatting import OUTCOMES
+from tracekit.report.groups import MANY, with_outcome
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tracekit.render.blocks import Column, Line, Section
+    from tracekit.report.groups import Remedy
+    from tracekit.report.report import Result
+
+REMEDIES = 8
+"""Entries of the short text."""
+COLUMNS: tuple[Column[Result], ...] = (
+    columns.names("check", lambda check: check.id),
+    columns.names("model", lambda check: check.model, columns.RECORDING),
+    columns.words("result", lambda check: check.summary),
+)
+
+
+def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result]) -> Section | None:
+    """What helps to evaluate the checks that were not; then errors, and what the lines leave out."""
+    rest: Iterator[Line] = (
+        (Span(", ".join(each.checks), Role.STRONG), f": {each.rest or 'see Coverage'}")
+        for each in remedies
+        if each.rest or len(each.checks) > MANY
+    )
+    more = section("Reasons and advice", items(rest), folded=True)
+    return section("Not evaluated", items(_not_evaluated(remedies, checks), REMEDIES), more, name="checks")
+
+
+def _not_evaluated(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:
+    for remedy in remedies:
+        parts = re.split(r"(--instrument (?:'[^']*'|\S+))", remedy.line)
+        words = (Span(part, Role.CODE) if number % 2 else part for number, part in enumerate(parts))
+        yield (Span(remedy.who, Role.STRONG), ": ", *words)
+    for check in with_outcome(checks, "error"):
+        about = f" on {check.model}" if check.model else ""
+        yield (Span(f"{check.id}, error{about}", Role.BAD), f": {check.summary}")
+
+
+def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
+    """Checks that found nothing, and why."""
+    answers, words = with_outcome(checks, outcome), OUTCOMES[outcome].capitalize()
+    title = f"{words} ({format_count(len({check.id for check in answers}), 'check')})"
+    # What is about a model file names no model.
+    shown = [column for column in COLUMNS if column.title != "model" or any(check.model for check in checks)]
+    return section(title, table(f"{words} checks", shown, answers), folded=True)

@@ -1,0 +1,64 @@
+"""Columns that several documents have, declared by what they show of a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracekit.render.blocks import Column, Paragraph, Role, Row, Span
+from tracekit.report import formatting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.analysis.statistics import Statistics
+    from tracekit.render.blocks import Line, Table
+
+RECORDING = "recording"
+"""Stands for the model where something is about none of them."""
+
+
+def words(title: str, text: Callable[[Row], Line], **looks: Any) -> Column[Row]:
+    """Words, which start at the left."""
+    return Column(title, text, words=True, **looks)
+
+
+def names(title: str, name: Callable[[Row], str | None], absent: str = formatting.ABSENT, **looks: Any) -> Column[Row]:
+    """Names as recorded; `absent` where there is none."""
+
+    def text(row: Row) -> Line:
+        known = name(row)
+        return Span(known, Role.CODE) if known else absent
+
+    return words(title, text, **looks)
+
+
+def numbers(
+    title: str,
+    value: Callable[[Row], Any],
+    form: Callable[[Any], str] = formatting.count,
+    **looks: Any,
+) -> Column[Row]:
+    """Numbers, which sort by their value; `form` writes None too."""
+    return Column(title, lambda row: form(value(row)), value, **looks)
+
+
+def elapsed(title: str, of: Callable[[Row], Statistics | None], **looks: Any) -> Column[Row]:
+    """Time covered by events, only where it is not their sum."""
+
+    def value(row: Row) -> int | None:
+        known = of(row)
+        return known.elapsed_ns if known and known.elapsed_ns != known.total_ns else None
+
+    return numbers(title, value, lambda ns: "" if ns is None else formatting.duration(ns), **looks)
+
+
+def quantity(title: str, name: str, form: Callable[[Any], str] = formatting.duration, **looks: Any) -> Column[Any]:
+    """A number of a model by its id, for rows with `quantities`."""
+    return numbers(title, lambda row: row.quantities.get(name), form, quantity=name, **looks)
+
+
+def absent_note(grid: Table[Any] | None) -> Paragraph | None:
+    """What a dash means; None where no cell has one."""
+    if grid is None or all(column.text(row) != formatting.ABSENT for column in grid.columns for row in grid.rows):
+        return None
+    return Paragraph(formatting.ABSENT_NOTE, Role.DIM)
