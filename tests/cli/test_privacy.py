@@ -283,8 +283,14 @@ def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp
 
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
-    others = {"compare", "matrix", "baseline", "view", "inspect", "profile"}
+    others = {"compare", "matrix", "baseline", "view", "inspect", "profile", "watch"}
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
+
+
+def test_a_new_recording_tells_no_secret_but_the_path_that_was_typed(tracekit, recordings: dict[str, Path]) -> None:
+    *lines, command = tracekit("watch", recordings["other"], "--no-config").out.splitlines()
+    assert (len(lines), leaks("".join(lines))) == (3, set())
+    assert str(recordings["other"]) in command
 
 
 def test_reports_of_several_recordings_tell_no_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
