@@ -184,6 +184,22 @@ WATCH = Command(
     "tracekit.cli.watch:run",
 )
 
+
+def _init(parser: ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", nargs="?", help="a recording to derive limits from")
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    shared.add_reader(parser)
+
+
+INIT = Command(
+    "init",
+    "write tracekit.toml and a workflow for CI",
+    "Write tracekit.toml with every setting in a line, and .github/workflows/tracekit.yml, into the current folder. A "
+    "recording of a build you trust gives the limits that 'tracekit check' holds later ones against.",
+    _init,
+    "tracekit.cli.init:run",
+)
+
 DETECTORS = Command(
     "detectors",
     "list all checks and their options",
