@@ -1,22 +1,5 @@
 """Settings of a project: `tracekit.toml`, or the table `[tool.tracekit]` of `pyproject.toml`.
 
-    fail-on = "high"
-    budget = "30fps"
-    expect = "ane"
-    skip = ["pipeline-gaps"]
-    model-files = ["Models/Caption.mlpackage"]
-    perf-reports = ["Models/Caption.json"]
-
-    [detectors.excess-data-copies]
-    copy_share = 0.2
-
-    [models."Caption*"]
-    budget = "16.7ms"
-    skip = ["shape-switching"]
-
-    [models."Caption*".detectors.latency-jitter]
-    min_predictions = 50
-
 Command line and Python interface go before what is set here. Every mistake is an error: a setting that is
 misspelled and ignored would make a gate look closed that is open.
 """
@@ -26,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tracekit.compare.settings import FLOOR_KEYS, CheckSettings, Floors, check_keys, parse_check, parse_floor
+from tracekit.compare.settings import FLOOR_KEYS, CheckSettings, Floors, Key, check_keys, parse_check, parse_floor
 from tracekit.config_file import settings_in
 from tracekit.detectors.expectations import UNIT_NUMBERS, with_expected
 from tracekit.detectors.framework import RecordingDetector
@@ -42,11 +25,23 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector, ListedDetector
     from tracekit.detectors.options import ModelSettings, Number, Settings
 
-_TOP = (
-    *("only", "skip", "budget", "expect", "fail-on", "model-files", "perf-reports", "detectors", "models", "check"),
-    *FLOOR_KEYS,
-)
-_OF_MODEL = ("skip", "budget", "expect", "detectors", *FLOOR_KEYS)
+KEYS_OF_MODELS = {
+    "budget": Key('"30fps"', "time that a prediction may take, or the rate; for missed-deadline"),
+    "expect": Key('"ane"', "compute unit that models should run on: ane, gpu or cpu; for unexpected-device"),
+    "skip": Key('["slow-after-idle"]', "checks to leave out"),
+    **FLOOR_KEYS,
+}
+"""What can be set for all models and for some."""
+KEYS = {
+    "fail-on": Key('"high"', "severity from which on `tracekit analyze` exits with status 1"),
+    "only": Key('["cold-load"]', "checks to run, and no others"),
+    "model-files": Key('["Models/Caption.mlpackage"]', "model files of recorded models; paths from here"),
+    "perf-reports": Key('["Models/Caption.json"]', "performance reports of recorded models"),
+    **KEYS_OF_MODELS,
+}
+"""What can be set at the top of the file, beside tables."""
+_TOP = (*KEYS, "detectors", "models", "check")
+_OF_MODEL = (*KEYS_OF_MODELS, "detectors")
 
 
 @dataclass(frozen=True, slots=True)

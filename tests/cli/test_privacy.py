@@ -283,8 +283,21 @@ def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp
 
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
-    others = {"compare", "matrix", "baseline", "view", "inspect", "profile"}
+    others = {"compare", "matrix", "baseline", "view", "inspect", "profile", "watch", "init"}
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
+
+
+def test_a_new_recording_tells_no_secret_but_the_path_that_was_typed(tracekit, recordings: dict[str, Path]) -> None:
+    *lines, command = tracekit("watch", recordings["other"], "--no-config").out.splitlines()
+    assert (len(lines), leaks("".join(lines))) == (3, set())
+    assert str(recordings["other"]) in command
+
+
+def test_settings_from_a_recording_tell_no_secret(tracekit, recordings: dict[str, Path], tmp_path, monkeypatch) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert tracekit("init", recordings["bundle"]).status == 0
+    assert leaks((tmp_path / "tracekit.toml").read_text("utf-8")) == set()
 
 
 def test_reports_of_several_recordings_tell_no_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:

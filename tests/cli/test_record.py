@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -153,6 +154,25 @@ def test_the_default_recording_of_a_clean_app_has_no_check_left_out(record, stan
     assert result.out.startswith("run.trace · ")
     assert "No findings" in result.out
     assert "NOT EVALUATED" not in result.out
+
+
+def test_the_recording_is_compared_with_the_last_one_beside_it(record, standin, samples, tmp_path: Path) -> None:
+    shutil.copytree(samples / "sharpen_8bit.trace", tmp_path / "before.trace")
+    standin(bundle=str(samples / "sharpen_float16.trace"))
+    result = record("--attach", "App", "--compare-last")
+    assert result.status == 0
+    assert result.err.splitlines()[-1] == f"tracekit: saved {tmp_path / 'run.trace'}"
+    what, verdict, change, following = result.out.splitlines()
+    assert what.startswith("run.trace · Sharpen")
+    assert verdict.startswith("No findings")
+    assert change == "since before.trace: improved: SharpenFilter −30% · 2 findings fixed"
+    assert following.startswith(f"next: tracekit analyze {tmp_path / 'run.trace'}  ·  tracekit compare ")
+
+
+def test_a_report_and_four_lines_are_not_printed_both(record) -> None:
+    result = record("--attach", "App", "--compare-last", "--analyze")
+    assert result.status == 2
+    assert "not allowed with argument" in result.err
 
 
 def test_without_a_terminal_a_long_wait_is_told_every_minute(capsys) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from tracekit.compare.measurements import Measurements
     from tracekit.model_files.performance.facts import PerformanceReport
+    from tracekit.report.report import Report
     from tracekit.request import Request
 
 
@@ -48,6 +49,8 @@ class Measured:
     """Its lanes, where they are asked for and known."""
     performance: PerformanceReport | None = None
     """The performance report, where the path is one."""
+    report: Report | None = None
+    """The report on a recording, where it is asked for."""
 
     @property
     def failed(self) -> bool:
@@ -66,6 +69,8 @@ class Wanted:
     """Whether the lanes are wanted, too."""
     performance: bool = False
     """Whether performance reports are taken, too."""
+    report: bool = False
+    """Whether the report is wanted, too."""
 
 
 def recordings_in(*paths: str) -> list[str]:
@@ -74,10 +79,17 @@ def recordings_in(*paths: str) -> list[str]:
 
 
 def measure_all(
-    paths: Sequence[str], arguments: Namespace, request: Request, *, lanes: bool = False, performance: bool = False
+    paths: Sequence[str],
+    arguments: Namespace,
+    request: Request,
+    *,
+    lanes: bool = False,
+    performance: bool = False,
+    report: bool = False,
 ) -> list[Measured]:
-    """Measurements of each path, in their order. Only they are kept, so memory does not grow with the recordings."""
-    wanted = Wanted(request, lanes=lanes, performance=performance)
+    """Measurements of each path, in their order. Only they, and what is asked for beside them, are kept, so memory does
+    not grow with the recordings."""
+    wanted = Wanted(request, lanes=lanes, performance=performance, report=report)
     if len(paths) > 1 and (arguments.dask is not None or arguments.jobs > 1):
         return _by_workers(paths, wanted, arguments)
     everything = []
@@ -147,7 +159,7 @@ def _of_recording(path: str, where: str, wanted: Wanted) -> Measured:
     drawing = None
     if wanted.lanes:
         drawing = Drawing(report, timeline_of(trace, report.results, shown=shown, functions=False))
-    return Measured(path, measure(trace, report, shown), drawing=drawing)
+    return Measured(path, measure(trace, report, shown), drawing=drawing, report=report if wanted.report else None)
 
 
 def _of_json(path: str, where: str, wanted: Wanted) -> Measured:

@@ -139,7 +139,21 @@ def _record(parser: ArgumentParser) -> None:
     after.add_argument(
         "-o", "--output", metavar="FILE", help="the .trace bundle to write (default: named after date and time)"
     )
-    after.add_argument("--analyze", action="store_true", help="analyze the recording and print the report")
+    then = after.add_mutually_exclusive_group()
+    then.add_argument(
+        "--analyze",
+        action="store_const",
+        const="analyze",
+        dest="then",
+        help="analyze the recording and print the report",
+    )
+    then.add_argument(
+        "--compare-last",
+        action="store_const",
+        const="watch",
+        dest="then",
+        help="print four lines: what it shows, and what changed since the last recording of the app beside it",
+    )
 
 
 RECORD = Command(
@@ -151,6 +165,39 @@ RECORD = Command(
     "elsewhere, the command to run there is printed.",
     _record,
     "tracekit.cli.record:run",
+)
+
+
+def _watch(parser: ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="folder of recordings; of a recording, report on it and end")
+    shared.add_reader(parser)
+    shared.add_config(parser)
+
+
+WATCH = Command(
+    "watch",
+    "report on each new recording in a folder",
+    "Wait for new recordings (.trace bundles, zip archives, folders of exported XML) and print four lines on each: "
+    "what it is, the worst finding, what changed since the last recording of the same app and device there, and the "
+    "commands that say more. Ctrl-C ends it.",
+    _watch,
+    "tracekit.cli.watch:run",
+)
+
+
+def _init(parser: ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", nargs="?", help="a recording to derive limits from")
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    shared.add_reader(parser)
+
+
+INIT = Command(
+    "init",
+    "write tracekit.toml and a workflow for CI",
+    "Write tracekit.toml with every setting in a line, and .github/workflows/tracekit.yml, into the current folder. A "
+    "recording of a build you trust gives the limits that 'tracekit check' holds later ones against.",
+    _init,
+    "tracekit.cli.init:run",
 )
 
 DETECTORS = Command(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracekit._version import __version__
 from tracekit.cli.comparing_commands import BASELINE, CHECK, COMPARE, MATRIX
-from tracekit.cli.other_commands import DETECTORS, DOCTOR, EXPLAIN, INSPECT, PROFILE, RECORD, SCHEMA
+from tracekit.cli.other_commands import DETECTORS, DOCTOR, EXPLAIN, INIT, INSPECT, PROFILE, RECORD, SCHEMA, WATCH
 from tracekit.cli.output import emit
 from tracekit.cli.recording_commands import ANALYZE, BUGREPORT, DIAGNOSE, EXPORT, STACKS, TABLES, VIEW
 from tracekit.errors import UsageError
@@ -34,6 +34,8 @@ COMMANDS = (
     STACKS,
     TABLES,
     RECORD,
+    WATCH,
+    INIT,
     EXPORT,
     DETECTORS,
     EXPLAIN,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Namespace) -> ExitStatus | Next:
-    """Record, and print the path of the recording or go on to its report."""
+    """Record, and print the path of the recording or go on to the command that reports on it."""
     request = request_of(arguments)
     tool = find_tool()
     if tool is None:
@@ -65,12 +65,12 @@ def run(arguments: Namespace) -> ExitStatus | Next:
         else:
             for warning in warnings:
                 narrator.on_message(warning)
-            if arguments.analyze:
+            if arguments.then:
                 narrator.on_message(f"saved {request.output}")
             else:
                 emit(f"{request.output}\n")
-    if arguments.analyze:
-        return Next(("analyze", "--", str(request.output)))
+    if arguments.then:
+        return Next((arguments.then, "--", str(request.output)))
     if is_interactive():
         narrator.on_message(f"next: tracekit analyze {shlex.quote(str(request.output))}")
     return ExitStatus.DONE

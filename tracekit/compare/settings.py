@@ -1,26 +1,5 @@
 """The settings of a project that comparisons and `tracekit check` use: how much the latency of each model must change
 to count, and what a build is held against.
-
-min-change = 0.05                 # share of the latency
-min-change-time = "50us"          # and at least this much time
-
-[models."Caption*"]
-min-change = 0.1
-
-[check]
-baseline = "perf/baseline.json"
-
-[check.findings]                  # most findings allowed, by severity
-high = 0
-
-[check.limits."Sharpen*"]
-p50 = "16ms"
-copies = 2
-
-[[check.suppress]]
-finding = "cold-load:Sharpen"
-reason = "fixed in the next model"
-expires = 2027-01-31
 """
 
 from __future__ import annotations
@@ -28,7 +7,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracekit.detectors.options import matches
 from tracekit.errors import UsageError, unknown
@@ -41,7 +20,20 @@ if TYPE_CHECKING:
 
     from tracekit.compare.latency import Floor
 
-FLOOR_KEYS = ("min-change", "min-change-time")
+
+class Key(NamedTuple):
+    """One key of a file of settings."""
+
+    example: str
+    """The default, or where there is none a value that it could have; as TOML."""
+    about: str
+    """What it sets, in a clause."""
+
+
+FLOOR_KEYS = {
+    "min-change": Key("0.05", "a smaller change of latency never counts, as a share"),
+    "min-change-time": Key('"50us"', "nor does one of less than this time"),
+}
 
 TIMES = ("p50", "p95", "load", "cold-load")
 """Limits that are times: the most that they may be."""
@@ -49,8 +41,28 @@ NUMBERS = ("copies", "in-flight")
 """Limits that are counts: the most copies per prediction, and predictions in flight at once."""
 SHARES = ("neural-engine",)
 """Limits that are shares from 0 to 1: the least share of compute on the Neural Engine."""
-NAMES = (*TIMES, *NUMBERS, *SHARES)
-_KEYS = ("baseline", "findings", "limits", "suppress")
+LIMITS = {
+    "p50": Key('"16ms"', "median latency"),
+    "p95": Key('"20ms"', "95th percentile of latency"),
+    "load": Key('"100ms"', "median cached load"),
+    "cold-load": Key('"2s"', "median cold load"),
+    "copies": Key("2", "copies and conversions per prediction"),
+    "in-flight": Key("2", "most predictions in flight at once"),
+    "neural-engine": Key("0.9", "least share of compute on the Neural Engine"),
+}
+"""All limits of models."""
+NAMES = tuple(LIMITS)
+FINDINGS = {severity: Key("0", f"most {severity} findings") for severity in SEVERITIES}
+"""Findings allowed, by severity."""
+SUPPRESSION = {
+    "finding": Key('"cold-load:Sharpen*"', "CHECK or CHECK:MODEL, as the output names it"),
+    "reason": Key('"smaller model in the next release"', "why it does not count"),
+    "expires": Key("2027-01-31", "from when on it counts again, and this entry fails"),
+}
+"""A finding that does not count, for a time."""
+CHECK_KEYS = {"baseline": Key('"perf/iphone.json"', "a baseline to compare with; a path from here")}
+"""What `tracekit check` takes beside tables."""
+_KEYS = (*CHECK_KEYS, "findings", "limits", "suppress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +200,7 @@ def _findings(table: dict[str, Any]) -> dict[str, int]:
 
 def _suppression(entry: object, checks: frozenset[str]) -> Suppression:
     settings = _table(entry, "check.suppress")
-    check_keys(settings, ("finding", "reason", "expires"), "check.suppress.")
+    check_keys(settings, SUPPRESSION, "check.suppress.")
     finding, reason, expires = settings.get("finding"), settings.get("reason"), settings.get("expires")
     if not isinstance(finding, str) or not isinstance(reason, str) or not reason.strip():
         raise UsageError("'check.suppress': needs finding and reason, each a text")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from math import floor
 from typing import TYPE_CHECKING
 
@@ -164,6 +165,12 @@ def listed(words: Iterable[str]) -> str:
     """Words as a list in a sentence: `a`, `a and b`, `a, b and c`."""
     *head, last = list(words) or [""]
     return f"{', '.join(head)} and {last}" if head else last
+
+
+def command(name: str, *paths: str) -> str:
+    """A command line of tracekit that a shell takes as it is."""
+    dashes = ("--",) if any(path.startswith("-") for path in paths) else ()
+    return shlex.join(("tracekit", name, *dashes, *paths))
 
 
 def fix_line(fix: str) -> str:

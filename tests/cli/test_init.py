@@ -1,0 +1,123 @@
+"""`tracekit init`: settings that hold for the recording that they come from, and that say what they rest on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tracekit.compare.settings import CHECK_KEYS, FINDINGS, LIMITS, SUPPRESSION
+from tracekit.config import KEYS, KEYS_OF_MODELS, load_config
+from tracekit.detectors.plugins import listed_detectors
+from tracekit.testing import Model, Process, Scenario, write_export
+
+MS = 1_000_000
+WORKFLOW = Path(".github/workflows/tracekit.yml")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty repository as the current folder."""
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+@pytest.mark.parametrize(
+    ("good", "slow"),
+    [("sharpen_float16", "sharpen_8bit"), ("style_transfer_fixed", "style_transfer_reload")],
+)
+def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good: str, slow: str) -> None:
+    path = samples / f"{good}.trace"
+    result = tracekit("init", path)
+    assert (result.status, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        f"wrote tracekit.toml: limits and allowed findings from {good}.trace",
+        f"wrote {WORKFLOW}: checks the reports in perf/ on each push",
+        f"next: tracekit check {path}",
+    ]
+    assert tracekit("check", path).status == 0
+    assert tracekit("check", samples / f"{slow}.trace").status == 1
+
+
+def test_what_is_there_now_is_allowed(tracekit, samples: Path) -> None:
+    for name in ("sharpen_8bit", "style_transfer_reload", "captions_concurrent"):
+        assert tracekit("init", "--force", samples / f"{name}.trace").status == 0
+        assert tracekit("check", samples / f"{name}.trace").status == 0
+
+
+def test_numbers_say_what_they_rest_on(tracekit, samples: Path) -> None:
+    tracekit("init", samples / "sharpen_8bit.trace")
+    lines = Path("tracekit.toml").read_text("utf-8").splitlines()
+    start = lines.index('[check.limits."SharpenFilter"]')
+    assert lines[start + 2 : start + 5] == [
+        'p95 = "16.6 ms"  # 95th percentile of latency: 13.27 ms (139 predictions) in sharpen_8bit.trace; 25% headroom',
+        'load = "182 ms"  # median cached load: 90.76 ms in sharpen_8bit.trace; 100% headroom',
+        '#cold-load = "2s"  # median cold load: no cold load was recorded in sharpen_8bit.trace',
+    ]
+    assert "high = 1  # excess-data-copies" in lines
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_every_key_has_a_line_that_is_read_back(tracekit, samples: Path, recorded: bool) -> None:
+    assert tracekit("init", *([samples / "sharpen_8bit.trace"] if recorded else [])).status == 0
+    path = Path("tracekit.toml")
+    load_config(path)
+    text = path.read_text("utf-8")
+    for key in {**KEYS, **KEYS_OF_MODELS, **CHECK_KEYS, **FINDINGS, **LIMITS, **SUPPRESSION}:
+        assert re.search(rf"^#?{key} = \S.*", text, re.MULTILINE), key
+    # Each of them is a setting as it stands.
+    path.write_text(re.sub(r"^#(?=\S)", "", text, flags=re.MULTILINE), "utf-8")
+    config = load_config(path)
+    assert {limit.name for limit in config.check.limits} == set(LIMITS)
+    options = {f"{entry.id}." for entry in listed_detectors()}
+    assert {key.partition(".")[0] + "." for key in config.settings} <= options
+    assert config.fail_on == "high"
+
+
+def test_without_a_recording_nothing_is_set(tracekit) -> None:
+    result = tracekit("init")
+    assert result.out.splitlines()[0] == "wrote tracekit.toml: all settings, none made"
+    config = load_config(Path("tracekit.toml"))
+    assert (config.check.limits, config.check.findings, config.settings) == ((), {}, {})
+
+
+@pytest.mark.parametrize("name", ["tracekit.toml", str(WORKFLOW), "pyproject.toml"])
+def test_what_is_there_stays_without_force(tracekit, folder: Path, name: str) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("[tool.tracekit]\n")
+    result = tracekit("init")
+    assert (result.status, result.out) == (2, "")
+    assert "--force" in result.err
+    assert [path.name for path in folder.rglob("*.*") if path.is_file()] == [Path(name).name]
+    assert tracekit("init", "--force").status == 0
+
+
+def test_a_recording_without_predictions_writes_nothing(tracekit, samples: Path, folder: Path) -> None:
+    result = tracekit("init", samples / "not_instrumented.trace")
+    assert result.status == 2
+    assert result.err == "tracekit: not_instrumented.trace holds no prediction, so no limit follows from it\n"
+    assert tracekit("init", "gone.trace").status == 2
+    assert [path.name for path in folder.iterdir()] == [".git"]
+
+
+def test_names_of_models_are_no_toml(tracekit, tmp_path: Path) -> None:
+    name = 'a"]\\ [x*] \x7f é'
+    scenario = Scenario(Process("App", 412), duration_ns=2_000 * MS)
+    scenario.load(Model(name), 0, 20 * MS)
+    for index in range(40):
+        scenario.predict(Model(name), (50 + 40 * index) * MS, 10 * MS)
+    write_export(scenario, tmp_path / "export")
+    assert tracekit("init", tmp_path / "export").status == 0
+    result = tracekit("check", tmp_path / "export")
+    assert result.status == 0, result.out
+
+
+def test_the_workflow_uses_what_the_guide_uses(tracekit) -> None:
+    tracekit("init")
+    used = re.findall(r"uses: .*", WORKFLOW.read_text("utf-8"))
+    guide = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    assert len(used) == 2
+    assert all(line in guide for line in used)

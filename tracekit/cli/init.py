@@ -1,0 +1,154 @@
+"""`tracekit init [RECORDING]`: a file of settings with a line for every key, and a workflow that checks builds."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.characters import visible
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import check_output, write_report
+from tracekit.cli.measuring import all_measurements, measure_all
+from tracekit.cli.output import emit
+from tracekit.cli.requests import request_from
+from tracekit.compare.figures import figures_of, missing, with_basis
+from tracekit.compare.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES
+from tracekit.config import KEYS, KEYS_OF_MODELS
+from tracekit.config_file import FILE, find_config
+from tracekit.detectors.options import option_infos
+from tracekit.detectors.plugins import listed_detectors
+from tracekit.errors import TracekitError, UsageError
+from tracekit.report.formatting import command
+from tracekit.units import format_count, format_time
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Mapping
+
+    from tracekit.compare.figures import Figure, ModelFigures
+    from tracekit.compare.measurements import Measurements
+    from tracekit.compare.settings import Key
+
+WORKFLOW = Path(".github", "workflows", "tracekit.yml")
+HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "neural-engine": 0.25}
+"""What a limit leaves between itself and what was measured, as a share. Heuristic: recordings of one build differ less;
+how long a load takes depends on what else the disk is asked for."""
+KEPT = ("p95", "load")
+"""Limits that are set where they were measured: most recordings hold what they are about."""
+MODELS = 20
+"""Most models that get limits: the busiest ones."""
+TOML_HEAD = """\
+# Settings of tracekit: https://github.com/coreml-tracekit/tracekit/blob/main/docs/configuration.md
+# A line that begins with # and no blank is a setting that is not made; it shows the default, or an example.
+"""
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Write both files into the current folder."""
+    settings, given = Path(FILE), arguments.path
+    _check_free([settings, WORKFLOW], force=arguments.force)
+    check_output(settings, [given] if given else [])
+    recording = _measurements(arguments) if given else None
+    try:
+        WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TracekitError(f"cannot create {WORKFLOW.parent}: {error.strerror or error}") from None
+    write_report(settings, "\n".join(_settings(recording)) + "\n")
+    write_report(WORKFLOW, Path(__file__).with_name("workflow.yml").read_text("utf-8"))
+    what = "all settings, none made" if recording is None else f"limits and allowed findings from {recording.source}"
+    emit(f"wrote {settings}: {what}\nwrote {WORKFLOW}: checks the reports in perf/ on each push\n")
+    then = command("check", given) if given else "tracekit init --force RECORDING, which gives limits"
+    emit(f"next: {visible(then)}\n")
+    return ExitStatus.DONE
+
+
+def _check_free(paths: list[Path], *, force: bool) -> None:
+    """Raise `UsageError` where a file is there already, or other settings that the new ones would hide."""
+    if force:
+        return
+    for path in paths:
+        if os.path.lexists(path):
+            raise UsageError(f"{path} exists; --force replaces it")
+    other = find_config(Path.cwd())
+    if other is not None and other.parent == Path.cwd().resolve():
+        raise UsageError(f"{other.name} has settings, which {FILE} would hide; --force writes it all the same")
+
+
+def _measurements(arguments: Namespace) -> Measurements:
+    """What the recording gives limits from: by the defaults, as the new file leaves them."""
+    (recording,) = all_measurements(measure_all([arguments.path], arguments, request_from(arguments, config=None)))
+    if not any(model.predictions for model in recording.models):
+        raise UsageError(f"{recording.source} holds no prediction, so no limit follows from it")
+    return recording
+
+
+def _settings(recording: Measurements | None) -> Iterator[str]:
+    """Lines of the file of settings."""
+    yield TOML_HEAD
+    yield from _commented(KEYS)
+    yield '\n#[models."Caption*"]  # for models whose names match'
+    yield from _commented(KEYS_OF_MODELS)
+    yield "\n[check]  # what `tracekit check` holds a recording against"
+    yield from _commented(CHECK_KEYS)
+    yield from _findings(recording)
+    if recording is None:
+        yield '\n#[check.limits."*"]  # for models whose names match'
+        yield from _commented(LIMITS)
+    else:
+        models = figures_of([recording])
+        for model in models[:MODELS]:
+            yield from _limits(model, recording.source)
+        if len(models) > MODELS:
+            yield f"\n# {format_count(len(models) - MODELS, 'more model')} in {recording.source}: no limits"
+    yield "\n#[[check.suppress]]  # a known finding, for a time"
+    yield from _commented(SUPPRESSION)
+    yield "\n# Thresholds of checks with their defaults; `tracekit explain CHECK` says where each number comes from."
+    for detector in listed_detectors():
+        infos = option_infos(detector)
+        yield from (f"#[detectors.{detector.id}]",) if infos else ()
+        yield from (f"#{info.name} = {info.default!r}  # {info.unit}" for info in infos)
+
+
+def _commented(keys: Mapping[str, Key]) -> Iterator[str]:
+    for name, key in keys.items():
+        yield f"#{name} = {key.example}  # {key.about}"
+
+
+def _findings(recording: Measurements | None) -> Iterator[str]:
+    """The findings that are there are allowed; those of low severity are not counted, since they may be about a
+    recording alone."""
+    if recording is None:
+        yield "\n#[check.findings]  # findings allowed"
+        yield from _commented(FINDINGS)
+        return
+    yield f"\n[check.findings]  # findings allowed: those in {recording.source}"
+    for severity in FINDINGS:
+        ids = dict.fromkeys(one.id for one in recording.checks if one.outcome == "finding" and one.severity == severity)
+        named = f"  # {', '.join(ids)}" if ids else ""
+        yield f"{'#' if severity == 'low' else ''}{severity} = {len(ids)}{named}"
+
+
+def _limits(model: ModelFigures, source: str) -> Iterator[str]:
+    # TOML has the escapes of JSON, and wants one character more escaped.
+    name = json.dumps(model.model, ensure_ascii=False).replace("\x7f", "\\u007f")
+    yield f"\n[check.limits.{name}]"
+    for limit, key in LIMITS.items():
+        measured = model.figures.get(limit)
+        if measured is None or (limit in TIMES and not measured.value):
+            yield f"#{limit} = {key.example}  # {key.about}: {missing(limit)} in {source}"
+        else:
+            headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"
+            basis = f"{key.about}: {with_basis(limit, measured)} in {source}; {headroom}"
+            yield f"{'' if limit in KEPT else '#'}{limit} = {_value(limit, measured)}  # {basis}"
+
+
+def _value(limit: str, measured: Figure) -> str:
+    """A limit that what was measured keeps, as it is written."""
+    if limit in NUMBERS:
+        return str(math.ceil(measured.value))
+    if limit in SHARES:
+        return f"{math.floor(measured.value / (1 + HEADROOMS[limit]) * 100) / 100}"
+    return f'"{format_time(measured.value * (1 + HEADROOMS[limit])).replace(",", "")}"'

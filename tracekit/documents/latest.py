@@ -1,0 +1,72 @@
+"""What is said of a new recording in four lines: what it is, what is wrong, what changed, and where to read on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.documents import comparison_words
+from tracekit.documents.report import context_line, summary_line, tone_of
+from tracekit.documents.report_findings import finding_card
+from tracekit.render.blocks import Role, Span
+from tracekit.report.formatting import command, listed, lowered
+from tracekit.report.groups import findings
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.compare.comparison import Comparison
+    from tracekit.compare.measurements import Measurements
+    from tracekit.render.blocks import Line
+    from tracekit.report.report import RecordingInfo, Report
+
+MODELS = 3
+"""Most models that are named."""
+
+
+def latest_lines(
+    report: Report, measurements: Measurements, path: str, earlier: tuple[str, Comparison] | None
+) -> tuple[Line, ...]:
+    """Four lines on the recording at `path`. `earlier` is the path of the last one of the same app and device, and the
+    comparison with it; None where there is none."""
+    what = f"{context_line(report.recording, report.tool.config)} · {_models(measurements)}"
+    commands = [command("analyze", path)]
+    if earlier is not None:
+        commands.append(command("compare", earlier[0], path))
+    return (
+        Span(what, Role.STRONG),
+        _verdict(report),
+        _change(report.recording, earlier),
+        ("next: ", Span("  ·  ".join(commands), Role.CODE)),
+    )
+
+
+def _models(measurements: Measurements) -> str:
+    names = [model.name for model in measurements.models]
+    if not names:
+        return "no predictions"
+    more = [format_count(len(names) - MODELS, "more model")] if len(names) > MODELS else []
+    predictions = sum(model.predictions for model in measurements.models)
+    return f"{listed([*names[:MODELS], *more])} · {format_count(predictions, 'prediction')}"
+
+
+def _verdict(report: Report) -> Line:
+    """The worst finding and how many more there are; else what a report says at its beginning."""
+    if not report.summary.evaluated and not report.summary.errors:
+        return Span(report.summary.verdict, tone_of(report))
+    worst, *others = findings(report.results) or (None,)
+    if worst is None:
+        return Span(summary_line(report), tone_of(report))
+    card = finding_card(worst)
+    more = f" · {format_count(len(others), 'more finding')}" if others else ""
+    return (Span(card.label.upper(), card.tone), f" {card.check}: {lowered(card.title)}{card.cost}{more}")
+
+
+def _change(recording: RecordingInfo, earlier: tuple[str, Comparison] | None) -> Line:
+    """What changed, and since which recording."""
+    if earlier is None:
+        on = f" on {recording.device_model}" if recording.device_model else ""
+        none = f"no earlier recording of {recording.target}{on} here"
+        return Span(f"not compared: {none if recording.target else 'its app is not recorded'}", Role.DIM)
+    _, comparison = earlier
+    differing = ", ".join(one.what for one in comparison.unfair)
+    unfair = f" · not a fair comparison: different {differing}" if differing else ""
+    return f"since {comparison.before[0]}: {comparison_words.summary(comparison)}{unfair}"
