@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.report import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

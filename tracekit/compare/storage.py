@@ -25,7 +25,7 @@ from tracekit.compare.measurements import (
     Parts,
 )
 from tracekit.report.formatting import OUTCOMES
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.report import SEVERITIES
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:

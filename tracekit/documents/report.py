@@ -32,7 +32,7 @@ from tracekit.render.blocks import (
 )
 from tracekit.render.forms import FILE_WIDTH, rendered
 from tracekit.report import formatting
-from tracekit.report.groups import count_checks, names, skip_reasons, with_outcome
+from tracekit.report.groups import count_checks, findings_in_words, names, skip_reasons, with_outcome
 from tracekit.report.remedies import remedies
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.trace.coverage import unreadable_tables
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tracekit.render.blocks import Block, Line, Section
-    from tracekit.report.report import CoverageInfo, RecordingInfo, Report, Result
+    from tracekit.report.report import RecordingInfo, Report, Result
     from tracekit.report.timeline import Timeline
+    from tracekit.trace.trace import Coverage
 
 LINES, INCONCLUSIVE_LINES = 62, 40
 """Most lines of the short text, and those from which on it says less where nothing could be evaluated."""
@@ -139,7 +140,7 @@ def summary_line(report: Report) -> str:
     rest = [f"{format_count(totals.passed, 'check')} passed"]
     rest += [f"{totals.not_evaluated} not evaluated"] if totals.not_evaluated else []
     rest += [format_count(totals.errors, "error")] if totals.errors else []
-    return " · ".join(filter(None, (totals.findings_in_words, savings, ", ".join(rest), "; ".join(unread))))
+    return " · ".join(filter(None, (findings_in_words(totals), savings, ", ".join(rest), "; ".join(unread))))
 
 
 def tone_of(report: Report) -> Role:
@@ -173,7 +174,7 @@ def _with_flags(remedy: str) -> tuple[str | Span, ...]:
 
 def _coverage(report: Report) -> Section | None:
     """What the recording contains, per instrument, and what follows."""
-    columns: tuple[Column[CoverageInfo], ...] = (
+    columns: tuple[Column[Coverage], ...] = (
         Column("instrument", lambda entry: entry.instrument, words=True),
         Column("state", formatting.coverage_state, words=True),
         Column("rows", lambda entry: formatting.count(entry.rows), lambda entry: entry.rows, drop=1),

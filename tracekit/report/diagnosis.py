@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
-from tracekit.report.formatting import end_reason, lowered
+from tracekit.report.formatting import end_reason, file_problems
 from tracekit.report.model_file_words import answer_from_files
 from tracekit.units import format_count, format_estimate
 
@@ -198,12 +198,7 @@ def diagnose(report: Report) -> Diagnosis:
                 for check in report.results
                 if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
             ),
-            *(f"Model file {file.source}: {lowered(file.problem)}" for file in report.model_files if file.problem),
-            *(
-                f"Performance report {entry.source}: {lowered(entry.problem)}"
-                for entry in report.performance_reports
-                if entry.problem
-            ),
+            *file_problems(report.model_files, report.performance_reports),
         ),
         branches=tuple(
             BranchAnswer(branch.title, facts_of(report), tuple(_answer_of(leaf, report) for leaf in branch.leaves))

@@ -14,7 +14,7 @@ from tracekit._version import __version__
 from tracekit.analysis.quantities import fast_enough
 from tracekit.characters import map_strings
 from tracekit.detectors.shared import planned
-from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, Mark, ReportForm
+from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, Mark
 from tracekit.model_files.performance.read import SCHEMA_VERSION
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.redact import without_private
@@ -75,10 +75,7 @@ def inspected_performance(report: PerformanceReport, *, redact: bool = True) -> 
         ),
         redacted=redact,
     )
-    kinds = {*map(str, ALL_UNITS), *map(str, ReportForm)}
-    return (
-        map_strings(document, lambda _, text: text if text in kinds else without_private(text)) if redact else document
-    )
+    return map_strings(document, lambda _, text: without_private(text)) if redact else document
 
 
 MARKS = {Mark.RAN: "runs", Mark.COULD_RUN: "can", Mark.INCOMPATIBLE: "cannot", Mark.UNKNOWN: ABSENT}

@@ -12,7 +12,8 @@ from tracekit.trace.instruments.catalogue import CORE_ML, INSTRUMENTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.report.report import CoverageInfo, Report, Result
+    from tracekit.report.report import Report, Result
+    from tracekit.trace.trace import Coverage
 
 MANY = 8
 """From this number on, checks that need the same are counted, not named."""
@@ -23,7 +24,7 @@ _ADDABLE = {entry.name: entry.option for entry in INSTRUMENTS if entry.added_as}
 def remedies(report: Report) -> list[tuple[str, str]]:
     """Which checks were not evaluated, and what helps: one entry per remedy."""
     absent = {(entry.conclusion, entry.advice): entry for entry in report.coverage if entry.state == "missing"}
-    instruments: list[CoverageInfo] = []
+    instruments: list[Coverage] = []
     recordable: list[Result] = []
     others: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
     for skipped in skip_reasons(report.results, together=True):
