@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _DURATION_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 DURATION_UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -50,6 +54,12 @@ def format_count(count: int, noun: str, plural: str | None = None) -> str:
     """A count with its noun: `1 load`, `1,295 predictions`."""
     words = noun if count == 1 else (plural or f"{noun}s")
     return f"{count:,} {words}"
+
+
+def format_names(names: Sequence[str], most: int = 3) -> str:
+    """The first names and how many more: `A`, `A, B`, `A, B, C and 2 more`."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def format_percent(share: float) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.statistics import sums_by_label
 from tracekit.analysis.suggested_units import units_used
 from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.trace.events import Device, Kind
@@ -77,7 +78,8 @@ def traits(
     """Traits of the instances of one model; rows of `data`, `compute` and `hardware` are linked by `prediction`.
     O(n log n)."""
     instance = pd.factorize(or_minus_one(predictions["instance"]))[0]
-    copies = _count(predictions, data, Kind.INPUT_COPY)
+    copied = or_minus_one(data["prediction"])[is_any(data["kind"], Kind.INPUT_COPY)]
+    copies = sums_by_label(predictions.index, copied)
     used = units_used(trace, predictions.index, compute, hardware)
     engine, gpu, cpu = (_ran(instance, used[:, UNITS.index(unit)]) for unit in (Device.ANE, Device.GPU, Device.CPU))
     return Traits(_usual(instance, copies)[instance], engine, gpu, cpu, processes_of(predictions, hardware))
@@ -87,20 +89,6 @@ def _ran(instance: IntArray, ran: BoolArray) -> IntArray:
     """`Traits.engine` from whether each call ran there."""
     share = np.bincount(instance, ran, minlength=1) / np.maximum(np.bincount(instance, minlength=1), 1)
     return np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
-
-
-def _positions_of_predictions(predictions: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, BoolArray]:
-    """Position of the prediction that each row is linked to, and whether there is one."""
-    linked = or_minus_one(rows["prediction"])
-    position = predictions.index.get_indexer(pd.Index(linked)).astype(np.int64)
-    return position, position >= 0
-
-
-def _count(predictions: pd.DataFrame, rows: pd.DataFrame, kind: Kind) -> IntArray:
-    """Rows of a kind linked to each prediction."""
-    position, known = _positions_of_predictions(predictions, rows)
-    counted = position[known & is_any(rows["kind"], kind)]
-    return np.bincount(counted, minlength=len(predictions)).astype(np.int64)
 
 
 def _usual(instance: IntArray, counts: IntArray) -> IntArray:
@@ -117,8 +105,8 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 
 def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
-    position, known = _positions_of_predictions(predictions, hardware)
-    known &= hardware["pid"].notna().to_numpy(dtype=bool)
+    position = predictions.index.get_indexer(pd.Index(or_minus_one(hardware["prediction"])))
+    known = (position >= 0) & hardware["pid"].notna().to_numpy(dtype=bool)
     pid = np.full(len(predictions), -1, np.int64)
     pid[position[known]] = or_minus_one(hardware["pid"])[known]
     return pid

@@ -103,6 +103,14 @@ def setup_work(trace: Trace) -> pd.DataFrame:
     return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in ("start_ns", "duration_ns")})
 
 
+@cached_by_trace
+def setup_times(trace: Trace) -> Intervals:
+    """Loads and compilations of all models that the app called, which take the CPU from predictions. O(n log n)."""
+    activity = trace.activity
+    chosen = is_any(activity["kind"], *SETUP_KINDS) & is_any(activity["level"], Level.TOP)
+    return Intervals.from_rows(activity).where(chosen).union()
+
+
 def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
     """Times in which the main thread of the target did not answer; None where hangs were not recorded. O(h)."""
     hangs = trace.context.get("hangs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Reason
+from tracekit.compare.models import Pair
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_duration
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.models import Pair
 
 ARROW = "→"
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
@@ -85,9 +85,7 @@ def sample_counts(change: LatencyChange) -> str:
 
 def latencies(change: LatencyChange) -> str:
     """Medians before and after."""
-    return arrow(
-        *(ABSENT if value is None else format_duration(value) for value in (change.before_ns, change.after_ns))
-    )
+    return pair_words(Pair(change.before_ns, change.after_ns), format_duration)
 
 
 def answer(change: LatencyChange) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
-from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
+from tracekit.analysis.aggregation import aggregate, sort_rows
 from tracekit.analysis.models import summarize_models
 from tracekit.detectors.shared.unit_work import suggested_of_models
 from tracekit.recording.table import TableState
@@ -82,7 +82,7 @@ def build_report(
         tables=tuple(map(_table, tables_of(trace))),
         coverage=tuple(_with_symbols(entry, code) for entry in trace.coverage),
         models=models,
-        aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),
+        aggregation=aggregate(trace, counted, sort),
         findings=tuple(map(finding_info, findings(results))),
         results=tuple(results),
         code=code,

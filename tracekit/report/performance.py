@@ -19,7 +19,7 @@ from tracekit.model_files.performance.read import SCHEMA_VERSION
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.redact import without_private
 from tracekit.report.report import ToolInfo
-from tracekit.units import format_count, format_duration, format_share, format_time
+from tracekit.units import format_count, format_duration, format_names, format_share, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -126,9 +126,7 @@ def timings(report: PerformanceReport) -> Iterator[tuple[str, Timing, str]]:
 
 def first(timing: Timing, words: str) -> str:
     """The values that are kept apart, the first few of them."""
-    shown = ", ".join(format_duration(value) for value in timing.first_ns[:3])
-    more = f" and {len(timing.first_ns) - 3:,} more" if len(timing.first_ns) > 3 else ""
-    return f"{words}: {shown}{more}" if shown else ""
+    return f"{words}: {format_names([*map(format_duration, timing.first_ns)])}" if timing.first_ns else ""
 
 
 def hand_offs(document: InspectedPerformance) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.detectors import DEVICE_NAMES, BoolArray, Finding, FloatArray, IntArray, ModelView, Outcome, or_minus_one
 from tracekit.detectors.shared.competing_work import waits_for_others
@@ -76,14 +77,9 @@ def _latencies(view: ModelView) -> Latencies:
 
 def _usual_by_use(use: IntArray, count: int, latency_ns: IntArray, compared: BoolArray) -> FloatArray:
     """Usual latency on each load, of those that are `compared`: shape (uses,), NaN where none is."""
-    use, latency_ns = use[compared], latency_ns[compared]
-    order = np.lexsort((latency_ns, use))
-    sizes = np.bincount(use, minlength=count)
-    some = sizes > 0
-    place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
-    usual = np.full(count, np.nan)
-    usual[some] = np.maximum(latency_ns[order][place], 1)
-    return usual
+    usual = pd.Series(latency_ns[compared]).groupby(use[compared]).quantile(USUAL_QUANTILE, interpolation="lower")
+    shortest: FloatArray = np.maximum(usual.reindex(range(count)).to_numpy(dtype=np.float64), 1)
+    return shortest
 
 
 def _kinds(usual_ns: FloatArray, predictions: IntArray) -> IntArray:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.load_waits import setup_times
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors import (
     GPU,
     NEURAL_ENGINE,
-    SETUP_KINDS,
     Attribution,
     BoolArray,
     FloatArray,
@@ -249,9 +249,8 @@ class _Work:
 @cached_by_trace
 def _work(trace: Trace) -> _Work:
     activity, hardware = trace.activity, trace.hardware
-    top = is_any(activity["level"], Level.TOP)
-    predictions = rows_where(activity, top & is_any(activity["kind"], Kind.PREDICTION))
-    loads = top & is_any(activity["kind"], *SETUP_KINDS)
+    called = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)
+    predictions = rows_where(activity, called)
     frame = breakdown(trace).frame
     known = frame.index[_unit_times(frame).sum(axis=1) > 0]
     return _Work(
@@ -261,7 +260,7 @@ def _work(trace: Trace) -> _Work:
         compute=_rows(trace.compute, (Kind.ANE_REQUEST, Kind.GPU_REQUEST, Kind.CPU_COMPUTE), "kind"),
         predicted=_rows(predictions, (), "kind"),
         known=np.asarray(predictions.index.isin(known)),
-        loads=Intervals.from_rows(activity).where(loads),
+        loads=setup_times(trace),
         recorded=(trace.coverage_of(NEURAL_ENGINE).recorded, trace.coverage_of(GPU).recorded, False),
         models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
     )

@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.latency import modes
-from tracekit.analysis.load_waits import gaps_after, stand_alone
+from tracekit.analysis.load_waits import gaps_after, setup_times, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import (
-    SETUP_KINDS,
     BoolArray,
     FloatArray,
     IntArray,
     Intervals,
-    Level,
     ModelView,
-    Trace,
-    cached_by_trace,
-    is_any,
     rows_where,
 )
 from tracekit.detectors.shared.comparable_latency import due_to_work, latencies
@@ -97,7 +92,7 @@ def group_by_work(view: ModelView, calls: Calls, without_waits_ns: IntArray, rul
         for values in (work, without_waits_ns)
     )
     larger = due_to_work(work, work_ns[group], usual_ns[group])
-    meanwhile = _setup(view.trace).covered_within(Intervals.from_rows(calls.rows))
+    meanwhile = setup_times(view.trace).covered_within(Intervals.from_rows(calls.rows))
     stands_out = _is_long(without_waits_ns - larger, usual_ns[group], rule)
     beside_load = stands_out & (meanwhile >= _MOSTLY * (without_waits_ns - larger - usual_ns[group]))
     return Groups(group, work_ns, usual_ns, stands_out, usual_ns[group] + larger, beside_load)
@@ -110,14 +105,6 @@ _MOSTLY = 0.5
 def _is_long(without_waits_ns: FloatArray | IntArray, usual_ns: FloatArray, rule: FirstsRule) -> BoolArray:
     long: BoolArray = (without_waits_ns >= rule.ratio * usual_ns) & (without_waits_ns - usual_ns >= rule.extra_ns)
     return long
-
-
-@cached_by_trace
-def _setup(trace: Trace) -> Intervals:
-    """Loads and compilations of all models, which take the CPU from predictions."""
-    activity = trace.activity
-    chosen = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *SETUP_KINDS)
-    return Intervals.from_rows(activity).where(chosen).union()
 
 
 def first_of_work(

@@ -12,13 +12,23 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
 from tracekit.analysis.latency import MIN_RATIO, modes
 from tracekit.analysis.latency_growth import Growth, growth
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.detectors import DEVICE_NAMES, BoolArray, FloatArray, IntArray, ModelView, Outcome
+from tracekit.analysis.statistics import sums_by_label
+from tracekit.detectors import (
+    DEVICE_NAMES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    ModelView,
+    Outcome,
+    is_any,
+    or_minus_one,
+    rows_where,
+)
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
@@ -144,10 +154,9 @@ def follows_input_size(view: ModelView, calls: Calls) -> bool:
 
     Copying is compared with the rest of the call, so that slow copies alone do not count. O(n log n).
     """
-    copies = view.data[(view.data["kind"].isin(COPY_KINDS) & view.data["prediction"].notna()).to_numpy(dtype=bool)]
-    owner = calls.rows.index.get_indexer(pd.Index(copies["prediction"].to_numpy(dtype=np.int64)))
-    length = copies["duration_ns"].to_numpy()
-    copying = np.bincount(owner[owner >= 0], weights=length[owner >= 0], minlength=len(calls.rows))
+    copies = rows_where(view.data, is_any(view.data["kind"], *COPY_KINDS))
+    copied = or_minus_one(copies["prediction"])
+    copying = sums_by_label(calls.rows.index, copied, copies["duration_ns"].to_numpy())
     rest = calls.durations - copying
     known = (copying > 0) & (rest > 0)
     if known.mean() < KNOWN_SHARE or not np.ptp(copying[known]) or not np.ptp(rest[known]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors import DEVICE_NAMES, LOAD_KINDS, RECORD_LONGER, Device, Intervals, Kind, format_count
+from tracekit.units import format_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +19,6 @@ NO_LOAD = "No model was loaded during the recording."
 KEEP_LOADED = "Keep the model loaded between predictions and record again."
 FOLLOWS_INPUT_SIZE = "Latency follows the size of the inputs, as the time to copy them does."
 
-_MAX_MODELS = 3
-"""Models that a sentence usually names before it only counts the rest."""
-
 _MAX_UNITS = 5
 """Units of an order that are named: two hand-offs there and back show the pattern."""
 
@@ -30,16 +28,10 @@ def record_alone(predictions: pd.DataFrame) -> str:
     return RECORD_LONGER if Intervals.from_rows(predictions).alone().all() else RECORD_ALONE
 
 
-def listed(names: Sequence[str], max_names: int = _MAX_MODELS) -> str:
-    """`A`, `A, B`, or the first few and how many more: `A, B and 2 more`."""
-    more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
-    return f"{', '.join(names[:max_names])}{more}"
-
-
 def of_models(rows: pd.DataFrame) -> str:
     """Models of rows, after a noun: ` of A, B and 2 more`; empty where none is known."""
     names = sorted(str(name) for name in rows["model"].dropna().unique())
-    return f" of {listed(names)}" if names else ""
+    return f" of {format_names(names)}" if names else ""
 
 
 def order_words(devices: Sequence[Device]) -> str:
