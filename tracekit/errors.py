@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.units import format_names
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -54,8 +52,9 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
     Not more than `SHOWN_CHOICES` of them: a machine-wide recording holds hundreds of processes.
     """
     names = list(choices)
-    available = format_names(names, SHOWN_CHOICES) or "none"
-    return UsageError(f"unknown {what} '{name}'{_meant(name, names)} (available: {available})")
+    shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
+    more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""
+    return UsageError(f"unknown {what} '{name}'{_meant(name, names)} (available: {shown}{more})")
 
 
 def unknown_check(name: str, ids: Iterable[str]) -> UsageError:

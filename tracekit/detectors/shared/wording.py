@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import DEVICE_NAMES, LOAD_KINDS, RECORD_LONGER, Device, Intervals, Kind, format_count
-from tracekit.units import format_names
+from tracekit.detectors import (
+    DEVICE_NAMES,
+    LOAD_KINDS,
+    RECORD_LONGER,
+    Device,
+    Intervals,
+    Kind,
+    format_count,
+    format_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
