@@ -81,12 +81,9 @@ def group_by_work(view: ModelView, calls: Calls, without_waits_ns: IntArray, rul
     work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
     group = np.zeros(len(work), np.int64)
     if float((work > 0).mean()) >= KNOWN_SHARE:
-        membership = modes(np.rint(work).astype(np.int64), min_share=rule.share).membership
-        group = (
-            membership
-            if all(is_narrow(work[membership == number]) for number in range(membership.max() + 1))
-            else group
-        )
+        by_work = modes(np.rint(work).astype(np.int64), min_share=rule.share).membership
+        if all(is_narrow(work[by_work == number]) for number in range(by_work.max() + 1)):
+            group = by_work
     work_ns, usual_ns = (
         np.array([np.median(values[group == number]) for number in range(group.max() + 1)])
         for values in (work, without_waits_ns)
