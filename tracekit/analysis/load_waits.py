@@ -36,6 +36,11 @@ def gaps_after(predictions: pd.DataFrame) -> IntArray:
     return np.append(between, [_NEVER] * min(len(called), 1)).astype(np.int64)
 
 
+def after_gap(predictions: pd.DataFrame, gap_ns: int) -> BoolArray:
+    """Shape (predictions,): none of the others, sorted by start, was in flight for so long before it."""
+    return np.concatenate(([False], gaps_after(predictions)[:-1] >= gap_ns))[: len(predictions)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StandAlone:
     """Which predictions stand alone before a gap, as a call to warm a model up does: shape (positions,) each."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
     from tracekit.detectors.pages import Page, Pattern, Reference, page_beside
     from tracekit.detectors.preconditions import any_load, any_prediction, least_mean, least_predictions, too_short
-    from tracekit.detectors.views import ModelView, RecordingView, unnamed_predictions
+    from tracekit.detectors.views import ModelView, RecordingView, cached_by_model, unnamed_predictions
     from tracekit.intervals import Intervals, union_length_by_group
     from tracekit.model_files.facts import ModelFile
     from tracekit.recording.table import TableState

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.pages import Pattern
@@ -164,21 +164,13 @@ def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[S
         if check.outcome == "not_evaluated":
             groups.setdefault((check.summary, check.record), []).append(check)
     reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
-    return _distinct_reasons(reasons) if together else tuple(reasons)
-
-
-def _distinct_reasons(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
+    if not together:
+        return tuple(reasons)
     alike: dict[tuple[frozenset[str], str], list[SkipReason]] = {}
     for entry in reasons:
-        who = frozenset(check.id for check in entry.results)
-        alike.setdefault((who, entry.record), []).append(entry)
+        alike.setdefault((frozenset(check.id for check in entry.results), entry.record), []).append(entry)
     return tuple(
-        SkipReason(
-            group[0].reason,
-            group[0].record,
-            tuple(check for entry in group for check in entry.results),
-            len(group) - 1,
-        )
+        replace(group[0], results=tuple(check for entry in group for check in entry.results), alike=len(group) - 1)
         for group in alike.values()
     )
 

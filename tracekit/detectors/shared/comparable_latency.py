@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.detectors import DEVICE_NAMES, BoolArray, Finding, FloatArray, IntArray, ModelView, Outcome, or_minus_one
+from tracekit.detectors import (
+    DEVICE_NAMES,
+    BoolArray,
+    Finding,
+    FloatArray,
+    IntArray,
+    ModelView,
+    Outcome,
+    cached_by_model,
+    or_minus_one,
+)
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 if TYPE_CHECKING:
@@ -61,12 +71,9 @@ class Latencies:
         return tuple(self.kind == number for number in range(int(self.kind.max(initial=0)) + 1))
 
 
+@cached_by_model
 def latencies(view: ModelView) -> Latencies:
     """Latencies of the model's predictions. O(n log n); found once per trace."""
-    return view.trace.cache.get((latencies, view.name), lambda: _latencies(view))
-
-
-def _latencies(view: ModelView) -> Latencies:
     durations = view.predictions["duration_ns"].to_numpy()
     surely, perhaps = waits_for_others(view)
     uses, compared = view.uses, view.warm & (durations > 0)

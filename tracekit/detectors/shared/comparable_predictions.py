@@ -15,7 +15,7 @@ import numpy as np
 
 from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.throughput import burst_numbers
+from tracekit.analysis.throughput import bursts
 from tracekit.detectors import (
     RECORD_LONGER,
     BoolArray,
@@ -27,6 +27,7 @@ from tracekit.detectors import (
     ModelView,
     NotEvaluated,
     Outcome,
+    cached_by_model,
     format_count,
     rows_where,
 )
@@ -127,12 +128,12 @@ class Calls:
         )
 
 
+@cached_by_model
 def comparable_calls(view: ModelView) -> tuple[Calls, ...]:
     """The calls of the model that can be compared with each other, for each kind of load; most predictions first, and
     at least one. Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times
     differ much; found once per trace."""
-    key = (comparable_calls, view.name)
-    return view.trace.cache.get(key, lambda: _of_each_kind(view, _in_flight(view.predictions) == 1))
+    return _of_each_kind(view, _in_flight(view.predictions) == 1)
 
 
 def calls_of_same_concurrency(view: ModelView) -> tuple[Calls, ...]:
@@ -200,7 +201,8 @@ def _comparable(view: ModelView, chosen: BoolArray, alike: BoolArray, openings: 
     """The comparable ones of the `chosen` predictions among those that are `alike` in their concurrency, shape
     (predictions,)."""
     rows = rows_where(view.predictions, chosen)
-    burst = burst_numbers(rows)
+    in_bursts = bursts(rows)
+    burst = in_bursts.burst
     warm, alike, timed = view.warm[chosen], alike[chosen], rows["duration_ns"].to_numpy() > 0
     comparable = warm & alike & timed
     calls = Calls(
@@ -216,7 +218,7 @@ def _comparable(view: ModelView, chosen: BoolArray, alike: BoolArray, openings: 
     )
     if not _uneven(calls.durations):
         return calls
-    delayed = held_up(view, calls.rows, chosen, _windows(rows, burst))
+    delayed = held_up(view, calls.rows, chosen, Intervals(in_bursts.start_ns, in_bursts.end_ns))
     waiting, unclear = int(delayed.surely.sum()), int(delayed.perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
     with_unclear = choose(replace(calls.where(~delayed.surely), waiting=waiting))
@@ -229,13 +231,6 @@ def _comparable(view: ModelView, chosen: BoolArray, alike: BoolArray, openings: 
 def _without_openings(calls: Calls) -> Calls:
     opening = opens_sequence(calls.durations, calls.burst)
     return replace(calls.where(~opening), opening=int(opening.sum())) if opening.any() else calls
-
-
-def _windows(rows: pd.DataFrame, burst: IntArray) -> Intervals:
-    """The time of each sequence."""
-    times = Intervals.from_rows(rows)
-    first = np.flatnonzero(np.diff(burst, prepend=-1))
-    return Intervals(times.starts[first], np.maximum.reduceat(times.ends, first))
 
 
 def _uneven(durations: IntArray) -> bool:

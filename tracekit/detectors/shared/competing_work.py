@@ -23,6 +23,7 @@ from tracekit.detectors import (
     Level,
     ModelView,
     Trace,
+    cached_by_model,
     cached_by_trace,
     is_any,
     rows_where,
@@ -101,15 +102,12 @@ def _worked_longer(view: ModelView, rows: pd.DataFrame, calls: _Calls) -> BoolAr
     return longer
 
 
+@cached_by_model
 def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
     """Shape (predictions,) each: time in ns that each prediction surely waited while the Neural Engine worked for
     others, and the longest time that it can have waited while the Neural Engine or the GPU did: nothing of the
     prediction's model ran meanwhile. Loads hold neither: what they do on the Neural Engine has rows of its own.
     O(n log n) in the rows of the trace; found once per trace."""
-    return view.trace.cache.get((waits_for_others, view.name), lambda: _waits_for_others(view))
-
-
-def _waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
     predicted, waits = Intervals.from_rows(view.predictions), view.engine_waits
     surely = np.minimum(waits.by_prediction(view.predictions.index, waits.others_ns), predicted.durations)
     units = [unit for unit in _units(_unit_times(view.breakdown.frame).sum(axis=0)) if unit != _CPU]

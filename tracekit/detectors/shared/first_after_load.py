@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.load_waits import gaps_after
+from tracekit.analysis.load_waits import after_gap
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
 from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
@@ -137,7 +137,7 @@ def _usual_by_use(uses: Uses, values: FloatArray) -> FloatArray:
 def _resumed(view: ModelView, latency_ns: IntArray, index: IntArray, gap_ns: int) -> Resumed:
     """Predictions after gaps among those that compare with each of the firsts at `index`."""
     latency, uses = latencies(view), view.uses
-    paused = np.concatenate(([False], gaps_after(view.predictions)[:-1] >= gap_ns))
+    paused = after_gap(view.predictions, gap_ns)
     paused[uses.first] = False
     # Where no work was recorded, what takes longer may have more.
     work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.latency import modes
-from tracekit.analysis.load_waits import gaps_after, setup_times, stand_alone
+from tracekit.analysis.load_waits import after_gap, setup_times, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import (
     BoolArray,
@@ -126,7 +126,7 @@ def first_of_work(
     slow_start = np.zeros(len(rows), np.bool_)
     slow_start[uses.first] = _is_long(without_waits_ns, groups.usual_ns[group], rule)[uses.first]
     visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
-    unsure = perhaps_warms | _after_gap(rows, rule.gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
+    unsure = perhaps_warms | after_gap(rows, rule.gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
     unsure[index] |= groups.beside_load
     return Firsts((first & ~unsure)[index], (first & unsure)[index])
 
@@ -146,8 +146,3 @@ def _warming_up(rows: pd.DataFrame, uses: Uses, first: BoolArray, rule: FirstsRu
 
 _MIN_VISITS = 2
 """A shape that comes once and stays looks like another state of the device."""
-
-
-def _after_gap(rows: pd.DataFrame, gap_ns: int) -> BoolArray:
-    """Shape (predictions,): none was in flight for so long before it."""
-    return np.concatenate(([False], gaps_after(rows)[:-1] >= gap_ns))[: len(rows)]
