@@ -60,7 +60,7 @@ def test_instances_on_different_units_differ(frame, traits):
 def test_a_unit_that_an_instance_uses_at_times_sets_nothing_apart(frame, traits):
     hardware = linked(frame, [0, 1, 3], "gpu_exec")
     known = traits(calls(frame, [1, 2, 1, 2]), frame(), hardware)
-    assert known.gpu.tolist() == [-1, 1, -1, 1]
+    assert known.ran[:, 1].tolist() == [-1, 1, -1, 1]
     assert known.kinds().tolist() == [0] * 4
 
 
@@ -90,7 +90,7 @@ def test_requests_and_cpu_rows_tell_the_unit_where_the_hardware_was_not_recorded
 
 def test_requests_are_no_work_where_the_hardware_was_recorded(frame, traits):
     rows = frame((101, 149), (301, 349), kind="gpu_request", device="gpu", lane="compute", prediction=[1, 3])
-    assert traits(calls(frame, [1, 2, 1, 2]), frame(), frame(), rows).gpu.tolist() == [0] * 4
+    assert traits(calls(frame, [1, 2, 1, 2]), frame(), frame(), rows).ran[:, 1].tolist() == [0] * 4
 
 
 def test_time_in_which_three_are_at_work_counts_once(frame, traits):

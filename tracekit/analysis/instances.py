@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import sums_by_label
 from tracekit.analysis.suggested_units import units_used
 from tracekit.intervals import Intervals, depth_profile, union_by_group
-from tracekit.trace.events import Device, Kind
+from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
 
 if TYPE_CHECKING:
@@ -34,12 +33,9 @@ class Traits:
     inputs: IntArray
     """Input copies in a call of the instance; 0 where it has none, or no usual number: buffers that need no copy leave
     no row."""
-    engine: IntArray
-    """1 for an instance that runs on the Neural Engine, 0 for one that does not, -1 for one that does at times."""
-    gpu: IntArray
-    """The same of the GPU."""
-    cpu: IntArray
-    """The same of the CPU, for most of a call."""
+    ran: IntArray
+    """Shape (predictions, units), in the order of `UNITS`: 1 for an instance that runs on the unit, on the CPU for most
+    of a call; 0 for one that does not, -1 for one that does at times."""
     pid: IntArray
     """Process whose GPU rows the call holds, -1 where none is named."""
 
@@ -55,15 +51,13 @@ class Traits:
 
     def kinds(self) -> IntArray:
         """Calls numbered by what sets their instances apart; what is unknown counts as what most calls have."""
-        columns = (
-            _filled(self.inputs, self.inputs > 0),
-            *(_filled(values, values >= 0) for values in (self.engine, self.gpu, self.cpu, self.pid)),
-        )
+        known = (_filled(values, values >= 0) for values in (*self.ran.T, self.pid))
+        columns = (_filled(self.inputs, self.inputs > 0), *known)
         return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def difference(self) -> str:
         """In what the instances differ, in words; empty where nothing shows it."""
-        units = any(len(np.unique(values[values >= 0])) > 1 for values in (self.engine, self.gpu, self.cpu))
+        units = any(len(np.unique(values[values >= 0])) > 1 for values in self.ran.T)
         differences = (
             ("process", self.processes > 1),
             ("number of inputs", self.interfaces > 1),
@@ -81,12 +75,12 @@ def traits(
     copied = or_minus_one(data["prediction"])[is_any(data["kind"], Kind.INPUT_COPY)]
     copies = sums_by_label(predictions.index, copied)
     used = units_used(trace, predictions.index, compute, hardware)
-    engine, gpu, cpu = (_ran(instance, used[:, UNITS.index(unit)]) for unit in (Device.ANE, Device.GPU, Device.CPU))
-    return Traits(_usual(instance, copies)[instance], engine, gpu, cpu, processes_of(predictions, hardware))
+    ran = np.column_stack([_ran(instance, of_unit) for of_unit in used.T])
+    return Traits(_usual(instance, copies)[instance], ran, processes_of(predictions, hardware))
 
 
 def _ran(instance: IntArray, ran: BoolArray) -> IntArray:
-    """`Traits.engine` from whether each call ran there."""
+    """A column of `Traits.ran`, from whether each call ran there."""
     share = np.bincount(instance, ran, minlength=1) / np.maximum(np.bincount(instance, minlength=1), 1)
     return np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
 

@@ -49,12 +49,13 @@ def reason(change: LatencyChange) -> str:
     if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
         more = "; compare more recordings per side"
     few = min(change.counts) < MIN_PREDICTIONS
+    worth = ABSENT if change.effective is None else f"{min(change.effective):.0f}"
     words = {
         Reason.MISSING: "no latency on one side",
         Reason.FEW: (
             f"{min(change.counts)} predictions, {MIN_PREDICTIONS} needed"
             if few
-            else f"neighboring predictions depend on each other; they are worth {_worth(change)} independent ones"
+            else f"neighboring predictions depend on each other; they are worth {worth} independent ones"
         ),
         Reason.WIDE: "the interval is too wide to tell",
         Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
@@ -66,10 +67,6 @@ def reason(change: LatencyChange) -> str:
 
 def _floor(change: LatencyChange) -> str:
     return "what counts" if change.floor is None else f"{change.floor * 100:.2g}%"
-
-
-def _worth(change: LatencyChange) -> str:
-    return ABSENT if change.effective is None else f"{min(change.effective):.0f}"
 
 
 def sample_counts(change: LatencyChange) -> str:
