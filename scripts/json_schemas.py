@@ -50,7 +50,6 @@ WORDS: dict[str, Iterable[str | None]] = {
     "FindingInfo.severity": Severity,
     "Related.relation": ("possible_cause", "possible_effect"),
     "TableInfo.state": TableState,
-    "CoverageInfo.state": TableState,
     "AggregationRow.lane": Lane,
     "AggregationRow.kind": Kind,
     "AggregationRow.level": Level,
@@ -65,7 +64,7 @@ WORDS: dict[str, Iterable[str | None]] = {
     "PerformanceReportInfo.form": ("", *ReportForm),
 }
 """The words of fields that hold plain text, by class and field."""
-KEYS = {"CoverageInfo.shares": Attribution}
+KEYS = {"Coverage.shares": Attribution}
 """The keys of dicts."""
 ITEMS = {"PartSummary.unknown": Unknown}
 """The words in lists."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
+from enum import Enum
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -88,13 +89,16 @@ def map_strings(value: Value, change: Callable[[str, str], str]) -> Value:
     about text holds for every field, also for later ones.
 
     `field` is the name of the dataclass field or the key of the dict that holds the string, directly or in a tuple;
-    empty where none does. Keys stay. A dataclass or tuple in which nothing changes is not copied. O(size).
+    empty where none does. Keys and members of enumerations stay. A dataclass or tuple in which nothing
+    changes is not copied. O(size).
     """
     return cast("Value", _with_strings(value, change, ""))
 
 
 def _with_strings(value: Any, change: Callable[[str, str], str], field: str) -> Any:
     if type(value) in _PLAIN:
+        return value
+    if isinstance(value, Enum):
         return value
     if isinstance(value, str):
         return change(field, value)

@@ -56,8 +56,8 @@ def format_count(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {words}"
 
 
-def format_first(names: Sequence[str], most: int) -> str:
-    """The first few names and how many more there are: `A`, `A, B`, `A, B and 2 more`."""
+def format_names(names: Sequence[str], most: int = 3) -> str:
+    """The first names and how many more: `A`, `A, B`, `A, B, C and 2 more`."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS, aggregate, aggregate_hardware, sort_rows
+from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS, aggregate, sort_rows
 from tracekit.errors import UsageError
 from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
@@ -38,6 +38,7 @@ def test_rows_are_grouped_by_lane_event_and_model(trace):
         ("activity", "Load (cached)", "Model"),
         ("activity", "Prediction", "Model"),
         ("data", "Input Copy", "Model"),
+        ("neural engine", "Neural Engine execution", None),
     }
     prediction = rows["activity", "Prediction", "Model"]
     assert (prediction.count, prediction.total_ns, prediction.max_ns) == (3, 14, 6)
@@ -59,7 +60,7 @@ def test_no_prediction_left_means_no_warm_statistics(frame, trace_of):
 
 
 def test_hardware_is_grouped_by_kind(trace):
-    (row,) = aggregate_hardware(trace)
+    row = next(row for row in aggregate(trace) if row.lane == "neural engine")
     assert (row.lane, row.label, row.model) == ("neural engine", "Neural Engine execution", None)
     assert (row.statistics.count, row.statistics.total_ns, row.statistics.elapsed_ns) == (2, 7, 5)
 
@@ -68,7 +69,7 @@ def test_hardware_work_of_other_processes_stands_apart(frame, trace_of):
     hardware = frame(
         (0, 3), (1, 9), lane="gpu", kind="gpu_exec", model=None, level=None, attribution=["unattributed", "foreign"]
     )
-    rows = [(row.label, row.statistics.total_ns) for row in aggregate_hardware(trace_of(frame(), hardware=hardware))]
+    rows = [(row.label, row.statistics.total_ns) for row in aggregate(trace_of(frame(), hardware=hardware))]
     assert rows == [("GPU execution, other processes", 8), ("GPU execution", 3)]
 
 
@@ -90,7 +91,7 @@ def test_every_process_but_the_target_is_named(frame, trace_of):
     )
     trace = trace_of(frame(), hardware=hardware)
     run = replace(trace.run, target=Target(process=Process("App", 7)))
-    rows = aggregate_hardware(replace(trace, run=run))
+    rows = aggregate(replace(trace, run=run))
     assert {(row.label, row.process, row.statistics.total_ns) for row in rows} == {
         ("GPU execution", "App (7)", 3),
         ("GPU execution, App (9)", "App (9)", 4),
@@ -112,7 +113,7 @@ def test_no_process_is_missed_in_a_table_that_names_none(frame, trace_of):
         pid=[7, None],
         attribution="unattributed",
     )
-    rows = aggregate_hardware(trace_of(frame(), hardware=hardware))
+    rows = aggregate(trace_of(frame(), hardware=hardware))
     assert [row.label for row in rows] == ["MPS graph dispatch", "GPU execution, App (7)"]
 
 
@@ -141,7 +142,7 @@ def test_an_unknown_column_is_refused_with_the_choices(trace):
 
 def test_nothing_recorded_gives_no_rows(frame, trace_of):
     trace = trace_of(frame())
-    assert aggregate(trace) == aggregate_hardware(trace) == ()
+    assert aggregate(trace) == ()
 
 
 @settings(deadline=None, max_examples=50)
@@ -193,6 +194,6 @@ def test_nested_hardware_rows_are_not_counted_with_those_around_them(frame, trac
     )
     rows = [
         (row.label, row.statistics.count, row.statistics.total_ns)
-        for row in aggregate_hardware(trace_of(frame(), hardware=hardware))
+        for row in aggregate(trace_of(frame(), hardware=hardware))
     ]
     assert rows == [("GPU execution", 2, 12), ("GPU execution, nested", 2, 9)]

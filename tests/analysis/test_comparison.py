@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracekit.analysis.aggregation import AggregationRow, aggregate, aggregate_hardware
+from tracekit.analysis.aggregation import AggregationRow, aggregate
 from tracekit.analysis.comparison import FEW, Measure, Presence, differences, recorded_lanes
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.recording.table import TableState
@@ -104,7 +104,7 @@ def test_a_process_is_matched_by_name_since_its_number_changes(frame, trace_of) 
         hardware = frame(
             (0, length), lane="gpu", kind="gpu_exec", model=None, level=None, process="WindowServer", pid=pid
         )
-        return aggregate_hardware(trace_of(frame(), hardware=hardware))
+        return aggregate(trace_of(frame(), hardware=hardware))
 
     (difference,) = differences(rows(140, 10), rows(177, 30), {"gpu"}, {"gpu"})
     assert difference.label == "GPU execution, WindowServer"

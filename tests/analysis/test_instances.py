@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.analysis import instances
+from tracekit.analysis.breakdown.device_runs import UNITS
 
 
 def calls(frame, instances):
@@ -60,7 +61,7 @@ def test_instances_on_different_units_differ(frame, traits):
 def test_a_unit_that_an_instance_uses_at_times_sets_nothing_apart(frame, traits):
     hardware = linked(frame, [0, 1, 3], "gpu_exec")
     known = traits(calls(frame, [1, 2, 1, 2]), frame(), hardware)
-    assert known.gpu.tolist() == [-1, 1, -1, 1]
+    assert known.ran[:, UNITS.index("gpu")].tolist() == [-1, 1, -1, 1]
     assert known.kinds().tolist() == [0] * 4
 
 
@@ -78,19 +79,18 @@ def test_without_calls_there_are_no_traits(frame, traits):
     assert (known.interfaces, known.processes, known.difference()) == (0, 0, "")
 
 
-@pytest.mark.parametrize(("kind", "unit"), [("ane_request", "engine"), ("gpu_request", "gpu"), ("cpu_compute", "cpu")])
+@pytest.mark.parametrize(("kind", "unit"), [("ane_request", "ane"), ("gpu_request", "gpu"), ("cpu_compute", "cpu")])
 def test_requests_and_cpu_rows_tell_the_unit_where_the_hardware_was_not_recorded(frame, traits, kind, unit):
-    device = {"engine": "ane"}.get(unit, unit)
-    rows = frame((101, 149), (301, 349), kind=kind, device=device, lane="compute", prediction=[1, 3])
+    rows = frame((101, 149), (301, 349), kind=kind, device=unit, lane="compute", prediction=[1, 3])
     known = traits(calls(frame, [1, 2, 1, 2]), frame(), frame(), rows, recorded=())
-    assert getattr(known, unit).tolist() == [0, 1, 0, 1]
+    assert known.ran[:, UNITS.index(unit)].tolist() == [0, 1, 0, 1]
     assert known.difference() == "compute unit"
     assert len(set(known.kinds().tolist())) == 2
 
 
 def test_requests_are_no_work_where_the_hardware_was_recorded(frame, traits):
     rows = frame((101, 149), (301, 349), kind="gpu_request", device="gpu", lane="compute", prediction=[1, 3])
-    assert traits(calls(frame, [1, 2, 1, 2]), frame(), frame(), rows).gpu.tolist() == [0] * 4
+    assert traits(calls(frame, [1, 2, 1, 2]), frame(), frame(), rows).ran[:, UNITS.index("gpu")].tolist() == [0] * 4
 
 
 def test_time_in_which_three_are_at_work_counts_once(frame, traits):

@@ -54,7 +54,8 @@ def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worke
     predictions = frame(*rows)
     in_bursts = bursts(predictions)
     hardware = frame(*sorted((start, start + length) for start, length in worked))
-    result = gaps(predictions, in_bursts, Intervals.from_rows(hardware).covered_time())
+    result = gaps(predictions, in_bursts)
+    throughput = summarize_throughput(predictions, in_bursts, Intervals.from_rows(hardware).covered_time())
     free, idle = set(), set()
     for number in range(len(in_bursts.count)):
         members = [row for row, burst in zip(rows, in_bursts.burst.tolist(), strict=True) if burst == number]
@@ -62,12 +63,10 @@ def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worke
         free |= {(number, t) for t in instants if not any(start <= t < end for start, end in members)}
     idle = {(n, t) for n, t in free if not any(start <= t < start + length for start, length in worked)}
     covered = sorted(
-        t
-        for start, end in zip(result.start_ns.tolist(), result.end_ns.tolist(), strict=True)
-        for t in range(start, end)
+        t for start, end in zip(result.starts.tolist(), result.ends.tolist(), strict=True) for t in range(start, end)
     )
     assert covered == sorted(t for _, t in free)
-    assert int(result.device_idle_ns.sum()) == len(idle)
+    assert throughput.device_idle_ns == len(idle)
     assert int(in_bursts.gap_ns.sum()) == len(free)
 
 
@@ -83,7 +82,7 @@ def test_a_call_without_duration_leaves_all_sums_of_gaps_alike(frame, without):
 
 def test_device_idle_time_is_unknown_without_hardware(frame):
     predictions = frame((0, 4), (10, 14))
-    assert gaps(predictions, bursts(predictions)).device_idle_ns is None
+    assert summarize_throughput(predictions, bursts(predictions)).device_idle_ns is None
 
 
 def paced(frame, period_ns, duration_ns, count=60, jitter=0.01, seed=1):

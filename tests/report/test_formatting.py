@@ -12,7 +12,8 @@ from rich.cells import cell_len
 
 from tracekit.detectors.outcomes import Metric
 from tracekit.report import formatting
-from tracekit.report.report import CoverageInfo, Report
+from tracekit.report.report import Report
+from tracekit.trace.trace import Coverage
 from tracekit.units import format_estimate, format_percent, format_time
 
 
@@ -146,7 +147,7 @@ def test_sentences_give_times_with_three_digits(ns, text):
     ],
 )
 def test_what_is_unknown_or_not_exported_is_told_from_what_is_not_there(state, conclusion, words):
-    entry = CoverageInfo("x", state, ("x",), None, conclusion, "", {})
+    entry = Coverage("x", state, ("x",), None, conclusion, "", {})
     assert formatting.coverage_state(entry) == words
 
 

@@ -28,7 +28,7 @@ def test_a_check_counts_once_and_a_finding_outweighs_what_other_models_answer() 
     )
     # What failed for one model is not known to be complete.
     assert (totals.findings, totals.models, totals.passed, totals.not_evaluated, totals.errors) == (3, 2, 1, 1, 1)
-    assert dict(totals.severities) == {"critical": 1, "high": 1, "medium": 0, "low": 1}
+    assert (totals.critical, totals.high, totals.medium, totals.low) == (1, 1, 0, 1)
     assert totals.worst == "critical"
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from tracekit.detectors.outcomes import Metric
-from tracekit.report.report import CoverageInfo, Report
+from tracekit.report.report import Report
 from tracekit.report.serialize import schema_text, to_dict, to_json
+from tracekit.trace.trace import Coverage
 
 SCHEMA: dict[str, Any] = json.loads(schema_text())
 
@@ -100,6 +101,6 @@ def test_text_of_other_scripts_stays_readable(many: Report) -> None:
 
 
 def test_what_json_does_not_know_is_refused(full: Report) -> None:
-    wrong = CoverageInfo("GPU", "rows", (), 1, "", "", {"exact": object()})
+    wrong = Coverage("GPU", "rows", (), 1, "", "", {"exact": object()})
     with pytest.raises(TypeError, match="object"):
         to_dict(replace(full, coverage=(wrong,)))

@@ -12,8 +12,8 @@ from suite.reported import Reported, about
 from support.forms import short_text
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
-from tracekit.report.groups import SEVERITIES, explains
-from tracekit.report.report import FindingInfo, Result
+from tracekit.report.groups import explains
+from tracekit.report.report import SEVERITIES, FindingInfo, Result
 
 ROUNDED_NS = 10
 """What adding up rounded times may leave."""

@@ -22,7 +22,7 @@ from suite.random_ill_sessions import ill_session
 from suite.random_sessions import session
 from suite.random_uses import UNITS, RandomApp, add_foreign, add_healthy, finished
 from suite.reported import Reported, reported
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.report import SEVERITIES
 from tracekit.testing import Draws
 from tracekit.testing.apps import draw_models
 from tracekit.testing.simulation import Simulation

@@ -11,11 +11,11 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.detectors.outcomes import Cost, Evidence, Metric
 from tracekit.detectors.pages import Reference
+from tracekit.recording.table import TableState
 from tracekit.report.build import finding_info
 from tracekit.report.groups import findings
 from tracekit.report.report import (
     SCHEMA_VERSION,
-    CoverageInfo,
     RecordingInfo,
     Report,
     Result,
@@ -24,6 +24,7 @@ from tracekit.report.report import (
     ToolInfo,
 )
 from tracekit.report.verdict import summarize
+from tracekit.trace.trace import Coverage
 
 FIX = """Create the model once and keep it in a `lazy var`:
 
@@ -146,22 +147,28 @@ RECORDING = RecordingInfo(
 )
 
 COVERAGE = (
-    CoverageInfo("Core ML", "rows", ("coreml-os-signpost",), 1492, "Loads and predictions of the target.", "", {}),
-    CoverageInfo(
+    Coverage("Core ML", TableState.ROWS, ("coreml-os-signpost",), 1492, "Loads and predictions of the target.", "", {}),
+    Coverage(
         "Neural Engine",
-        "empty",
+        TableState.EMPTY,
         ("ane-hw-intervals",),
         0,
         "The Neural Engine instrument recorded no events.",
         "Record on a device with a Neural Engine.",
         {},
     ),
-    CoverageInfo(
-        "GPU", "rows", ("metal-gpu-intervals",), 400, "Shows the whole machine.", "", {"label": 0.25, "foreign": 0.75}
+    Coverage(
+        "GPU",
+        TableState.ROWS,
+        ("metal-gpu-intervals",),
+        400,
+        "Shows the whole machine.",
+        "",
+        {"label": 0.25, "foreign": 0.75},
     ),
-    CoverageInfo(
+    Coverage(
         "Thermal State",
-        "missing",
+        TableState.MISSING,
         ("device-thermal-state-intervals",),
         None,
         "Thermal State was not recorded.",
@@ -274,7 +281,7 @@ def not_judged() -> Report:
     """The Core ML table is empty, so no check could look."""
     reason = "The Core ML table was recorded and is empty: the app does not carry the get-task-allow entitlement."
     advice = "Sign the app for development, then record again."
-    core_ml = CoverageInfo("Core ML", "empty", ("coreml-os-signpost",), 0, reason, advice, {})
+    core_ml = Coverage("Core ML", TableState.EMPTY, ("coreml-os-signpost",), 0, reason, advice, {})
     checks = [
         check("not_evaluated", name, None, summary=reason, record=advice)
         for name in ("reload-before-predict", "excess-data-copies", "concurrent-predictions")

@@ -155,9 +155,9 @@ def test_shares_of_attribution_add_up_over_the_instruments_own_rows(make):
         (3, 1, "Render", None),
     )
     trace = build_trace(make.recording(table, make.engine((0, 1, "Neural Engine Load")), target=app))
-    assert trace.coverage_of("GPU").shares == (("exact", 0.25), ("foreign", 0.5), ("unattributed", 0.25))
-    assert trace.coverage_of("Neural Engine").shares == (("unattributed", 1.0),)
-    assert trace.coverage_of("MPS").shares == ()
+    assert trace.coverage_of("GPU").shares == {"exact": 0.25, "foreign": 0.5, "unattributed": 0.25}
+    assert trace.coverage_of("Neural Engine").shares == {"unattributed": 1.0}
+    assert trace.coverage_of("MPS").shares == {}
 
 
 def test_damage_that_shows_only_when_rows_are_read_makes_an_instrument_unreadable(tmp_path):

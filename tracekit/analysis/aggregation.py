@@ -80,36 +80,27 @@ SORT_COLUMNS: dict[str, str] = {
 """Names for `--sort`, with the field of `Statistics` that each sorts by, descending."""
 
 
-def aggregate(trace: Trace, counted: Mapping[str, BoolArray] | None = None) -> tuple[AggregationRow, ...]:
-    """The Core ML lanes by lane, event, model and level, largest total first. O(n log n).
+def aggregate(
+    trace: Trace, counted: Mapping[str, BoolArray] | None = None, sort: str = "total"
+) -> tuple[AggregationRow, ...]:
+    """The Core ML lanes by lane, event, model and level; those of the hardware by lane, kind, model and process.
 
     `counted`: rows of each event frame that count, shape (rows,); None for all. Which predictions are warm follows from
-    all loads, whether they count or not.
+    all loads, whether they count or not. `sort` is a column as in `sort_rows`. O(n log n).
+
+    The label of hardware names every process but the target, so that its work is never taken for the target's. Rows
+    nested in others of their lane (depth 1 and more) stand apart: together with those they would be counted twice.
     """
     rows: list[AggregationRow] = []
-    for name in CORE_ML_FRAMES:
+    for name in (*CORE_ML_FRAMES, "hardware"):
         frame: pd.DataFrame = getattr(trace, name)
         cold = first_after_load(frame) if name == "activity" else np.zeros(len(frame), dtype=bool)
+        titles = hardware_titles(trace) if name == "hardware" else None
         if counted is not None:
             frame, cold = frame[counted[name]], cold[counted[name]]
-        rows.extend(_rows(frame, "label", cold))
-    return sort_rows(rows, "total")
-
-
-def aggregate_hardware(trace: Trace, counted: Mapping[str, BoolArray] | None = None) -> tuple[AggregationRow, ...]:
-    """The Neural Engine, GPU and MPS lanes by lane, kind, model and process, largest total first. O(n log n).
-
-    `counted` as in `aggregate`.
-
-    The label names every process but the target, so that its work is never taken for the target's. Rows nested in
-    others of their lane (depth 1 and more) stand apart: together with those they would be counted twice.
-    """
-    frame, titles = trace.hardware, hardware_titles(trace)
-    codes = titles.codes
-    if counted is not None:
-        frame, codes = frame[counted["hardware"]], codes[counted["hardware"]]
-    rows = _rows(frame, "kind", np.zeros(len(frame), dtype=bool), replace(titles, codes=codes))
-    return sort_rows(rows, "total")
+            titles = replace(titles, codes=titles.codes[counted[name]]) if titles is not None else None
+        rows.extend(_rows(frame, "label" if titles is None else "kind", cold, titles))
+    return sort_rows(rows, sort)
 
 
 def hardware_titles(trace: Trace) -> Titles:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.copies import cut_to_predictions, data_rows, positions_of_predictions
+from tracekit.analysis.copies import data_rows
 from tracekit.analysis.latency_growth import growth
 from tracekit.trace.events import COPY_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
@@ -96,12 +96,9 @@ class StateCopies:
 
 def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     """Copies of each prediction by direction; `data` links to the index of `predictions`. O(n log n)."""
-    copies = data_rows(data, COPY_KINDS)
-    group = positions_of_predictions(predictions, copies)
-    linked = group < len(predictions)
-    if not linked.all():
-        copies, group = copies.where(linked), group[linked]
-    times = cut_to_predictions(predictions, copies, group)
+    rows = data_rows(predictions, data, COPY_KINDS)
+    copies = rows.where(rows.linked)
+    times, group = copies.times_inside, copies.position
     is_input = is_any(copies.kind, Kind.INPUT_COPY)
     middle = predictions["start_ns"].to_numpy() + predictions["duration_ns"].to_numpy() // 2
     first_half = times.starts < middle[group]

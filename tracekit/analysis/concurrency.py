@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.quantities import median
 from tracekit.intervals import Intervals, depth_profile, integrate, sums_between
 
 if TYPE_CHECKING:
@@ -113,24 +114,22 @@ def summarize_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencyS
 
     O(n log n).
     """
-    called = Intervals.from_rows(predictions)
-    durations = called.durations
-    times, depth = depth_profile(called.starts, called.ends)
-    lasting = np.append(np.diff(times), 0) if len(times) else times
-    busy = int(lasting[depth >= 1].sum())
-    above = int(lasting[depth > limit].sum())
-    time_above = integrate(times, (depth > limit).astype(np.int64), called.starts, called.ends)
-    is_above = 2 * time_above > durations
+    called, in_flight = Intervals.from_rows(predictions), depth_over_time(predictions)
+    durations, spent = called.durations, in_flight.at_depth_ns
+    level = np.arange(len(spent))
+    busy, above = (int(spent[level > fewer].sum()) for fewer in (0, limit))
+    is_deep = (in_flight.depth > limit).astype(np.int64)
+    is_above = 2 * integrate(in_flight.times_ns, is_deep, called.starts, called.ends) > durations
     alone = called.alone() & (durations > 0)
     return ConcurrencySummary(
         limit=limit,
-        max_depth=int(depth.max(initial=0)),
+        max_depth=len(spent) - 1,
         busy_ns=busy,
         share_above=above / busy if busy else 0.0,
-        excess_ns=round(float((lasting * (np.maximum(depth - limit, 0) / np.maximum(depth, 1))).sum())),
+        excess_ns=round(float((spent * (np.maximum(level - limit, 0) / np.maximum(level, 1))).sum())),
         is_above=is_above,
         above_count=int(is_above.sum()),
-        above_median_ns=float(np.median(durations[is_above])) if is_above.any() else None,
+        above_median_ns=median(durations[is_above]),
         alone_count=int(alone.sum()),
-        alone_median_ns=float(np.median(durations[alone])) if alone.any() else None,
+        alone_median_ns=median(durations[alone]),
     )

@@ -7,7 +7,7 @@ inputs and outputs are Float16. Without such a cast they may as well change the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,42 +25,71 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataRows:
-    """Some rows of the Data lane, as far as they count here: shape (rows,) each. Arrays, since each step on a frame of
-    few rows takes longer than all of the arithmetic."""
+    """Some rows of the Data lane beside the predictions of one model: shape (rows,) each. Arrays, since each step on a
+    frame of few rows takes longer than all of the arithmetic."""
 
+    called: Intervals
+    """When the predictions ran: shape (predictions,)."""
     label: IntArray
     """Index label in `Trace.data`."""
-    start_ns: IntArray
-    duration_ns: IntArray
-    prediction: IntArray
-    """Label of the prediction; -1 where there is no single one."""
+    times: Intervals
+    position: IntArray
+    """Position of the row's prediction; the number of predictions for rows that have no single one."""
     kind: pd.Categorical
     attribution: pd.Categorical
 
-    @property
-    def times(self) -> Intervals:
-        """When each lasted."""
-        return Intervals(self.start_ns, self.start_ns + self.duration_ns)
-
     def where(self, chosen: BoolArray) -> DataRows:
         """Some of the rows."""
-        return DataRows(
-            self.label[chosen],
-            self.start_ns[chosen],
-            self.duration_ns[chosen],
-            self.prediction[chosen],
-            self.kind[chosen],
-            self.attribution[chosen],
+        return replace(
+            self,
+            label=self.label[chosen],
+            times=self.times.where(chosen),
+            position=self.position[chosen],
+            kind=self.kind[chosen],
+            attribution=self.attribution[chosen],
         )
 
+    @property
+    def linked(self) -> BoolArray:
+        """Shape (rows,): the row has one prediction."""
+        has_one: BoolArray = self.position < len(self.called)
+        return has_one
 
-def data_rows(data: pd.DataFrame, kinds: Sequence[Kind]) -> DataRows:
-    """The rows of these kinds in an event frame."""
+    @property
+    def times_inside(self) -> Intervals:
+        """Times of the rows, cut to their prediction (or to the span of all where there is no single one); all without
+        length where there is no prediction."""
+        if not len(self.called):
+            return Intervals(np.zeros(len(self.label), np.int64), np.zeros(len(self.label), np.int64))
+        low = np.append(self.called.starts, self.called.starts.min())[self.position]
+        high = np.append(self.called.ends, self.called.ends.max())[self.position]
+        return self.times.clipped(low, high)
+
+    @property
+    def covered_ns(self) -> int:
+        """Time in ns of the predictions that the rows cover, each cut to its prediction, overlaps inside one counted
+        once.
+
+        Never more than the summed duration of the predictions: a row of no single prediction counts once, and only
+        while no other row covers any of them, since it may lie in the prediction that has that row. O(n log n).
+        """
+        times, linked = self.times_inside, self.linked
+        total = int(times.where(linked).covered_by_group(self.position[linked], len(self.called)).sum())
+        if linked.all():
+            return total
+        rest = times.where(~linked).union()
+        within = self.called.covered_within
+        return total + int((within(rest) - times.where(linked).covered_within(rest)).sum())
+
+
+def data_rows(predictions: pd.DataFrame, data: pd.DataFrame, kinds: Sequence[Kind]) -> DataRows:
+    """The rows of these kinds in an event frame that links to the index of `predictions`."""
+    position = predictions.index.get_indexer(pd.Index(or_minus_one(data["prediction"])))
     rows = DataRows(
+        Intervals.from_rows(predictions),
         data.index.to_numpy(dtype=np.int64),
-        data["start_ns"].to_numpy(),
-        data["duration_ns"].to_numpy(),
-        or_minus_one(data["prediction"]),
+        Intervals.from_rows(data),
+        np.where(position >= 0, position, len(predictions)).astype(np.int64),
         categorical(data["kind"]),
         categorical(data["attribution"]),
     )
@@ -75,7 +104,7 @@ class CopySummary:
     """Summed duration of the predictions."""
     covered_ns: int
     """Time inside predictions that copy rows cover, overlaps counted once; a lower bound where rows lie in several
-    overlapping predictions (`covered_inside`)."""
+    overlapping predictions (`DataRows.covered_ns`)."""
     share: float
     """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
     by_kind: dict[str, int]
@@ -101,65 +130,24 @@ def summarize_copies(
     An input copy stands out when it takes at least `large_ns` and `large_ratio` times the median of the other input
     copies of the same prediction. O(n log n) in the rows of `data`.
     """
-    rows = data_rows(data, COPY_KINDS)
-    group = positions_of_predictions(predictions, rows)
-    linked = group < len(predictions)
-    ambiguous = is_any(rows.attribution, Attribution.AMBIGUOUS) & ~linked
+    rows = data_rows(predictions, data, COPY_KINDS)
     # Without predictions there is nothing that an ambiguous row could lie in.
-    counted = linked | (ambiguous & (len(predictions) > 0))
-    outside, copies, group = rows.where(~counted), rows.where(counted), group[counted]
-    times = cut_to_predictions(predictions, copies, group)
-
-    def covered(chosen: BoolArray) -> int:
-        return covered_inside(predictions, group[chosen], times.where(chosen))
-
-    predicted = int(predictions["duration_ns"].sum())
-    total = covered(np.ones(len(group), dtype=bool))
+    counted = rows.linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
+    outside, copies = rows.where(~counted), rows.where(counted)
+    predicted, total = int(predictions["duration_ns"].sum()), copies.covered_ns
     by_kind = {kind: is_any(copies.kind, kind) for kind in COPY_KINDS}
-    large = _outstanding(copies, group, len(predictions), large_ratio, large_ns)
+    large = _outstanding(copies, large_ratio, large_ns)
     return CopySummary(
         predicted_ns=predicted,
         covered_ns=total,
         share=total / predicted if predicted else 0.0,
-        by_kind={str(kind): covered(chosen) for kind, chosen in by_kind.items() if chosen.any()},
+        by_kind={str(kind): copies.where(chosen).covered_ns for kind, chosen in by_kind.items() if chosen.any()},
         rows=copies.label,
         large_rows=copies.label[large],
-        large_share=covered(large) / predicted if predicted else 0.0,
+        large_share=copies.where(large).covered_ns / predicted if predicted else 0.0,
         outside_count=len(outside.label),
         outside_ns=outside.times.covered_ns,
     )
-
-
-def positions_of_predictions(predictions: pd.DataFrame, copies: DataRows) -> IntArray:
-    """Position of each copy's prediction; the number of predictions for copies that have no single one."""
-    position = predictions.index.get_indexer(pd.Index(copies.prediction))
-    return np.where(position >= 0, position, len(predictions)).astype(np.int64)
-
-
-def cut_to_predictions(predictions: pd.DataFrame, copies: DataRows, group: IntArray) -> Intervals:
-    """Times of the copies, cut to their prediction (or to the span of all where there is no single one); all without
-    length where there is no prediction."""
-    called = Intervals.from_rows(predictions)
-    if not len(called):
-        return Intervals(np.zeros(len(group), np.int64), np.zeros(len(group), np.int64))
-    low = np.append(called.starts, called.starts.min())[group]
-    high = np.append(called.ends, called.ends.max())[group]
-    return copies.times.clipped(low, high)
-
-
-def covered_inside(predictions: pd.DataFrame, group: IntArray, times: Intervals) -> int:
-    """Time in ns of the predictions that rows cover, each cut to its prediction, overlaps inside one counted once.
-
-    Never more than the summed duration of the predictions: a row of no single prediction (`group` is their number)
-    counts once, and only while no other row covers any of them, since it may lie in the prediction that has that row.
-    O(n log n).
-    """
-    linked = group < len(predictions)
-    total = int(times.where(linked).covered_by_group(group[linked], len(predictions)).sum())
-    if linked.all():
-        return total
-    called, rest = Intervals.from_rows(predictions), times.where(~linked).union()
-    return total + int((called.covered_within(rest) - times.where(linked).covered_within(rest)).sum())
 
 
 CONVERSION_KINDS = (Kind.DATA_CAST, Kind.ANE_DATA_COPY, Kind.OUTPUT_TRANSFORMATION)
@@ -173,8 +161,8 @@ class ConversionSummary:
     predicted_ns: int
     """Summed duration of the predictions."""
     covered_ns: int
-    """Time that rows of `CONVERSION_KINDS` cover in predictions with a cast of some size, as `covered_inside` counts
-    it."""
+    """Time that rows of `CONVERSION_KINDS` cover in predictions with a cast of some size, as
+    `DataRows.covered_ns` counts it."""
     share: float
     """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
     cast_ns: int
@@ -193,35 +181,27 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
     Rows of overlapping predictions that lie in no single one count together: in any of them, a cast of some size makes
     all of them conversions. O(n log n) in the rows of `data`.
     """
-    rows = data_rows(data, CONVERSION_KINDS)
-    group = positions_of_predictions(predictions, rows)
-    ambiguous = is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0)
-    unlinked = (group == len(predictions)) & ~ambiguous
+    rows = data_rows(predictions, data, CONVERSION_KINDS)
+    possible = rows.linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
     is_cast = is_any(rows.kind, Kind.DATA_CAST)
-    long = is_cast & (rows.duration_ns >= min_ns) & ~unlinked
-    converting = np.unique(group[long])
-    counted = np.isin(group, converting) & ~unlinked
-    times = cut_to_predictions(predictions, rows, group)
-
-    def covered(chosen: BoolArray) -> int:
-        return covered_inside(predictions, group[chosen], times.where(chosen))
-
-    predicted, total = int(predictions["duration_ns"].sum()), covered(counted)
+    converting = np.unique(rows.position[is_cast & (rows.times.durations >= min_ns) & possible])
+    counted = np.isin(rows.position, converting) & possible
+    predicted, total = int(predictions["duration_ns"].sum()), rows.where(counted).covered_ns
     return ConversionSummary(
         predicted_ns=predicted,
         covered_ns=total,
         share=total / predicted if predicted else 0.0,
-        cast_ns=covered(counted & is_cast),
+        cast_ns=rows.where(counted & is_cast).covered_ns,
         converting=int((converting < len(predictions)).sum()),
         rows=rows.label[counted],
         unclear_ns=rows.where(~counted).times.covered_ns,
     )
 
 
-def _outstanding(copies: DataRows, group: IntArray, unlinked: int, ratio: float, min_ns: int) -> BoolArray:
+def _outstanding(copies: DataRows, ratio: float, min_ns: int) -> BoolArray:
     """Input copies at least `min_ns` long and `ratio` times the median of the others of their prediction."""
-    durations = copies.duration_ns
-    chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & (group != unlinked))
+    durations, group = copies.times.durations, copies.position
+    chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & copies.linked)
     order = chosen[np.lexsort((durations[chosen], group[chosen]))]
     owner, length = group[order], durations[order]
     first = np.searchsorted(owner, owner, side="left")

@@ -18,11 +18,9 @@ from tracekit.trace.events import SETUP_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
 
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.arrays import BoolArray, FloatArray
     from tracekit.trace.trace import Trace
 
 
@@ -69,12 +67,16 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     hangs = every[(every["duration_ns"] >= rule.min_ns).to_numpy(dtype=bool)]
     hang_times = Intervals.from_rows(hangs)
     length = np.maximum(hang_times.durations, 1)
-    called = _app_calls(trace) if len(hangs) else trace.activity.head(0)
+    activity = trace.activity
+    own = is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
+    called = activity[own & (len(hangs) > 0)]
     inside = hung_share(called, trace) >= rule.call_share
-    loads = is_any(called["kind"], *SETUP_KINDS)
+    # The loads and the predictions of each model are sorts of their own.
+    sort = 2 * called["model"].cat.codes.to_numpy().astype(np.int64) + is_any(called["kind"], *SETUP_KINDS)
     by_chance = _by_chance(called, every, rule.ratio)
     chosen, rarer_times = np.zeros(len(called), dtype=bool), [Intervals.none()]
-    for of_sort in _sorts(called["model"].cat.codes.to_numpy().astype(np.int64), loads, inside):
+    for value in np.unique(sort[inside]):
+        of_sort = sort == value
         times = Intervals.from_rows(called[of_sort & inside])
         if times.covered_ns < by_chance * covered_ns(called[of_sort]):
             continue
@@ -97,19 +99,6 @@ def _by_chance(calls: pd.DataFrame, hangs: pd.DataFrame, ratio: float) -> float:
     times = Intervals.from_rows(calls, hangs)
     hung = covered_ns(hangs) / max(int(times.ends.max(initial=0) - times.starts.min(initial=0)), 1)
     return min(ratio * hung, 1 - (1 - hung) / ratio)
-
-
-def _sorts(model: IntArray, loads: BoolArray, inside: BoolArray) -> Iterator[BoolArray]:
-    """The loads and the predictions of each model that has some in hangs, as masks: shape (calls,)."""
-    sort = 2 * model + loads
-    for value in np.unique(sort[inside]):
-        yield sort == value
-
-
-def _app_calls(trace: Trace) -> pd.DataFrame:
-    """Rows of what the app called itself. O(rows)."""
-    activity = trace.activity
-    return activity[is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
 
 
 def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, compared: Intervals) -> FloatArray:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.statistics import sums_by_label
 from tracekit.analysis.suggested_units import units_used
 from tracekit.intervals import Intervals, depth_profile, union_by_group
-from tracekit.trace.events import Device, Kind
+from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
 
 if TYPE_CHECKING:
@@ -33,12 +33,9 @@ class Traits:
     inputs: IntArray
     """Input copies in a call of the instance; 0 where it has none, or no usual number: buffers that need no copy leave
     no row."""
-    engine: IntArray
-    """1 for an instance that runs on the Neural Engine, 0 for one that does not, -1 for one that does at times."""
-    gpu: IntArray
-    """The same of the GPU."""
-    cpu: IntArray
-    """The same of the CPU, for most of a call."""
+    ran: IntArray
+    """Shape (predictions, units), in the order of `UNITS`: 1 for an instance that runs on the unit, on the CPU for most
+    of a call; 0 for one that does not, -1 for one that does at times."""
     pid: IntArray
     """Process whose GPU rows the call holds, -1 where none is named."""
 
@@ -54,15 +51,13 @@ class Traits:
 
     def kinds(self) -> IntArray:
         """Calls numbered by what sets their instances apart; what is unknown counts as what most calls have."""
-        columns = (
-            _filled(self.inputs, self.inputs > 0),
-            *(_filled(values, values >= 0) for values in (self.engine, self.gpu, self.cpu, self.pid)),
-        )
+        known = (_filled(values, values >= 0) for values in (*self.ran.T, self.pid))
+        columns = (_filled(self.inputs, self.inputs > 0), *known)
         return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def difference(self) -> str:
         """In what the instances differ, in words; empty where nothing shows it."""
-        units = any(len(np.unique(values[values >= 0])) > 1 for values in (self.engine, self.gpu, self.cpu))
+        units = any(len(np.unique(values[values >= 0])) > 1 for values in self.ran.T)
         differences = (
             ("process", self.processes > 1),
             ("number of inputs", self.interfaces > 1),
@@ -77,30 +72,17 @@ def traits(
     """Traits of the instances of one model; rows of `data`, `compute` and `hardware` are linked by `prediction`.
     O(n log n)."""
     instance = pd.factorize(or_minus_one(predictions["instance"]))[0]
-    copies = _count(predictions, data, Kind.INPUT_COPY)
+    copied = or_minus_one(data["prediction"])[is_any(data["kind"], Kind.INPUT_COPY)]
+    copies = sums_by_label(predictions.index, copied)
     used = units_used(trace, predictions.index, compute, hardware)
-    engine, gpu, cpu = (_ran(instance, used[:, UNITS.index(unit)]) for unit in (Device.ANE, Device.GPU, Device.CPU))
-    return Traits(_usual(instance, copies)[instance], engine, gpu, cpu, processes_of(predictions, hardware))
+    ran = np.column_stack([_ran(instance, of_unit) for of_unit in used.T])
+    return Traits(_usual(instance, copies)[instance], ran, processes_of(predictions, hardware))
 
 
 def _ran(instance: IntArray, ran: BoolArray) -> IntArray:
-    """`Traits.engine` from whether each call ran there."""
+    """A column of `Traits.ran`, from whether each call ran there."""
     share = np.bincount(instance, ran, minlength=1) / np.maximum(np.bincount(instance, minlength=1), 1)
     return np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
-
-
-def _positions_of_predictions(predictions: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, BoolArray]:
-    """Position of the prediction that each row is linked to, and whether there is one."""
-    linked = or_minus_one(rows["prediction"])
-    position = predictions.index.get_indexer(pd.Index(linked)).astype(np.int64)
-    return position, position >= 0
-
-
-def _count(predictions: pd.DataFrame, rows: pd.DataFrame, kind: Kind) -> IntArray:
-    """Rows of a kind linked to each prediction."""
-    position, known = _positions_of_predictions(predictions, rows)
-    counted = position[known & is_any(rows["kind"], kind)]
-    return np.bincount(counted, minlength=len(predictions)).astype(np.int64)
 
 
 def _usual(instance: IntArray, counts: IntArray) -> IntArray:
@@ -117,8 +99,8 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 
 def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
-    position, known = _positions_of_predictions(predictions, hardware)
-    known &= hardware["pid"].notna().to_numpy(dtype=bool)
+    position = predictions.index.get_indexer(pd.Index(or_minus_one(hardware["prediction"])))
+    known = (position >= 0) & hardware["pid"].notna().to_numpy(dtype=bool)
     pid = np.full(len(predictions), -1, np.int64)
     pid[position[known]] = or_minus_one(hardware["pid"])[known]
     return pid

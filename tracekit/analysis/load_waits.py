@@ -36,6 +36,11 @@ def gaps_after(predictions: pd.DataFrame) -> IntArray:
     return np.append(between, [_NEVER] * min(len(called), 1)).astype(np.int64)
 
 
+def after_gap(predictions: pd.DataFrame, gap_ns: int) -> BoolArray:
+    """Shape (predictions,): none of the others, sorted by start, was in flight for so long before it."""
+    return np.concatenate(([False], gaps_after(predictions)[:-1] >= gap_ns))[: len(predictions)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StandAlone:
     """Which predictions stand alone before a gap, as a call to warm a model up does: shape (positions,) each."""
@@ -101,6 +106,14 @@ def setup_work(trace: Trace) -> pd.DataFrame:
     chosen = is_any(activity["kind"], *SETUP_KINDS) | first_after_load(activity)
     chosen &= is_any(activity["level"], Level.TOP)
     return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in ("start_ns", "duration_ns")})
+
+
+@cached_by_trace
+def setup_times(trace: Trace) -> Intervals:
+    """Loads and compilations of all models that the app called, which take the CPU from predictions. O(n log n)."""
+    activity = trace.activity
+    chosen = is_any(activity["kind"], *SETUP_KINDS) & is_any(activity["level"], Level.TOP)
+    return Intervals.from_rows(activity).where(chosen).union()
 
 
 def hangs_of_target(trace: Trace) -> pd.DataFrame | None:

@@ -170,8 +170,33 @@ def _summary(
     loads: pd.DataFrame,
     predictions: pd.DataFrame,
 ) -> ModelSummary:
-    """Summary of one model, from its rows of the Activity lane."""
-    summary = ModelSummary(
+    """Summary of one model, from its rows of the Activity lane.
+
+    Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
+    frame rates follow from them.
+    """
+    called = level == Level.TOP and len(predictions) > 0
+    timed = not is_any(predictions["attribution"], Attribution.INFERRED).any()
+    warm = ~of_trace.cold[predictions.index]
+    times = of_trace.parts.of(predictions.index)
+    throughput = _throughput(of_trace, predictions) if called else None
+    parts = summarize_breakdown(times) if called else None
+    ended = (latencies(predictions) > 0) & timed
+    cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
+    sample = Sample(
+        predictions=len(predictions),
+        latencies_ns=latencies(predictions[ended]),
+        warm=warm[ended],
+        loads_ns=latencies(loads[~cold]),
+        cold_loads_ns=latencies(loads[cold]),
+        compute=compute_shares(times) if parts is not None else {},
+        neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None)
+        if parts is not None
+        else None,
+        alone=Intervals.from_rows(predictions[ended]).alone(),
+        per_second=throughput.per_second if throughput is not None else None,
+    )
+    return ModelSummary(
         name=name,
         level=level,
         parents=parents,
@@ -181,52 +206,19 @@ def _summary(
         predictions=len(predictions),
         prediction=row_statistics(predictions),
         load=row_statistics(loads),
-    )
-    if level == Level.TOP and len(predictions):
-        summary = _with_calls(summary, predictions, of_trace)
-    return replace(summary, quantities=quantities_of(_sample(summary, loads, predictions, of_trace)))
-
-
-def _with_calls(summary: ModelSummary, predictions: pd.DataFrame, of_trace: _OfTrace) -> ModelSummary:
-    """The summary with what the app's calls show.
-
-    Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
-    frame rates follow from them.
-    """
-    parts, busy, cold, calls = of_trace
-    burst_times, code = bursts(predictions), int(predictions["model"].cat.codes.iloc[0])
-    timed = not is_any(predictions["attribution"], Attribution.INFERRED).any()
-    warm = ~cold[predictions.index]
-    return replace(
-        summary,
-        latency=summarize_latency(predictions, warm) if timed else None,
-        throughput=summarize_throughput(
-            predictions, burst_times, busy, steady_rate(predictions, burst_times, calls, code)
-        ),
-        in_flight=summarize_in_flight(predictions) if timed else None,
-        latency_trend=summarize_latency_trend(predictions[warm]) if timed else None,
-        breakdown=summarize_breakdown(parts.of(predictions.index)),
+        latency=summarize_latency(predictions, warm) if called and timed else None,
+        throughput=throughput,
+        in_flight=summarize_in_flight(predictions) if called and timed else None,
+        latency_trend=summarize_latency_trend(predictions[warm]) if called and timed else None,
+        breakdown=parts,
+        quantities=quantities_of(sample),
     )
 
 
-def _sample(summary: ModelSummary, loads: pd.DataFrame, predictions: pd.DataFrame, of_trace: _OfTrace) -> Sample:
-    """What the numbers of a model follow from: of predictions inferred from hardware no latency does."""
-    timed = predictions[latencies(predictions) > 0]
-    if is_any(predictions["attribution"], Attribution.INFERRED).any():
-        timed = predictions[:0]
-    cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
-    parts = summary.breakdown.parts if summary.breakdown is not None else ()
-    return Sample(
-        predictions=summary.predictions,
-        latencies_ns=latencies(timed),
-        warm=~of_trace.cold[timed.index],
-        loads_ns=latencies(loads[~cold]),
-        cold_loads_ns=latencies(loads[cold]),
-        compute=compute_shares(of_trace.parts.of(predictions.index)) if parts else {},
-        neural_engine_time=next((part.share for part in parts if part.part == Part.ANE), None),
-        alone=Intervals.from_rows(timed).alone(),
-        per_second=summary.throughput.per_second if summary.throughput is not None else None,
-    )
+def _throughput(of_trace: _OfTrace, predictions: pd.DataFrame) -> Throughput:
+    in_bursts, code = bursts(predictions), int(predictions["model"].cat.codes.iloc[0])
+    steady = steady_rate(predictions, in_bursts, of_trace.calls, code)
+    return summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
 
 
 def _cold_loads(loads: pd.DataFrame) -> int | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.statistics import sums_by_label
 from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_where
@@ -73,9 +74,7 @@ class EngineWaits:
 
     def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
         """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
-        total = np.zeros(len(predictions), np.int64)
-        np.add.at(total, predictions.get_indexer(pd.Index(self.prediction)), values_ns)
-        return total
+        return sums_by_label(predictions, self.prediction, values_ns)
 
 
 @cached_by_trace

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.quantities import quantiles
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import FloatArray, IntArray
 
 
@@ -78,6 +77,15 @@ def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
     above = np.where(value > near[high], near[high], near[min(high + 1, count - 1)])
     medians: FloatArray = (below.astype(np.float64) + above) / 2
     return medians
+
+
+def sums_by_label(labels: pd.Index, of_rows: IntArray, values: IntArray | None = None) -> IntArray:
+    """Shape (labels,): the values of the rows with each label, added up; their number where no values are given.
+    `of_rows` holds the label of each row; those with another one count for nothing. O(n)."""
+    position = labels.get_indexer(pd.Index(of_rows))
+    known = position >= 0
+    weights = None if values is None else values[known]
+    return np.bincount(position[known], weights, minlength=len(labels)).astype(np.int64)
 
 
 def covered_ns(*frames: pd.DataFrame) -> int:

@@ -16,16 +16,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.statistics import sums_by_label
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import cached_by_trace
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
@@ -109,10 +111,7 @@ def _suggestions(trace: Trace) -> IntArray:
     def count(rows: pd.DataFrame, chosen: BoolArray | None = None) -> IntArray:
         """Rows in each prediction."""
         linked = or_minus_one(rows["prediction"])
-        if chosen is not None:
-            linked = linked[chosen]
-        index = frame.index.get_indexer(pd.Index(linked[linked >= 0]))
-        return np.bincount(index[index >= 0], minlength=len(frame))
+        return sums_by_label(frame.index, linked if chosen is None else linked[chosen])
 
     data, compute = trace.data, trace.compute
     validations = count(data, is_any(data["kind"], Kind.INPUT_VALIDATION))

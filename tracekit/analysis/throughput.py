@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.idle import follows, idle_times
-from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.idle import follows, idle_times, spread
 from tracekit.analysis.statistics import Statistics, duration_statistics
-from tracekit.intervals import Intervals, union_by_group
+from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,34 +94,14 @@ def bursts(predictions: pd.DataFrame) -> Bursts:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IdleGaps:
-    """Times inside bursts in which no prediction was in flight: shape (gaps,) each, by start.
-
-    They add up to `Bursts.gap_ns`; a prediction without duration neither fills a gap nor splits one.
-    """
-
-    start_ns: IntArray
-    end_ns: IntArray
-    device_idle_ns: IntArray | None
-    """Time of the gap in which no row of the hardware was active; None where it was not given."""
-
-
-def gaps(predictions: pd.DataFrame, burst_times: Bursts, busy: CoveredTime | None = None) -> IdleGaps:
-    """Gaps between predictions inside their bursts.
-
-    `busy`: when the compute units worked, whoever they worked for; None where that was not recorded.
-    O((n + m) log n), m the pieces of `busy`.
-    """
-    called = Intervals.from_rows(predictions)
-    group, piece_starts, piece_ends = union_by_group(burst_times.burst, called.starts, called.ends)
+def gaps(predictions: pd.DataFrame, burst_times: Bursts) -> Intervals:
+    """Times inside bursts in which no prediction was in flight, by start. They add up to `Bursts.gap_ns`; a prediction
+    without duration neither fills a gap nor splits one. O(n log n)."""
+    pieces = Intervals.from_rows(predictions).union()
     # A gap opens where a burst or a piece begins or ends: calls without duration at the edge of a burst leave no piece.
-    owner = np.concatenate((np.arange(len(burst_times.count)), group))
-    low = np.concatenate((burst_times.start_ns, piece_ends))[np.argsort(owner, kind="stable")]
-    owner = np.concatenate((group, np.arange(len(burst_times.count))))
-    high = np.concatenate((piece_starts, burst_times.end_ns))[np.argsort(owner, kind="stable")]
-    low, high = low[high > low], high[high > low]
-    return IdleGaps(low, high, None if busy is None else busy.free_within(low, high))
+    low = np.sort(np.concatenate((burst_times.start_ns, pieces.ends)))
+    high = np.sort(np.concatenate((pieces.starts, burst_times.end_ns)))
+    return Intervals(low, high).where(high > low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +150,10 @@ def summarize_throughput(
     busy: CoveredTime | None = None,
     steady: SteadyRate | None = None,
 ) -> Throughput:
-    """Throughput of the predictions inside the bursts that `bursts` found, `busy` as in `gaps`. O((n + m) log n)."""
+    """Throughput of the predictions inside the bursts that `bursts` found. O((n + m) log n), m the pieces of `busy`.
+
+    `busy`: when the compute units worked, whoever they worked for; None where that was not recorded.
+    """
     several = burst_times.count > 1
     count = burst_times.count[several]
     distances = _distances(predictions, burst_times)
@@ -180,14 +162,14 @@ def summarize_throughput(
     total = float(np.maximum(apart * count / (count - 1), burst_times.busy_ns[several]).sum())
     per_second = int(count.sum()) * 1e9 / total if total else None
     interval = float(np.median(distances)) if per_second else None
-    free = gaps(predictions, burst_times, busy)
+    free = gaps(predictions, burst_times)
     return Throughput(
         bursts=len(burst_times.count),
         predictions=int(count.sum()),
         span_ns=int((burst_times.end_ns - burst_times.start_ns)[several].sum()),
         gap_ns=int(burst_times.gap_ns[several].sum()),
-        gaps=duration_statistics(free.start_ns, free.end_ns - free.start_ns),
-        device_idle_ns=None if free.device_idle_ns is None else int(free.device_idle_ns.sum()),
+        gaps=duration_statistics(free.starts, free.durations),
+        device_idle_ns=None if busy is None else int(busy.free_within(free.starts, free.ends).sum()),
         interval_ns=interval if interval and per_second and 2 * interval * per_second >= 1e9 else None,
         per_second=per_second,
         steady_rate=steady,
@@ -223,11 +205,11 @@ def steady_rate(
 def _common_rate(distances: IntArray) -> SteadyRate | None:
     if not len(distances):
         return None
-    low, middle, high = sample_quantiles(distances, 0.25, 0.5, 0.75)
-    if middle <= 0 or (high - low) / 2 > SPREAD * middle:
+    middle, distance = float(np.median(distances)), spread(distances)
+    if distance > SPREAD:
         return None
     rate = min(FRAME_RATES, key=lambda rate: abs(middle * rate / 1e9 - 1))
     deviation = middle * rate / 1e9 - 1
     if abs(deviation) > TOLERANCE:
         return None
-    return SteadyRate(rate, 1e9 / rate, deviation, (high - low) / 2 / middle)
+    return SteadyRate(rate, 1e9 / rate, deviation, distance)

@@ -8,7 +8,7 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import narrate
 from tracekit.detectors.pages import Pattern
 from tracekit.report.formatting import listed
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.report import SEVERITIES
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count
 

@@ -11,6 +11,7 @@ from tracekit.compare import words
 from tracekit.compare.comparison import EACH_BY_ITSELF, compare
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
+from tracekit.compare.measurements import of_model
 from tracekit.compare.models import Presence, compare_model
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
@@ -44,11 +45,12 @@ def compare_with_baseline(
     changed.sort(key=lambda model: -_strength(model))
     dropped = set()
     for rank, model in enumerate(changed):
-        sides = [
-            [entry for recording in side if (entry := recording.model(name)) is not None]
-            for side, name in ((baseline.recordings, model.name_before), (recordings, model.name))
-        ]
-        strict = compare_model(*sides, floor=floors.of(model.name), confidence=1 - 0.05 / (len(compared) - rank))
+        strict = compare_model(
+            of_model(baseline.recordings, model.name_before),
+            of_model(recordings, model.name),
+            floor=floors.of(model.name),
+            confidence=1 - 0.05 / (len(compared) - rank),
+        )
         if strict.latency.answer is not model.latency.answer:
             dropped = {one.name for one in changed[rank:]}
             break

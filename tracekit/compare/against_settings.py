@@ -8,7 +8,7 @@ from tracekit.compare.figures import figure_text, missing, with_basis
 from tracekit.compare.settings import SHARES
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.report import SEVERITIES
 from tracekit.units import format_count
 
 if TYPE_CHECKING:

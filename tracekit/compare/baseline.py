@@ -14,6 +14,7 @@ from tracekit._version import __version__
 from tracekit.compare.comparison import environment_differences, same_content
 from tracekit.compare.figures import names_of
 from tracekit.compare.latency import METHOD_VERSION
+from tracekit.compare.measurements import of_model
 from tracekit.compare.storage import MalformedError, from_plain, read_json, to_plain
 from tracekit.errors import TracekitError, UsageError
 
@@ -45,7 +46,7 @@ class Baseline:
     def spread(self, model: str) -> float | None:
         """How far the recordings of a model differ: standard deviation of the logarithms of their medians, about a
         share of the latency; None with fewer than two."""
-        medians = (of.quantities["p50_ns"] for recording in self.recordings if (of := recording.model(model)))
+        medians = (entry.quantities["p50_ns"] for entry in of_model(self.recordings, model))
         logs = [math.log(value) for value in medians if value]
         return float(np.std(logs, ddof=1)) if len(logs) > 1 else None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.compare.findings import finding_changes
 from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
-from tracekit.compare.measurements import Environment
+from tracekit.compare.measurements import Environment, of_model
 from tracekit.compare.models import Basis, Presence, compare_model
 from tracekit.compare.settings import Floors
 from tracekit.errors import UsageError, unknown
@@ -100,13 +100,10 @@ def compare(
         for name in (mapping.get(entry.name, entry.name) for entry in recording.models)
     )
     back = {new: old for old, new in renamed.items()}
-    models = []
-    for name in names:
-        sides = [
-            [model for recording in side if (model := recording.model(wanted)) is not None]
-            for side, wanted in ((before, back.get(name, name)), (after, name))
-        ]
-        models.append(compare_model(*sides, floor=floors.of(name)))
+    models = [
+        compare_model(of_model(before, back.get(name, name)), of_model(after, name), floor=floors.of(name))
+        for name in names
+    ]
     return Comparison(
         schema_version=SCHEMA_VERSION,
         method=METHOD_VERSION,

@@ -10,6 +10,7 @@ import numpy as np
 from tracekit.analysis.quantities import MODEL, least
 from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS, median_interval
+from tracekit.compare.measurements import of_model
 from tracekit.compare.settings import NAMES, SHARES, TIMES
 from tracekit.units import format_count, format_duration
 
@@ -64,13 +65,10 @@ def names_of(recordings: Sequence[Measurements]) -> list[str]:
 
 def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
     """What was measured of each model, in the order of the recordings. O(recordings · models + predictions)."""
-    entries: dict[str, list[ModelMeasurements]] = {}
-    for recording in recordings:
-        for model in recording.models:
-            entries.setdefault(model.name, []).append(model)
+    models = {name: of_model(recordings, name) for name in names_of(recordings)}
     return tuple(
-        ModelFigures(name, {limit: one for limit in NAMES if (one := _figure(limit, of_model)) is not None})
-        for name, of_model in entries.items()
+        ModelFigures(name, {limit: one for limit in NAMES if (one := _figure(limit, entries)) is not None})
+        for name, entries in models.items()
     )
 
 

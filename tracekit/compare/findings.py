@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.report import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,19 +52,14 @@ def finding_changes(
     A side has a finding where any of its recordings has it, and passes a check where one passed it and none has it.
     O(checks).
     """
-    sides = (_outcomes(before, renamed), _outcomes(after, {}))
+    sides = ([_outcomes(one, renamed) for one in before], [_outcomes(one, {}) for one in after])
     groups: dict[tuple[FindingStatus, str, str], list[str | None]] = {}
-    for key in dict.fromkeys((*sides[0], *sides[1])):
-        check, model = key
-        outcomes = tuple(_outcome(side, check, model) for side in sides)
-        if "finding" in outcomes:
-            status, reason = _status(*outcomes, has_model=tuple(_has_model(side, model) for side in sides))
+    for check, model in dict.fromkeys(key for side in sides for outcomes in side for key in outcomes):
+        answers = tuple(_outcome(side, check, model) for side in sides)
+        if "finding" in answers:
+            status, reason = _status(*answers, has_model=tuple(_has_model(side, model) for side in sides))
             groups.setdefault((status, check, reason), []).append(model)
-    recordings = (
-        [_outcomes([recording], renamed) for recording in before],
-        [_outcomes([recording], {}) for recording in after],
-    )
-    changes = [_change(key, models, sides, recordings) for key, models in groups.items()]
+    changes = [_change(key, models, sides) for key, models in groups.items()]
     order = list(FindingStatus)
     return tuple(
         sorted(changes, key=lambda one: (order.index(one.status), SEVERITIES.index(one.severity), one.id, one.reason))
@@ -72,29 +67,32 @@ def finding_changes(
 
 
 Outcomes = dict[tuple[str, str | None], list["CheckResult"]]
+"""Of one recording: what checks answered for models."""
 
 
-def _outcomes(side: Iterable[Measurements], renamed: Mapping[str, str]) -> Outcomes:
+def _outcomes(recording: Measurements, renamed: Mapping[str, str]) -> Outcomes:
     outcomes: Outcomes = {}
-    for recording in side:
-        for result in recording.checks:
-            model = None if result.model is None else renamed.get(result.model, result.model)
-            outcomes.setdefault((result.id, model), []).append(result)
+    for result in recording.checks:
+        model = None if result.model is None else renamed.get(result.model, result.model)
+        outcomes.setdefault((result.id, model), []).append(result)
     return outcomes
 
 
-def _outcome(side: Outcomes, check: str, model: str | None) -> str:
+def _results(side: Iterable[Outcomes], check: str, *models: str | None) -> list[CheckResult]:
+    return [result for model in models for outcomes in side for result in outcomes.get((check, model), ())]
+
+
+def _outcome(side: Sequence[Outcomes], check: str, model: str | None) -> str:
     """`finding`, `passed`, or `not_evaluated`. An answer for the recording as a whole stands for each of its models."""
-    results = side.get((check, model)) or side.get((check, None), [])
-    outcomes = {result.outcome for result in results}
+    outcomes = {result.outcome for result in _results(side, check, model) or _results(side, check, None)}
     if "finding" in outcomes:
         return "finding"
     # Not applicable says that it cannot occur, which is as good as passed.
     return "passed" if outcomes & {"passed", "not_applicable"} else "not_evaluated"
 
 
-def _has_model(side: Outcomes, model: str | None) -> bool:
-    return model is None or any(name == model for _, name in side)
+def _has_model(side: Sequence[Outcomes], model: str | None) -> bool:
+    return model is None or any(name == model for outcomes in side for _, name in outcomes)
 
 
 def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[FindingStatus, str]:
@@ -109,39 +107,25 @@ def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[Fi
 
 
 def _change(
-    key: tuple[FindingStatus, str, str],
-    models: Sequence[str | None],
-    sides: tuple[Outcomes, Outcomes],
-    recordings: tuple[Sequence[Outcomes], Sequence[Outcomes]],
+    key: tuple[FindingStatus, str, str], models: Sequence[str | None], sides: Sequence[Sequence[Outcomes]]
 ) -> FindingChange:
     status, check, reason = key
-    results = [
-        [result for model in models for result in side.get((check, model), []) if result.outcome == "finding"]
-        for side in sides
-    ]
-    latest = (results[1] or results[0])[0]
-    severities = [result.severity for side in results for result in side if result.severity is not None]
+    findings = [[one for one in _results(side, check, *models) if one.outcome == "finding"] for side in sides]
+    severities = [result.severity for side in findings for result in side if result.severity is not None]
     return FindingChange(
         status,
         check,
-        latest.title,
+        (findings[1] or findings[0])[0].title,
         min(severities, key=SEVERITIES.index),
         tuple(models),
-        _savings(recordings[0], check, models),
-        _savings(recordings[1], check, models),
+        _savings(sides[0], check, models),
+        _savings(sides[1], check, models),
         reason,
     )
 
 
-def _savings(recordings: Iterable[Outcomes], check: str, models: Sequence[str | None]) -> int | None:
+def _savings(side: Sequence[Outcomes], check: str, models: Sequence[str | None]) -> int | None:
     """What the fix saves in these models together, in the recording where it is most."""
-    sums = [
-        [
-            result.savings_ns
-            for model in models
-            for result in outcomes.get((check, model), [])
-            if result.savings_ns is not None
-        ]
-        for outcomes in recordings
-    ]
-    return max((sum(known) for known in sums if known), default=None)
+    costs = ([one.savings_ns for one in _results([outcomes], check, *models)] for outcomes in side)
+    known = ([cost for cost in each if cost is not None] for each in costs)
+    return max((sum(each) for each in known if each), default=None)

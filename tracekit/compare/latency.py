@@ -124,9 +124,7 @@ def compare_latency(
     if not all(sides):
         any_values = all(any(len(values) for values in side) for side in (before, after))
         return _nothing(before, after, Reason.FEW if any_values else Reason.MISSING)
-    if max(map(len, sides)) == 1:
-        return _of_two(sides[0][0], sides[1][0], 0.5, floor, confidence)
-    return _of_recordings(sides, 0.5, floor, confidence)
+    return _of_sides(sides, 0.5, floor, confidence)
 
 
 def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None) -> LatencyChange:
@@ -140,9 +138,7 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
         counts = max(map(len, before), default=0), max(map(len, after), default=0)
         why = Reason.FEW if all(counts) else Reason.MISSING
         return _change(Answer.INCONCLUSIVE, why, (None, None), None, counts, wanted=MIN_P95)
-    if max(map(len, sides)) > 1:
-        return _of_recordings(sides, 0.95, floor, 0.95)
-    return _of_two(sides[0][0], sides[1][0], 0.95, floor, 0.95)
+    return _of_sides(sides, 0.95, floor, 0.95)
 
 
 def median_interval(values: IntArray) -> tuple[float, float]:
@@ -166,7 +162,7 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
         return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, counts, effective, MIN_PREDICTIONS)
     change, width = _interval(_estimate(logs[0], level), _estimate(logs[1], level), confidence)
     limit = floor.log(*values)
-    answer, reason = _judge(change, width, limit)
+    answer, reason = judge(change, width, limit)
     is_median = level == 0.5
     if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
         answer, reason = Answer.INCONCLUSIVE, Reason.FEW
@@ -180,19 +176,19 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     return _change(answer, reason, values, (change, width, limit), counts, effective, wanted)
 
 
-def _of_recordings(
-    sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor, confidence: float
-) -> LatencyChange:
-    """Recordings are the sample, each with the logarithm of its own quantile."""
+def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor, confidence: float) -> LatencyChange:
+    """Where a side has several, recordings are the sample, each with the logarithm of its own quantile."""
+    if max(map(len, sides)) == 1:
+        return _of_two(sides[0][0], sides[1][0], quantile, floor, confidence)
     centers = [np.array([math.log(max(*sample_quantiles(values, quantile), 1.0)) for values in side]) for side in sides]
     change, width = welch(centers[0], centers[1], confidence)
     values = [math.exp(float(side.mean())) for side in centers]
     limit = floor.log(*values)
-    return _change(*_judge(change, width, limit), values, (change, width, limit), (len(sides[0]), len(sides[1])))
+    return _change(*judge(change, width, limit), values, (change, width, limit), (len(sides[0]), len(sides[1])))
 
 
-def _judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | None]:
-    """The answer to a difference of logarithms with half the width of its interval."""
+def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | None]:
+    """The answer to a difference, given half the width of its interval."""
     if abs(change) > width and abs(change) >= floor:
         return (Answer.REGRESSED if change > 0 else Answer.IMPROVED), None
     if abs(change) + width < floor:

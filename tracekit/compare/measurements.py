@@ -29,7 +29,7 @@ from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
 
@@ -168,9 +168,10 @@ class Measurements:
     limited: str = ""
     """A sentence on the models that are not in here, where a report has no room for all."""
 
-    def model(self, name: str) -> ModelMeasurements | None:
-        """One model by name; None where the recording does not hold it."""
-        return next((entry for entry in self.models if entry.name == name), None)
+
+def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:
+    """What recordings hold of one model; those without it are left out."""
+    return [model for recording in recordings for model in recording.models if model.name == name]
 
 
 def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measurements:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, compare_latency, compare_p95
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, compare_latency, compare_p95, judge
 from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.arrays import IntArray
     from tracekit.compare.latency import LatencyChange
     from tracekit.compare.measurements import ModelMeasurements, Parts
 
@@ -130,8 +129,8 @@ def compare_model(
         predictions=pair(lambda entry: entry.predictions),
         loads=pair(lambda entry: entry.loads),
         load_ns=pair(lambda entry: entry.load_ns),
-        cold_load=_loads(before, after, lambda entry: entry.cold_loads_ns, floor),
-        cached_load=_loads(before, after, lambda entry: entry.cached_loads_ns, floor),
+        cold_load=compare_latency(*([entry.cold_loads_ns for entry in side] for side in sides), floor=floor),
+        cached_load=compare_latency(*([entry.cached_loads_ns for entry in side] for side in sides), floor=floor),
         copies=pair(lambda entry: entry.copies_per_prediction),
         in_flight=pair(lambda entry: entry.max_in_flight),
         units=tuple((name, share(name)) for name in units),
@@ -146,15 +145,6 @@ def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurement
         if warm < MIN_PREDICTIONS <= every:
             return Basis.ALL
     return Basis.WARM
-
-
-def _loads(
-    before: Sequence[ModelMeasurements],
-    after: Sequence[ModelMeasurements],
-    loads_of: Callable[[ModelMeasurements], IntArray],
-    floor: Floor,
-) -> LatencyChange:
-    return compare_latency([loads_of(one) for one in before], [loads_of(one) for one in after], floor=floor)
 
 
 def _parts(
@@ -178,11 +168,7 @@ def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns:
         width = half_width([side[0].error_ns for side in sides], [before[0].degrees, after[0].degrees], 0.95)
     else:
         difference, width = welch(means[0], means[1], 0.95)
-    answer = Answer.INCONCLUSIVE
-    if abs(difference) > width and abs(difference) >= limit_ns:
-        answer = Answer.REGRESSED if difference > 0 else Answer.IMPROVED
-    elif abs(difference) + width < limit_ns:
-        answer = Answer.UNCHANGED
+    answer, _ = judge(difference, width, limit_ns)
     complete = all(part.complete for side in sides for part in side)
     before_ns, after_ns = (float(values.mean()) for values in means)
     return PartChange(sides[0][0].part, before_ns, after_ns, difference - width, difference + width, complete, answer)

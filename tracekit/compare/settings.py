@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracekit.detectors.options import matches
 from tracekit.errors import UsageError, unknown
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.report import SEVERITIES
 from tracekit.units import parse_duration
 
 if TYPE_CHECKING:

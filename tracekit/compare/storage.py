@@ -25,10 +25,11 @@ from tracekit.compare.measurements import (
     Parts,
 )
 from tracekit.report.formatting import OUTCOMES
-from tracekit.report.groups import SEVERITIES
+from tracekit.report.report import SEVERITIES
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tracekit.arrays import IntArray
@@ -78,17 +79,18 @@ def to_plain(recording: Measurements) -> dict[str, Any]:
 def from_plain(plain: object) -> Measurements:
     """The inverse of `to_plain`. Raises `MalformedError`."""
     record = _dict(plain, "recording")
+    environment = _dict(record.get("environment"), "environment")
+    models = tuple(map(_model_from_plain, _list(record, "models")))
+    if len({model.name for model in models}) < len(models):
+        raise MalformedError("models")
     return Measurements(
-        source=_text(record, "source"),
+        source=_value(record, "source", _is_text),
         environment=Environment(
-            **{
-                field.name: _optional_text(_dict(record.get("environment"), "environment"), field.name)
-                for field in fields(Environment)
-            }
+            **{field.name: _value(environment, field.name, _is_text, optional=True) for field in fields(Environment)}
         ),
-        core_ml=_bool(record, "core_ml"),
-        models=_models_from_plain(record),
-        checks=tuple(_check_from_plain(entry) for entry in _list(record, "checks")),
+        core_ml=_value(record, "core_ml", _is_bool),
+        models=models,
+        checks=tuple(map(_check_from_plain, _list(record, "checks"))),
     )
 
 
@@ -131,13 +133,6 @@ def _packed(values: IntArray, listed: int) -> list[int] | str:
     return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
 
 
-def _models_from_plain(record: dict[str, Any]) -> tuple[ModelMeasurements, ...]:
-    models = tuple(_model_from_plain(entry) for entry in _list(record, "models"))
-    if len({model.name for model in models}) < len(models):
-        raise MalformedError("models")
-    return models
-
-
 def _model_from_plain(plain: object) -> ModelMeasurements:
     record = _dict(plain, "models")
     latencies = _durations(record, "latencies")
@@ -148,15 +143,15 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
     warm[first] = False
     units = _dict(record.get("units"), "units")
     return ModelMeasurements(
-        name=_text(record, "name"),
-        predictions=_count(record, "predictions"),
+        name=_value(record, "name", _is_text),
+        predictions=_value(record, "predictions", _is_count),
         latencies_ns=latencies,
         warm=warm,
         cold_loads_ns=_durations(record, "cold_loads"),
         cached_loads_ns=_durations(record, "cached_loads"),
         other_loads_ns=_durations(record, "other_loads"),
-        copies=_optional_count(record, "copies"),
-        max_in_flight=_optional_count(record, "most_in_flight"),
+        copies=_value(record, "copies", _is_count, optional=True),
+        max_in_flight=_value(record, "most_in_flight", _is_count, optional=True),
         warm_parts=_parts_from_plain(record.get("warm_parts")),
         parts=_parts_from_plain(record.get("parts")),
         units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
@@ -177,23 +172,19 @@ def _part(name: str, plain: object) -> PartMean:
     if plain is None:
         return PartMean(name, 0.0, 0.0, True)
     record = _dict(plain, name)
-    return PartMean(name, _number(record, "mean_ns"), _number(record, "error_ns"), _bool(record, "complete"))
+    return PartMean(name, _number(record, "mean_ns"), _number(record, "error_ns"), _value(record, "complete", _is_bool))
 
 
 def _check_from_plain(plain: object) -> CheckResult:
     record = _dict(plain, "checks")
-    outcome, severity = _text(record, "outcome"), _optional_text(record, "severity")
-    if outcome not in OUTCOMES:
-        raise MalformedError("outcome")
-    if severity not in SEVERITIES and (severity is not None or outcome == "finding"):
-        raise MalformedError("severity")
+    outcome = _value(record, "outcome", tuple(OUTCOMES).__contains__)
     return CheckResult(
-        id=_text(record, "id"),
-        title=_text(record, "title"),
-        model=_optional_text(record, "model"),
+        id=_value(record, "id", _is_text),
+        title=_value(record, "title", _is_text),
+        model=_value(record, "model", _is_text, optional=True),
         outcome=outcome,
-        severity=severity,
-        savings_ns=_optional_count(record, "savings_ns"),
+        severity=_value(record, "severity", SEVERITIES.__contains__, optional=outcome != "finding"),
+        savings_ns=_value(record, "savings_ns", _is_count, optional=True),
     )
 
 
@@ -229,44 +220,30 @@ def _dict(value: object, key: str) -> dict[str, Any]:
 
 
 def _list(record: dict[str, Any], key: str) -> list[Any]:
+    values: list[Any] = _value(record, key, lambda value: isinstance(value, list) and len(value) <= MAX_ITEMS)
+    return values
+
+
+def _value(record: dict[str, Any], key: str, fits: Callable[[Any], bool], *, optional: bool = False) -> Any:
+    """What stands under a key. Raises `MalformedError` where it does not fit."""
     value = record.get(key)
-    if not isinstance(value, list) or len(value) > MAX_ITEMS:
+    if not fits(value) and not (optional and value is None):
         raise MalformedError(key)
     return value
 
 
-def _text(record: dict[str, Any], key: str) -> str:
-    value = record.get(key)
-    if not isinstance(value, str):
-        raise MalformedError(key)
-    return value
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
-def _optional_text(record: dict[str, Any], key: str) -> str | None:
-    return None if record.get(key) is None else _text(record, key)
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool)
 
 
-def _bool(record: dict[str, Any], key: str) -> bool:
-    value = record.get(key)
-    if not isinstance(value, bool):
-        raise MalformedError(key)
-    return value
-
-
-def _count(record: dict[str, Any], key: str) -> int:
-    value = record.get(key)
-    if type(value) is not int or not 0 <= value < 2**62:
-        raise MalformedError(key)
-    return value
-
-
-def _optional_count(record: dict[str, Any], key: str) -> int | None:
-    return None if record.get(key) is None else _count(record, key)
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**62
 
 
 def _number(record: dict[str, Any], key: str) -> float:
     """A duration, a share or degrees of freedom: none of them is negative."""
-    value = record.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
-        raise MalformedError(key)
-    return float(value)
+    return float(_value(record, key, lambda value: type(value) in (int, float) and 0 <= value < 1e18))

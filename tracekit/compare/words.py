@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Reason
+from tracekit.compare.models import Pair
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_duration
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.models import Pair
 
 ARROW = "→"
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
@@ -49,12 +49,13 @@ def reason(change: LatencyChange) -> str:
     if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
         more = "; compare more recordings per side"
     few = min(change.counts) < MIN_PREDICTIONS
+    worth = ABSENT if change.effective is None else f"{min(change.effective):.0f}"
     words = {
         Reason.MISSING: "no latency on one side",
         Reason.FEW: (
             f"{min(change.counts)} predictions, {MIN_PREDICTIONS} needed"
             if few
-            else f"neighboring predictions depend on each other; they are worth {_worth(change)} independent ones"
+            else f"neighboring predictions depend on each other; they are worth {worth} independent ones"
         ),
         Reason.WIDE: "the interval is too wide to tell",
         Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
@@ -66,10 +67,6 @@ def reason(change: LatencyChange) -> str:
 
 def _floor(change: LatencyChange) -> str:
     return "what counts" if change.floor is None else f"{change.floor * 100:.2g}%"
-
-
-def _worth(change: LatencyChange) -> str:
-    return ABSENT if change.effective is None else f"{min(change.effective):.0f}"
 
 
 def sample_counts(change: LatencyChange) -> str:
@@ -85,9 +82,7 @@ def sample_counts(change: LatencyChange) -> str:
 
 def latencies(change: LatencyChange) -> str:
     """Medians before and after."""
-    return arrow(
-        *(ABSENT if value is None else format_duration(value) for value in (change.before_ns, change.after_ns))
-    )
+    return pair_words(Pair(change.before_ns, change.after_ns), format_duration)
 
 
 def answer(change: LatencyChange) -> str:

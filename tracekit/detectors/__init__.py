@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
     from tracekit.detectors.pages import Page, Pattern, Reference, page_beside
     from tracekit.detectors.preconditions import any_load, any_prediction, least_mean, least_predictions, too_short
-    from tracekit.detectors.views import ModelView, RecordingView, unnamed_predictions
+    from tracekit.detectors.views import ModelView, RecordingView, cached_by_model, unnamed_predictions
     from tracekit.intervals import Intervals, union_length_by_group
     from tracekit.model_files.facts import ModelFile
     from tracekit.recording.table import TableState
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
     from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
     from tracekit.trace.trace import Trace, cached_by_trace
-    from tracekit.units import format_bytes, format_count, format_duration, format_share, format_time
+    from tracekit.units import format_bytes, format_count, format_duration, format_names, format_share, format_time
 
 _IMPORT = re.compile(r"^    from (tracekit[.\w]*) import (\([^)]*\)|[^\n]*)$", re.MULTILINE)
 _MODULES = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from tracekit.trace.linking import top_predictions
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tracekit.analysis.breakdown.partition import Breakdown
     from tracekit.analysis.loads import Uses
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.trace.trace import Trace
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,3 +246,13 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     row = row[order]
     edges = np.searchsorted(model[order], np.arange(count + 1))
     return (rows_at(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
+
+
+def cached_by_model(compute: Callable[[ModelView], Value]) -> Callable[[ModelView], Value]:
+    """The function, called once for each model of a trace; its answer is kept as long as the trace is."""
+
+    @wraps(compute)
+    def answer(view: ModelView) -> Value:
+        return view.trace.cache.get((compute, view.name), lambda: compute(view))
+
+    return answer

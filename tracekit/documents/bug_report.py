@@ -20,8 +20,8 @@ from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Card, Items, Role, Section, Span
 from tracekit.render.markdown import markdown_of
 from tracekit.report import formatting
-from tracekit.report.groups import SEVERITIES
 from tracekit.report.redact import NEVER_INCLUDED, replacement_counts
+from tracekit.report.report import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Pair, Presence
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_duration, format_estimate, format_first
+from tracekit.units import format_count, format_duration, format_estimate, format_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -159,7 +159,7 @@ def summary(comparison: Comparison) -> str:
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):
         names = [name for one in compared if (name := _model_with_answer(one, wanted))]
         if names:
-            said.append(f"{wanted}: {format_first(names, CHANGES)}")
+            said.append(f"{wanted}: {format_names(names, CHANGES)}")
     for wanted in (Answer.UNCHANGED, Answer.INCONCLUSIVE):
         count = sum(model.latency.answer is wanted and model.p95.answer not in words.CHANGED for model in compared)
         if count:
@@ -192,7 +192,7 @@ def unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
 
 def sources(names: Sequence[str]) -> str:
     """Names of recordings; of many the first ones, and how many more there are."""
-    return format_first(names, SOURCES)
+    return format_names(names, SOURCES)
 
 
 def method(comparison: Comparison) -> str:

@@ -32,7 +32,7 @@ from tracekit.render.blocks import (
 )
 from tracekit.render.forms import FILE_WIDTH, rendered
 from tracekit.report import formatting
-from tracekit.report.groups import count_checks
+from tracekit.report.groups import count_checks, findings_in_words
 from tracekit.report.remedies import remedies
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.trace.coverage import unreadable_tables
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tracekit.render.blocks import Block, Column, Line, Section
-    from tracekit.report.report import CoverageInfo, RecordingInfo, Report
+    from tracekit.report.report import RecordingInfo, Report
     from tracekit.report.timeline import Timeline
+    from tracekit.trace.trace import Coverage
 
 LINES, INCONCLUSIVE_LINES = 62, 40
 """Most lines of the short text, and those from which on it says less where nothing could be evaluated."""
@@ -51,7 +52,7 @@ NOTES = 3
 """Of the short text."""
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts that can be shown alone."""
-COVERAGE: tuple[Column[CoverageInfo], ...] = (
+COVERAGE: tuple[Column[Coverage], ...] = (
     columns.words("instrument", lambda entry: entry.instrument),
     columns.words("state", formatting.coverage_state),
     columns.numbers("rows", lambda entry: entry.rows, drop=1),
@@ -145,7 +146,7 @@ def summary_line(report: Report) -> str:
     rest = [f"{format_count(totals.passed, 'check')} passed"]
     rest += [f"{totals.not_evaluated} not evaluated"] if totals.not_evaluated else []
     rest += [format_count(totals.errors, "error")] if totals.errors else []
-    return " · ".join(filter(None, (totals.findings_in_words, savings, ", ".join(rest), "; ".join(unread))))
+    return " · ".join(filter(None, (findings_in_words(totals), savings, ", ".join(rest), "; ".join(unread))))
 
 
 def tone_of(report: Report) -> Role:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
-from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
+from tracekit.analysis.aggregation import aggregate, sort_rows
 from tracekit.analysis.models import summarize_models
 from tracekit.detectors.shared.unit_work import suggested_of_models
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
-from tracekit.report.formatting import incomplete_tables, lowered
+from tracekit.report.formatting import file_problems, incomplete_tables
 from tracekit.report.groups import explains, findings
 from tracekit.report.private_text import without_functions
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
 from tracekit.report.report import (
     SCHEMA_VERSION,
-    CoverageInfo,
     FindingInfo,
     ModelFileInfo,
     PerformanceReportInfo,
@@ -80,9 +80,9 @@ def build_report(
         tool=ToolInfo("tracekit", __version__, config),
         recording=_recording(trace, all_notes),
         tables=tuple(map(_table, tables_of(trace))),
-        coverage=tuple(_coverage(entry, code) for entry in trace.coverage),
+        coverage=tuple(_with_symbols(entry, code) for entry in trace.coverage),
         models=models,
-        aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),
+        aggregation=aggregate(trace, counted, sort),
         findings=tuple(map(finding_info, findings(results))),
         results=tuple(results),
         code=code,
@@ -153,12 +153,7 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
             *incomplete_tables(entry for entry in run.tables if entry.schema in SCHEMAS),
             *(f"Instruments reported: {issue}" for issue in issues_about_data(run.issues or ())),
             *trace.notes,
-            *(f"Model file {entry.source}: {lowered(entry.problem)}" for entry in trace.model_files if entry.problem),
-            *(
-                f"Performance report {entry.source}: {lowered(entry.problem)}"
-                for entry in trace.performance_reports
-                if entry.problem
-            ),
+            *file_problems(trace.model_files, trace.performance_reports),
             *notes,
         ),
         redacted=False,
@@ -195,16 +190,8 @@ def _table(entry: TableEntry) -> TableInfo:
     )
 
 
-def _coverage(entry: Coverage, code: CodeInfo | None) -> CoverageInfo:
-    conclusion = entry.conclusion
-    if entry.instrument == CALL_STACKS and code is not None and entry.state is TableState.ROWS:
-        conclusion = f"{conclusion.rstrip('.')}; {symbols_sentence(code)}."
-    return CoverageInfo(
-        instrument=entry.instrument,
-        state=str(entry.state),
-        tables=entry.tables,
-        rows=entry.rows,
-        conclusion=conclusion,
-        advice=entry.advice,
-        shares=dict(entry.shares),
-    )
+def _with_symbols(entry: Coverage, code: CodeInfo | None) -> Coverage:
+    """What call stacks show, and whether functions are known."""
+    if entry.instrument != CALL_STACKS or code is None or entry.state is not TableState.ROWS:
+        return entry
+    return replace(entry, conclusion=f"{entry.conclusion.rstrip('.')}; {symbols_sentence(code)}.")

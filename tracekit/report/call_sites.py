@@ -163,9 +163,6 @@ def merge_sites(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
 
 def _one_site(group: Sequence[CallSite], of: int) -> CallSite:
     first = group[0]
-    if len(group) == 1:
-        count = first.samples if first.calls is None else first.calls
-        return replace(first, of=of, share=count / of)
     samples = sum(site.samples for site in group)
     calls = None if first.calls is None else sum(site.calls or 0 for site in group)
     threads, models = {site.thread for site in group}, {site.model for site in group}

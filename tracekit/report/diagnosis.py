@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
-from tracekit.report.formatting import end_reason, lowered
+from tracekit.report.formatting import end_reason, file_problems
 from tracekit.report.model_file_words import answer_from_files
-from tracekit.units import format_count, format_estimate
+from tracekit.units import format_count, format_estimate, format_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,10 +37,10 @@ class Leaf:
     """A pattern of the tree, and where else to look for it."""
 
     pattern: Pattern
-    shows: str
-    """What a recording can show of it; empty for nothing."""
     ask: str
     """What to check outside the recording."""
+    shows: str = ""
+    """What a recording can show of it; empty for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,101 +48,9 @@ class Branch:
     """A question that a developer starts with."""
 
     title: str
+    facts: Callable[[Report], tuple[str, ...]]
+    """What a recording says to it as a whole."""
     leaves: tuple[Leaf, ...]
-
-
-TREE: tuple[Branch, ...] = (
-    Branch(
-        "1 The model does not load",
-        (
-            Leaf(
-                Pattern.UNSUPPORTED_VERSION,
-                "",
-                "The model's specification version against the system it runs on: 4 needs iOS 13, 5 iOS 14, 6 iOS 15, "
-                "7 iOS 16, 8 iOS 17, 9 iOS 18, 10 iOS 26. In coremltools: `model.get_spec().specificationVersion`.",
-            ),
-            Leaf(
-                Pattern.NO_COMPUTE_PLAN,
-                "",
-                "The error of `MLModel.load(contentsOf:configuration:)`, and the devices that `MLComputePlan` lists "
-                "for each operation.",
-            ),
-            Leaf(
-                Pattern.OTHER_LOAD_FAILURE,
-                "",
-                "The error of the load, whether the compiled model is complete and where the app looks for it, and "
-                "free storage.",
-            ),
-        ),
-    ),
-    Branch(
-        "2 It is slow",
-        (
-            Leaf(
-                Pattern.SLOW_FIRST_LOAD,
-                "loads, cold loads, compilations and first predictions",
-                "Whether an app or system update dropped the cache, or it was dropped because storage ran low.",
-            ),
-            Leaf(
-                Pattern.SLOW_PREDICTIONS,
-                "where the time of each prediction goes: compute units, copies and queueing",
-                "Precision, size and flexible shapes of the model, and its performance report in Xcode.",
-            ),
-            Leaf(
-                Pattern.SLOW_ON_ONE_DEVICE,
-                "which compute unit the work ran on",
-                "Recordings of the same feature on each device, compared with `tracekit view A B`.",
-            ),
-        ),
-    ),
-    Branch(
-        "3 It uses too much memory",
-        (
-            Leaf(
-                Pattern.MEMORY_GROWS,
-                "predictions in flight, instances, and state passed in and out",
-                "Memory, with the Allocations and VM Tracker instruments: memory is not in these tables.",
-            ),
-            Leaf(
-                Pattern.OUT_OF_MEMORY_ON_LOAD,
-                "repeated loads, and how the recording ended",
-                "Size and bit width of the weights, and how much memory the app may use on that device.",
-            ),
-        ),
-    ),
-    Branch(
-        "4 Accuracy dropped after compression",
-        (
-            Leaf(
-                Pattern.PALETTIZATION_ACCURACY,
-                "",
-                "The outputs against those of the uncompressed model; try more bits or finer groups.",
-            ),
-            Leaf(
-                Pattern.QUANTIZATION_ACCURACY,
-                "",
-                "The outputs against those of the uncompressed model; try per-block scales, or skip sensitive layers.",
-            ),
-            Leaf(
-                Pattern.PRUNING_ACCURACY,
-                "",
-                "The outputs against those of the uncompressed model; try less sparsity, or train after pruning.",
-            ),
-        ),
-    ),
-    Branch(
-        "5 It cannot be converted, or its results are wrong",
-        (
-            Leaf(Pattern.UNSUPPORTED_OPERATION, "", "The log of the conversion, which names the operation."),
-            Leaf(
-                Pattern.WRONG_OUTPUT,
-                "",
-                "The outputs against the source model on the same input: normalization, layout and precision first.",
-            ),
-        ),
-    ),
-)
-"""Branches and leaves in the order of the guide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +90,6 @@ class Diagnosis:
 
 def diagnose(report: Report) -> Diagnosis:
     """The tree with what the report knows."""
-    facts: tuple[Callable[[Report], tuple[str, ...]], ...] = (
-        _loads_evidence,
-        _speed_evidence,
-        _memory,
-        _nothing,
-        _nothing,
-    )
     return Diagnosis(
         source=report.recording.source,
         verdict=report.summary.verdict,
@@ -198,16 +99,11 @@ def diagnose(report: Report) -> Diagnosis:
                 for check in report.results
                 if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
             ),
-            *(f"Model file {file.source}: {lowered(file.problem)}" for file in report.model_files if file.problem),
-            *(
-                f"Performance report {entry.source}: {lowered(entry.problem)}"
-                for entry in report.performance_reports
-                if entry.problem
-            ),
+            *file_problems(report.model_files, report.performance_reports),
         ),
         branches=tuple(
-            BranchAnswer(branch.title, facts_of(report), tuple(_answer_of(leaf, report) for leaf in branch.leaves))
-            for branch, facts_of in zip(TREE, facts, strict=True)
+            BranchAnswer(branch.title, branch.facts(report), tuple(_answer_of(leaf, report) for leaf in branch.leaves))
+            for branch in TREE
         ),
     )
 
@@ -229,25 +125,20 @@ def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     passed = [check for check in of_leaf if check.outcome == "passed"]
     not_evaluated = [check for check in of_leaf if check.outcome in ("not_evaluated", "error")]
     if findings:
-        about = (f"{check.model}: {check.summary}" if check.model else check.summary for check in findings)
-        return _leaf_answer(leaf, Answer.SEEN, about, findings)
+        return _leaf_answer(leaf, Answer.SEEN, map(_about, findings), findings)
     if passed:
         looked_for = f"Recordings show {leaf.shows}: {_count(passed)} passed."
         unseen = [f"{_count(not_evaluated)} not evaluated."] if not_evaluated else []
         return _leaf_answer(leaf, Answer.NOT_SEEN, [looked_for, *unseen], passed)
     if not_evaluated:
-        return _leaf_answer(
-            leaf,
-            Answer.UNKNOWN,
-            dict.fromkeys(f"{check.summary} {check.record}" for check in not_evaluated),
-            not_evaluated,
-        )
-    if of_leaf:
-        reasons = dict.fromkeys(
-            f"{check.model}: {check.summary}" if check.model else check.summary for check in of_leaf
-        )
-        return _leaf_answer(leaf, Answer.UNKNOWN, reasons, of_leaf)
-    return _leaf_answer(leaf, Answer.UNKNOWN, [_why_unanswered(leaf)], of_leaf)
+        reasons = (f"{check.summary} {check.record}" for check in not_evaluated)
+        return _leaf_answer(leaf, Answer.UNKNOWN, dict.fromkeys(reasons), not_evaluated)
+    why = dict.fromkeys(map(_about, of_leaf)) or [_why_unanswered(leaf)]
+    return _leaf_answer(leaf, Answer.UNKNOWN, why, of_leaf)
+
+
+def _about(check: Result) -> str:
+    return f"{check.model}: {check.summary}" if check.model else check.summary
 
 
 def _why_unanswered(leaf: Leaf) -> str:
@@ -275,7 +166,7 @@ def _loads_evidence(report: Report) -> tuple[str, ...]:
     facts = []
     if worked:
         models, they = format_count(len(worked), "model"), "it" if len(worked) == 1 else "they"
-        facts.append(f"{models} ran ({_first_names(worked)}), so {they} loaded successfully.")
+        facts.append(f"{models} ran ({format_names(worked)}), so {they} loaded successfully.")
     if system:
         facts.append(f"System: {system}.")
     facts += [f"Model file {file.source}: {file.summary}." for file in report.model_files if file.model]
@@ -297,7 +188,93 @@ def _nothing(_report: Report) -> tuple[str, ...]:
     return ("Recordings contain timings, not inputs or outputs.",)
 
 
-def _first_names(names: Sequence[str]) -> str:
-    """Up to three names."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"{', '.join(names[:3])}{more}"
+TREE: tuple[Branch, ...] = (
+    Branch(
+        "1 The model does not load",
+        _loads_evidence,
+        (
+            Leaf(
+                Pattern.UNSUPPORTED_VERSION,
+                "The model's specification version against the system it runs on: 4 needs iOS 13, 5 iOS 14, 6 iOS 15, "
+                "7 iOS 16, 8 iOS 17, 9 iOS 18, 10 iOS 26. In coremltools: `model.get_spec().specificationVersion`.",
+            ),
+            Leaf(
+                Pattern.NO_COMPUTE_PLAN,
+                "The error of `MLModel.load(contentsOf:configuration:)`, and the devices that `MLComputePlan` lists "
+                "for each operation.",
+            ),
+            Leaf(
+                Pattern.OTHER_LOAD_FAILURE,
+                "The error of the load, whether the compiled model is complete and where the app looks for it, and "
+                "free storage.",
+            ),
+        ),
+    ),
+    Branch(
+        "2 It is slow",
+        _speed_evidence,
+        (
+            Leaf(
+                Pattern.SLOW_FIRST_LOAD,
+                "Whether an app or system update dropped the cache, or it was dropped because storage ran low.",
+                "loads, cold loads, compilations and first predictions",
+            ),
+            Leaf(
+                Pattern.SLOW_PREDICTIONS,
+                "Precision, size and flexible shapes of the model, and its performance report in Xcode.",
+                "where the time of each prediction goes: compute units, copies and queueing",
+            ),
+            Leaf(
+                Pattern.SLOW_ON_ONE_DEVICE,
+                "Recordings of the same feature on each device, compared with `tracekit view A B`.",
+                "which compute unit the work ran on",
+            ),
+        ),
+    ),
+    Branch(
+        "3 It uses too much memory",
+        _memory,
+        (
+            Leaf(
+                Pattern.MEMORY_GROWS,
+                "Memory, with the Allocations and VM Tracker instruments: memory is not in these tables.",
+                "predictions in flight, instances, and state passed in and out",
+            ),
+            Leaf(
+                Pattern.OUT_OF_MEMORY_ON_LOAD,
+                "Size and bit width of the weights, and how much memory the app may use on that device.",
+                "repeated loads, and how the recording ended",
+            ),
+        ),
+    ),
+    Branch(
+        "4 Accuracy dropped after compression",
+        _nothing,
+        (
+            Leaf(
+                Pattern.PALETTIZATION_ACCURACY,
+                "The outputs against those of the uncompressed model; try more bits or finer groups.",
+            ),
+            Leaf(
+                Pattern.QUANTIZATION_ACCURACY,
+                "The outputs against those of the uncompressed model; try per-block scales, or skip sensitive layers.",
+            ),
+            Leaf(
+                Pattern.PRUNING_ACCURACY,
+                "The outputs against those of the uncompressed model; try less sparsity, or train after pruning.",
+            ),
+        ),
+    ),
+    Branch(
+        "5 It cannot be converted, or its results are wrong",
+        _nothing,
+        (
+            Leaf(Pattern.UNSUPPORTED_OPERATION, "The log of the conversion, which names the operation."),
+            Leaf(
+                Pattern.WRONG_OUTPUT,
+                "The outputs against the source model on the same input: normalization, layout and precision first.",
+            ),
+        ),
+    ),
+)
+"""Branches and leaves in the order of the guide."""

@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracekit.detectors.outcomes import Evidence, Metric
+    from tracekit.model_files.facts import ModelFile
+    from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import TableEntry
-    from tracekit.report.report import CoverageInfo, RecordingInfo, Result, TableInfo
+    from tracekit.report.report import (
+        ModelFileInfo,
+        PerformanceReportInfo,
+        RecordingInfo,
+        Result,
+        TableInfo,
+    )
+    from tracekit.trace.trace import Coverage, Joined
 
 ABSENT = "–"
 """Stands for None."""
@@ -99,7 +108,7 @@ def end_reason(reason: str) -> str:
     return END_REASONS.get(reason.casefold(), reason)
 
 
-def coverage_state(entry: CoverageInfo) -> str:
+def coverage_state(entry: Coverage) -> str:
     """The state of an instrument in words: what was not exported may be sound, and without a table of contents nothing
     is known to be missing."""
     if entry.state == "missing" and not entry.conclusion.endswith("not recorded."):
@@ -115,6 +124,17 @@ def incomplete_tables(tables: Iterable[TableEntry | TableInfo]) -> tuple[str, ..
         f"the table {entry.schema} is incomplete: {entry.reason}"
         for entry in tables
         if entry.state == "rows" and entry.reason
+    )
+
+
+def file_problems(
+    model_files: Iterable[Joined[ModelFile] | ModelFileInfo],
+    performance_reports: Iterable[Joined[PerformanceReport] | PerformanceReportInfo],
+) -> tuple[str, ...]:
+    """A clause for each file that is not used, or of which that is in doubt."""
+    files = (("Model file", model_files), ("Performance report", performance_reports))
+    return tuple(
+        f"{what} {file.source}: {lowered(file.problem)}" for what, group in files for file in group if file.problem
     )
 
 

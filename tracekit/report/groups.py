@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.pages import Pattern
+from tracekit.report.report import SEVERITIES, Totals
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -29,39 +30,14 @@ def rank(result: Result, report: Report) -> str:
     return INCONCLUSIVE if explains(result, report.summary) else result.severity or ""
 
 
-SEVERITIES = ("critical", "high", "medium", "low")
-"""Worst first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """How many checks had which outcome; a finding in any model outweighs the other outcomes."""
-
-    findings: int
-    severities: tuple[tuple[str, int], ...]
-    """Findings by the worst severity of their models."""
-    models: int
-    """Models with at least one finding."""
-    passed: int
-    not_evaluated: int
-    """Checks that were evaluated for no model."""
-    errors: int
-    """Checks that ended with an error for at least one model."""
-    not_applicable: int
-
-    @property
-    def findings_in_words(self) -> str:
-        """How many findings, how severe, in how many models: `2 findings (1 high, 1 low) in 1 model`."""
-        if not self.findings:
-            return "No findings"
-        ranks = ", ".join(f"{count} {severity}" for severity, count in self.severities if count)
-        where = f" in {format_count(self.models, 'model')}" if self.models else ""
-        return f"{format_count(self.findings, 'finding')} ({self.worst if self.findings == 1 else ranks}){where}"
-
-    @property
-    def worst(self) -> str:
-        """The worst severity of all findings; empty where there is none."""
-        return next((severity for severity, count in self.severities if count), "")
+def findings_in_words(totals: Totals) -> str:
+    """How many findings, how severe, in how many models: `2 findings (1 high, 1 low) in 1 model`."""
+    if not totals.findings:
+        return "No findings"
+    counts = {severity: getattr(totals, severity) for severity in SEVERITIES}
+    ranks = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
+    where = f" in {format_count(totals.models, 'model')}" if totals.models else ""
+    return f"{format_count(totals.findings, 'finding')} ({totals.worst if totals.findings == 1 else ranks}){where}"
 
 
 def count_checks(checks: Iterable[Result]) -> Totals:
@@ -79,7 +55,7 @@ def count_checks(checks: Iterable[Result]) -> Totals:
     by_rank = list(ranks.values())
     return Totals(
         findings=len(ranks),
-        severities=tuple((name, by_rank.count(rank)) for rank, name in enumerate(SEVERITIES)),
+        **{name: by_rank.count(rank) for rank, name in enumerate(SEVERITIES)},
         models=len(models - {None}),
         passed=kinds.count("passed"),
         not_evaluated=kinds.count("not_evaluated"),
@@ -208,21 +184,13 @@ def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[S
         if check.outcome == "not_evaluated":
             groups.setdefault((check.summary, check.record), []).append(check)
     reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
-    return _distinct_reasons(reasons) if together else tuple(reasons)
-
-
-def _distinct_reasons(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
+    if not together:
+        return tuple(reasons)
     alike: dict[tuple[frozenset[str], str], list[SkipReason]] = {}
     for entry in reasons:
-        who = frozenset(check.id for check in entry.results)
-        alike.setdefault((who, entry.record), []).append(entry)
+        alike.setdefault((frozenset(check.id for check in entry.results), entry.record), []).append(entry)
     return tuple(
-        SkipReason(
-            group[0].reason,
-            group[0].record,
-            tuple(check for entry in group for check in entry.results),
-            len(group) - 1,
-        )
+        replace(group[0], results=tuple(check for entry in group for check in entry.results), alike=len(group) - 1)
         for group in alike.values()
     )
 

@@ -15,7 +15,7 @@ from tracekit.units import format_time
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from tracekit.report.report import ModelFileInfo, PerformanceReportInfo, Report
+    from tracekit.report.report import ModelFileInfo, ModelFileResult, PerformanceReportInfo, Report
 
 TITLE = "Model files and performance reports"
 
@@ -114,16 +114,12 @@ def _together(
 
 def _by_checks(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
     """Findings of the file that belong to the leaf. What a file may cause, only a recording can show."""
-    findings = [
-        check
-        for check in file.results
-        if check.pattern == pattern and check.outcome == "finding" and check.id != MEASURED
-    ]
-    return (
-        _answer(file, None, [check.summary for check in findings], [check.id for check in findings])
-        if findings
-        else None
-    )
+    findings = _with(file, "finding", lambda check: check.pattern == pattern and check.id != MEASURED)
+    return _of_checks(file, None, findings) if findings else None
+
+
+def _with(file: ModelFileInfo, outcome: str, chosen: Callable[[ModelFileResult], bool]) -> list[ModelFileResult]:
+    return [check for check in file.results if check.outcome == outcome and chosen(check)]
 
 
 def _version(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
@@ -135,13 +131,9 @@ def _version(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
 
 
 def _load(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
-    checks = [check for check in file.results if check.pattern == pattern and check.outcome in ("finding", "passed")]
-    if not checks:
-        return None
-    findings = [check for check in checks if check.outcome == "finding"]
-    shown = findings or checks
+    findings, passed = (_with(file, each, lambda check: check.pattern == pattern) for each in ("finding", "passed"))
     # A whole file may still fail to load, for example for lack of storage.
-    return _answer(file, True if findings else None, [check.summary for check in shown], [check.id for check in shown])
+    return _of_checks(file, True if findings else None, findings or passed) if findings or passed else None
 
 
 def _compression(technique: str) -> Callable[[ModelFileInfo, Pattern], FileAnswer | None]:
@@ -150,24 +142,18 @@ def _compression(technique: str) -> Callable[[ModelFileInfo, Pattern], FileAnswe
             return _answer(file, None, ["the file does not list its weights."])
         if technique not in file.compression:
             return _answer(file, False, [f"no weights are {technique}."])
-        by_checks = _by_checks(file, pattern)
+        by_checks = _by_checks(file, pattern) or FileAnswer(None, ())
         by_weights = _answer(file, None, [f"weights are {technique}; only its outputs show what that costs."])
-        return (
-            by_weights
-            if by_checks is None
-            else FileAnswer(None, (*by_weights.evidence, *by_checks.evidence), by_checks.checks)
-        )
+        return FileAnswer(None, (*by_weights.evidence, *by_checks.evidence), by_checks.checks)
 
     return answer
 
 
 def _conversion(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
-    checks = [check for check in file.results if check.id == "custom-layers"]
-    if any(check.outcome == "finding" for check in checks):
-        return _answer(file, True, [check.summary for check in checks], [check.id for check in checks])
-    if any(check.outcome == "passed" for check in checks):
-        return _answer(file, False, ["it was converted, without custom layers."])
-    return None
+    findings, passed = (_with(file, each, lambda check: check.id == "custom-layers") for each in ("finding", "passed"))
+    if findings:
+        return _of_checks(file, True, findings)
+    return _answer(file, False, ["it was converted, without custom layers."]) if passed else None
 
 
 def _precision(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
@@ -214,11 +200,13 @@ def _of_report(entry: PerformanceReportInfo, there: bool | None, sentences: Sequ
     return _answer_of(f"{entry.model} (performance report)", there, sentences) if sentences else None
 
 
-def _answer(
-    file: ModelFileInfo, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()
-) -> FileAnswer:
-    return _answer_of(f"{file.model} (model file)", there, sentences, checks)
+def _answer(file: ModelFileInfo, there: bool | None, sentences: Sequence[str]) -> FileAnswer:
+    return _answer_of(f"{file.model} (model file)", there, sentences)
 
 
-def _answer_of(who: str, there: bool | None, sentences: Sequence[str], checks: Sequence[str] = ()) -> FileAnswer:
-    return FileAnswer(there, tuple(f"{who}: {sentence}" for sentence in sentences), tuple(checks))
+def _of_checks(file: ModelFileInfo, there: bool | None, checks: Sequence[ModelFileResult]) -> FileAnswer:
+    return _answer(file, there, [check.summary for check in checks])._replace(checks=tuple(each.id for each in checks))
+
+
+def _answer_of(who: str, there: bool | None, sentences: Sequence[str]) -> FileAnswer:
+    return FileAnswer(there, tuple(f"{who}: {sentence}" for sentence in sentences))

@@ -7,7 +7,7 @@ on a recording, without times: `severity`, `cost` and `evidence` are empty.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
@@ -156,13 +156,7 @@ def model_report(
         model=model_info(model),
         target=TargetInfo(target.words, None if version is None else version <= target.version) if target else None,
         results=results,
-        summary=ModelSummary(
-            findings=totals.findings,
-            passed=totals.passed,
-            not_evaluated=totals.not_evaluated,
-            not_applicable=totals.not_applicable,
-            errors=totals.errors,
-        ),
+        summary=ModelSummary(*(getattr(totals, each.name) for each in fields(ModelSummary))),
         redacted=redact,
     )
     return map_strings(_without_attributes(report), lambda _, text: without_private(text)) if redact else report
@@ -183,9 +177,9 @@ def model_info(model: ModelFile) -> ModelInfo:
     """The facts of a model in the form of a report. O(operations)."""
     version = model.specification_version
     release = None if version is None else release_of(version)
-    systems = {} if release is None else {"iOS": release.ios, "macOS": release.macos, "tvOS": release.ios}
+    systems = {}
     if release is not None:
-        systems["watchOS"] = release.watchos
+        systems = {"iOS": release.ios, "macOS": release.macos, "tvOS": release.ios, "watchOS": release.watchos}
         systems |= {"visionOS": release.visionos} if release.visionos else {}
     return ModelInfo(
         name=model.name,

@@ -14,12 +14,12 @@ from tracekit._version import __version__
 from tracekit.analysis.quantities import fast_enough
 from tracekit.characters import map_strings
 from tracekit.detectors.shared import planned
-from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, Mark, ReportForm
+from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, Mark
 from tracekit.model_files.performance.read import SCHEMA_VERSION
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.redact import without_private
 from tracekit.report.report import ToolInfo
-from tracekit.units import format_count, format_duration, format_share, format_time
+from tracekit.units import format_count, format_duration, format_names, format_share, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -75,10 +75,7 @@ def inspected_performance(report: PerformanceReport, *, redact: bool = True) -> 
         ),
         redacted=redact,
     )
-    kinds = {*map(str, ALL_UNITS), *map(str, ReportForm)}
-    return (
-        map_strings(document, lambda _, text: text if text in kinds else without_private(text)) if redact else document
-    )
+    return map_strings(document, lambda _, text: without_private(text)) if redact else document
 
 
 MARKS = {Mark.RAN: "runs", Mark.COULD_RUN: "can", Mark.INCOMPATIBLE: "cannot", Mark.UNKNOWN: ABSENT}
@@ -129,9 +126,7 @@ def timings(report: PerformanceReport) -> Iterator[tuple[str, Timing, str]]:
 
 def first(timing: Timing, words: str) -> str:
     """The values that are kept apart, the first few of them."""
-    shown = ", ".join(format_duration(value) for value in timing.first_ns[:3])
-    more = f" and {len(timing.first_ns) - 3:,} more" if len(timing.first_ns) > 3 else ""
-    return f"{words}: {shown}{more}" if shown else ""
+    return f"{words}: {format_names([*map(format_duration, timing.first_ns)])}" if timing.first_ns else ""
 
 
 def hand_offs(document: InspectedPerformance) -> str:

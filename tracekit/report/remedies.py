@@ -10,7 +10,8 @@ from tracekit.report.groups import Remedy, names, skip_reasons, with_outcome
 from tracekit.trace.instruments.catalogue import CORE_ML, INSTRUMENTS
 
 if TYPE_CHECKING:
-    from tracekit.report.report import CoverageInfo, Report, Result
+    from tracekit.report.report import Report, Result
+    from tracekit.trace.trace import Coverage
 
 _ADDABLE = {entry.name: entry.option for entry in INSTRUMENTS if entry.added_as}
 """Options of `tracekit record`, by what is then recorded."""
@@ -20,7 +21,7 @@ def remedies(report: Report) -> list[Remedy]:
     """Which checks were not evaluated, and what helps: one entry per remedy."""
     covered = {entry.conclusion for entry in report.coverage}
     absent = {(entry.conclusion, entry.advice): entry for entry in report.coverage if entry.state == "missing"}
-    instruments: list[CoverageInfo] = []
+    instruments: list[Coverage] = []
     recordable: list[Result] = []
     others: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
     for skipped in skip_reasons(report.results, together=True):

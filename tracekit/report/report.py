@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from tracekit.detectors.pages import Reference
     from tracekit.detectors.ranking import Related
     from tracekit.report.call_sites import CodeInfo
+    from tracekit.trace.trace import Coverage
 
 SCHEMA_VERSION = 3
+
+SEVERITIES: Final = ("critical", "high", "medium", "low")
+"""Worst first."""
 
 IF_ANY: Final = {"if_any": True}
 """Metadata of a field that is written only where it holds something."""
@@ -85,19 +89,6 @@ class TableInfo:
     attributes: dict[str, str]
     source: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageInfo:
-    """What can be concluded from one instrument."""
-
-    instrument: str
-    state: str
-    tables: tuple[str, ...]
-    rows: int | None
-    conclusion: str
-    advice: str
-    shares: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +214,9 @@ class FindingInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """The verdict in numbers. A check counts once, however many models it was evaluated for."""
+class Totals:
+    """How many checks had which outcome, each counted once, however many models it was evaluated for; a finding in any
+    model outweighs the other outcomes."""
 
     findings: int
     critical: int
@@ -240,6 +232,17 @@ class Summary:
     """Checks that were evaluated for no model."""
     errors: int
     """Checks that ended with an error for at least one model."""
+
+    @property
+    def worst(self) -> str:
+        """The worst severity of all findings; empty where there is none."""
+        return next((severity for severity in SEVERITIES if getattr(self, severity)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary(Totals):
+    """The verdict in numbers."""
+
     evaluated: bool
     """Whether at least one check of the app has a verdict (finding or passed). Checks of the recording itself count
     only where no others were run."""
@@ -331,7 +334,7 @@ class Report:
     tool: ToolInfo
     recording: RecordingInfo
     tables: tuple[TableInfo, ...]
-    coverage: tuple[CoverageInfo, ...]
+    coverage: tuple[Coverage, ...]
     models: tuple[ModelSummary, ...]
     aggregation: tuple[AggregationRow, ...]
     findings: tuple[FindingInfo, ...]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import clause
-from tracekit.report.groups import count_checks
+from tracekit.report.groups import count_checks, findings_in_words
 from tracekit.report.report import Summary
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
@@ -16,7 +17,7 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.report.report import Result
+    from tracekit.report.report import Result, Totals
 
 
 def summarize(checks: Sequence[Result]) -> Summary:
@@ -29,16 +30,10 @@ def summarize(checks: Sequence[Result]) -> Summary:
     evaluated = any(check.outcome in ("finding", "passed") for check in judging)
     extra = [check.extra_savings_ns for check in checks if check.extra_savings_ns is not None]
     return Summary(
-        findings=totals.findings,
-        **dict(totals.severities),
-        models=totals.models,
-        passed=totals.passed,
-        not_applicable=totals.not_applicable,
-        not_evaluated=totals.not_evaluated,
-        errors=totals.errors,
+        **asdict(totals),
         evaluated=evaluated,
         savings_ns=sum(extra) if extra else None,
-        verdict=_verdict(checks) if evaluated else f"Inconclusive: {_skip_reason(judging)}",
+        verdict=_verdict(checks, totals) if evaluated else f"Inconclusive: {_skip_reason(judging)}",
     )
 
 
@@ -46,10 +41,9 @@ STACKS_ALONE: Final = frozenset(detector.id for detector in DETECTORS if detecto
 """Checks that rest on nothing but call stacks."""
 
 
-def _verdict(checks: Sequence[Result]) -> str:
+def _verdict(checks: Sequence[Result], totals: Totals) -> str:
     """Says what was found, or that nothing was found; never one for the other. A detector counts as one check, however
     many models it looks at."""
-    totals = count_checks(checks)
     evaluated, skipped = (_ids(checks, *names) for names in (("passed", "finding"), ("not_evaluated",)))
     counts = [
         (0 if totals.findings else totals.passed, "passed"),
@@ -59,7 +53,7 @@ def _verdict(checks: Sequence[Result]) -> str:
     known = [(count, what) for count, what in counts if count]
     words = [f"{count if index else format_count(count, 'check')} {what}" for index, (count, what) in enumerate(known)]
     rest = ", ".join([*words, *([format_count(totals.errors, "error")] if totals.errors else [])])
-    findings = totals.findings_in_words
+    findings = findings_in_words(totals)
     return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
 
 

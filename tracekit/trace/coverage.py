@@ -143,10 +143,10 @@ def _empty_core_ml(entry: Coverage, evidence: Sequence[str], imported_from: str 
     return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
 
 
-def _shares(attribution: pd.Series, chosen: BoolArray) -> tuple[tuple[str, float], ...]:
+def _shares(attribution: pd.Series, chosen: BoolArray) -> dict[str, float]:
     count = int(chosen.sum())
     rows_of = {kind: int((is_any(attribution, kind) & chosen).sum()) for kind in Attribution} if count else {}
-    return tuple((str(kind), rows / count) for kind, rows in rows_of.items() if rows)
+    return {str(kind): rows / count for kind, rows in rows_of.items() if rows}
 
 
 def _sentence(text: str) -> str:

@@ -48,7 +48,7 @@ class Coverage:
     """One sentence: what follows from the state."""
     advice: str = ""
     """One sentence: what to do to see more; empty where nothing is needed."""
-    shares: tuple[tuple[str, float], ...] = ()
+    shares: dict[str, float] = field(default_factory=dict)
     """Share of the instrument's rows in each attribution class, in the order of `Attribution`; only classes that
     occur. Empty for instruments without attribution."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.aggregation import NO_EVENT, aggregate, aggregate_hardware, hardware_titles, sort_rows
+from tracekit.analysis.aggregation import NO_EVENT, aggregate, hardware_titles
 from tracekit.analysis.latency import warm_mask
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Kind, Level
@@ -77,7 +77,7 @@ def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tup
     if span is not None:
         within = rows_in_range(trace, span.start_ns, span.end_ns)
         counted = {name: mask & within[name] for name, mask in counted.items()}
-    return sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), "total")
+    return aggregate(trace, counted)
 
 
 def durations_of_row(state: State, ref: RowRef) -> IntArray:

@@ -7,13 +7,8 @@ import pytest
 
 from support.handover import trace_of
 from tracekit.analysis.code.app_work import conversions, element_access
-from tracekit.analysis.code.threads import (
-    core_ml_time,
-    main_thread_loads,
-    main_thread_predictions,
-    runs_interface,
-    work_between,
-)
+from tracekit.analysis.code.patterns import Api
+from tracekit.analysis.code.threads import PREPARING, core_ml_time, main_thread_calls, runs_interface, work_between
 from tracekit.intervals import Intervals
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
@@ -46,11 +41,11 @@ def test_loads_on_the_main_thread_that_follow_at_once_are_one_period(app: App) -
     app.load(Model("Fourth"), 900 * MS)
     trace = traced(app)
     assert runs_interface(trace) is True
-    on_main = main_thread_loads(trace, 250 * MS)
+    on_main = main_thread_calls(trace, PREPARING, 250 * MS)
     assert on_main.periods.durations.tolist() == [300 * MS + 60_000]
     assert on_main.calls["model"].tolist() == ["Net", "Other"]
     assert on_main.known == 4
-    assert len(main_thread_loads(trace, 301 * MS).periods) == 0
+    assert len(main_thread_calls(trace, PREPARING, 301 * MS).periods) == 0
 
 
 def test_without_rows_of_core_ml_a_load_reaches_from_sample_to_sample(app: App) -> None:
@@ -58,7 +53,7 @@ def test_without_rows_of_core_ml_a_load_reaches_from_sample_to_sample(app: App) 
     app.load(NET, 300 * MS)
     app.scenario.emptied.add(CORE_ML)
     trace = traced(app)
-    on_main = main_thread_loads(trace, 250 * MS)
+    on_main = main_thread_calls(trace, PREPARING, 250 * MS)
     assert on_main.periods.durations.tolist() == [299 * MS]
     assert core_ml_time(trace) == 299 * MS
     assert on_main.calls["table"].tolist() == ["time-profile"]
@@ -79,10 +74,10 @@ def test_calls_while_another_thread_calls_too_do_not_count(app: App) -> None:
     app.code.on_main = True
     app.predict(NET, cpu(200 * MS), inputs=0)
     row = app.predictions[0].row
-    assert len(main_thread_predictions(traced(app), 100 * MS).periods) == 1
+    assert len(main_thread_calls(traced(app), (Api.PREDICTION,), 100 * MS).periods) == 1
     app.code.on_main = False
     app.code.predict(row.start_ns, row.duration_ns, [cpu(200 * MS)])
-    on_main = main_thread_predictions(trace_of(app.scenario), 100 * MS)
+    on_main = main_thread_calls(trace_of(app.scenario), (Api.PREDICTION,), 100 * MS)
     assert (len(on_main.periods), on_main.known) == (0, 0)
 
 
@@ -129,7 +124,7 @@ def test_without_samples_nothing_is_told() -> None:
     app.load(NET)
     trace = traced(app)
     assert runs_interface(trace) is None
-    assert main_thread_loads(trace, MS) is None
+    assert main_thread_calls(trace, PREPARING, MS) is None
     assert element_access(trace) is None
     assert conversions(trace) is None
     assert work_between(trace, Intervals(np.array([0]), np.array([MS]))) is None

@@ -24,7 +24,7 @@ folder, made = sys.argv[1:]
 import tracekit.trace.instruments
 tracekit.trace.instruments.__path__.insert(0, folder)
 
-from tracekit.analysis.aggregation import aggregate_hardware
+from tracekit.analysis.aggregation import aggregate
 from tracekit.api import judge
 from tracekit.detectors import plugins
 from tracekit.detectors.rules import thermal_throttling
@@ -58,7 +58,7 @@ print(json.dumps({
     "drawn": [drawn(lanes[name]) for name in both],
     "absent": [drawn(lane) for lane in lanes_of(without, Grouping.LANES) if lane.id in both],
     "labels": [lanes["memory bus"].events.label(position) for position in range(2)],
-    "titles": [row.label for row in aggregate_hardware(trace) if row.lane == "memory bus"],
+    "titles": [row.label for row in aggregate(trace) if row.lane == "memory bus"],
     "remedies": remedies(judge(replace(without, sample_source=SampleSource()))),
 }))
 """

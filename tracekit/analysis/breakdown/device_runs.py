@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.rows import Layer
+from tracekit.analysis.statistics import sums_by_label
 from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, rows_where
@@ -59,9 +60,7 @@ class DeviceRuns:
 
     def changes(self, predictions: pd.Index) -> IntArray:
         """How often the unit changes in each of the predictions, given by number."""
-        index = predictions.get_indexer(pd.Index(self.prediction))
-        count = np.bincount(index[index >= 0], minlength=len(predictions))
-        return np.maximum(count - 1, 0).astype(np.int64)
+        return np.maximum(sums_by_label(predictions, self.prediction) - 1, 0)
 
     def handoffs(self) -> tuple[Handoffs, IntArray]:
         """The changes of the unit, and for each the ns from the end of all work before it to its start. O(n log n)."""

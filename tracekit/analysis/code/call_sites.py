@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,7 +12,7 @@ from tracekit.analysis.code.patterns import API, Api, app_frames, stacks_with
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import flags
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.trace import cached_by_trace
@@ -21,7 +20,7 @@ from tracekit.trace.trace import cached_by_trace
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
+    from tracekit.arrays import BoolArray, IndexArray
     from tracekit.trace.trace import Trace
 
 _KINDS: Final[Mapping[Api, Sequence[str]]] = {
@@ -52,32 +51,23 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
     for code, kind in enumerate(API):
         if kind not in _KINDS:
             continue
-        events = _events(trace, kind)
+        ids, spans = _events(trace, kind)
         of_kind = np.flatnonzero(api == code)
-        first, after = (np.searchsorted(time[of_kind], edges) for edges in (events.starts, events.ends))
+        first, after = (np.searchsorted(time[of_kind], edges) for edges in (spans.starts, spans.ends))
         counts = after - first
         position = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
-        pairs.append((np.repeat(events.ids, counts), of_kind[position]))
+        pairs.append((np.repeat(ids, counts), of_kind[position]))
     event, sample = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return _chosen(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
 
 
-@dataclass(frozen=True, slots=True)
-class _Events:
-    ids: IndexArray
-    starts: IntArray
-    ends: IntArray
-
-
-def _events(trace: Trace, kind: Api) -> _Events:
-    """Rows of the app's own calls of one kind: those of stages belong to the call of their pipeline."""
+def _events(trace: Trace, kind: Api) -> tuple[IndexArray, Intervals]:
+    """Rows of the app's own calls of one kind, and their times: those of stages belong to the call of their
+    pipeline."""
     activity = trace.activity
-    chosen = np.flatnonzero(
-        is_any(activity["kind"], *_KINDS[kind]) & is_any(activity["attribution"], Attribution.EXACT)
-        & ~is_any(activity["level"], "sub")
-    )  # fmt: skip
-    spans = Intervals.from_rows(activity.iloc[chosen])
-    return _Events(chosen, spans.starts, spans.ends)
+    own = is_any(activity["attribution"], Attribution.EXACT) & ~is_any(activity["level"], Level.SUB)
+    chosen = np.flatnonzero(is_any(activity["kind"], *_KINDS[kind]) & own)
+    return chosen, Intervals.from_rows(activity.iloc[chosen])
 
 
 def _chosen(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: IndexArray) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -147,37 +147,15 @@ def between_sites(
         return ()
     frames = pd.DataFrame(place_of(trace.stacks, frame))
     frames = frames.assign(**{name: frames[name].astype(object) for name in _PLACE})
-    frames = frames.assign(main_thread=samples["main_thread"].array, time=samples["time_ns"].to_numpy())
+    time = samples["time_ns"].to_numpy()
+    frames = frames.assign(api=str(api), model=None, main_thread=samples["main_thread"].array, start=time, end=time)
+    frames = frames.assign(samples=1, ambiguous=False)
     sites = []
     for _, group in frames.groupby(["caller", "file"], dropna=False, sort=False):
         lines = group["line"].dropna()
-        line = int(lines.mode().iloc[0]) if len(lines) else None
-        sites.append(_between_site(trace, api, group, line, len(frames)))
+        site = _call_site(trace, group, len(frames), inferred=True)
+        sites.append(replace(site, line=int(lines.mode().iloc[0]) if len(lines) else None))
     return tuple(sorted(sites, key=lambda site: (-site.samples, site.first_ns)))
-
-
-def _between_site(trace: Trace, api: Api, group: pd.DataFrame, line: int | None, of: int) -> CallSite:
-    first = group.iloc[0]
-    return CallSite(
-        api=api,
-        model=None,
-        function=_known(first["caller"]),
-        file=_known(first["file"]),
-        line=line,
-        called_by=_callers(trace, int(first["frame"])),
-        thread=_thread(group["main_thread"]),
-        calls=None,
-        of=of,
-        share=len(group) / of,
-        inferred=True,
-        samples=len(group),
-        ambiguous=0,
-        first_ns=int(first["time"]),
-        last_ns=int(group["time"].iloc[-1]),
-        median_ns=0,
-        longest_ns=0,
-        busy=(),
-    )
 
 
 def is_inferred(trace: Trace) -> bool:
@@ -236,7 +214,7 @@ def _places(trace: Trace, calls: pd.DataFrame, *, inferred: bool) -> tuple[CallS
 def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) -> CallSite:
     first = calls.iloc[0]
     api, samples = str(first["api"]), int(calls["samples"].sum())
-    count = None if api == Api.ELEMENT else len(calls)
+    count = None if api in (Api.ELEMENT, Api.BETWEEN) else len(calls)
     durations = (calls["end"] - calls["start"]).to_numpy()
     models = calls["model"].dropna().unique()
     busy = ((str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls)

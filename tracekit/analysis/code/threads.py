@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite
     from tracekit.trace.trace import Trace
 
+PREPARING: Final = (Api.LOAD, Api.COMPILE)
+"""What gets a model ready."""
 FRAME_NS: Final = 16_666_667
 """A main thread that is free for less than a frame at 60 fps draws nothing in between (heuristic)."""
 
@@ -56,19 +58,10 @@ class Blocking:
     """Calls of this kind whose thread is known."""
 
 
-def main_thread_loads(trace: Trace, min_ns: int) -> Blocking | None:
-    """Periods of at least this length in which the main thread loads or compiles models. None where no call stack shows
-    who does. O(n log n)."""
-    return _blocking(trace, SETUP_KINDS, (Api.LOAD, Api.COMPILE), min_ns)
-
-
-def main_thread_predictions(trace: Trace, min_ns: int) -> Blocking | None:
-    """The same for predictions."""
-    return _blocking(trace, (Kind.PREDICTION,), (Api.PREDICTION,), min_ns)
-
-
-def _blocking(trace: Trace, kinds: Sequence[Kind], apis: Sequence[Api], min_ns: int) -> Blocking | None:
-    rows = _from_samples(trace, apis) if is_inferred(trace) else _from_core_ml(trace, kinds)
+def main_thread_calls(trace: Trace, apis: Sequence[Api], min_ns: int) -> Blocking | None:
+    """Periods of at least this length that such calls fill the main thread for. None where no call stack shows who
+    makes them. O(n log n)."""
+    rows = _from_samples(trace, apis) if is_inferred(trace) else _from_core_ml(trace, apis)
     if rows is None:
         return None
     known = int(rows["main_thread"].notna().sum())
@@ -80,14 +73,14 @@ def _blocking(trace: Trace, kinds: Sequence[Kind], apis: Sequence[Api], min_ns: 
     return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
 
 
-def _from_core_ml(trace: Trace, kinds: Sequence[Kind]) -> pd.DataFrame | None:
-    """Rows of these kinds whose thread is known beyond doubt."""
+def _from_core_ml(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
+    """Rows of such calls whose thread is known beyond doubt."""
     sites = call_sites(trace)
     if sites is None:
         return None
     sure = sites[~sites["ambiguous"].to_numpy(dtype=bool)]
     rows = trace.activity.loc[sure.index].assign(main_thread=sure["main_thread"])
-    return rows[is_any(rows["kind"], *kinds)]
+    return rows[is_any(sure["api"], *apis)]
 
 
 def _from_samples(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
@@ -113,11 +106,11 @@ def evidence_rows(trace: Trace, calls: pd.DataFrame) -> pd.DataFrame:
 def core_ml_time(trace: Trace) -> int:
     """Time in ns that loads, compilations and predictions of the app cover; from samples where Core ML recorded
     none."""
-    kinds, apis = (*SETUP_KINDS, Kind.PREDICTION), (Api.LOAD, Api.COMPILE, Api.PREDICTION)
     if not is_inferred(trace):
         activity = trace.activity
-        return Intervals.from_rows(activity).where(is_any(activity["kind"], *kinds)).covered_ns
-    rows = _from_samples(trace, apis)
+        called = is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION)
+        return Intervals.from_rows(activity).where(called).covered_ns
+    rows = _from_samples(trace, (*PREPARING, Api.PREDICTION))
     return 0 if rows is None else Intervals.from_rows(rows).covered_ns
 
 

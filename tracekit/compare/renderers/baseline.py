@@ -10,7 +10,7 @@ from tracekit.characters import visible
 from tracekit.compare.against_baseline import false_alarms
 from tracekit.compare.comparison import LABELS
 from tracekit.compare.figures import names_of
-from tracekit.compare.measurements import Environment
+from tracekit.compare.measurements import Environment, of_model
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def render_baseline(baseline: Baseline, floors: Floors) -> str:
 
 
 def _model(baseline: Baseline, name: str) -> str:
-    models = [entry for recording in baseline.recordings if (entry := recording.model(name)) is not None]
+    models = of_model(baseline.recordings, name)
     medians = [value for model in models if (value := model.quantities["p50_ns"]) is not None]
     if not medians:
         return f"{name}: no prediction with a known latency"

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.wording import listed
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
@@ -84,7 +83,7 @@ def _missing(names: list[str], unnamed: int) -> str:
     """What is missing, as a clause."""
     parts = []
     if names:
-        parts.append(f"no load of {listed(names)} was recorded")
+        parts.append(f"no load of {tk.format_names(names)} was recorded")
     if unnamed:
         verb = "has" if unnamed == 1 else "have"
         parts.append(

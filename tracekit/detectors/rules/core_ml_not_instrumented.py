@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import tracekit.detectors as tk
 from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import all_sites
-from tracekit.detectors.shared.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,9 +109,9 @@ def _finding(
     if not len(rows):
         what = f"The target called Core ML ({_called(sites)} in its call stacks)"
     elif is_certain:
-        what = f"The target ran {listed(names)} on the GPU ({tk.format_count(len(rows), 'row')}, {busy})"
+        what = f"The target ran {tk.format_names(names)} on the GPU ({tk.format_count(len(rows), 'row')}, {busy})"
     else:
-        models = f" of {listed(names)}" if names else ""
+        models = f" of {tk.format_names(names)}" if names else ""
         what = f"The Neural Engine executed {tk.format_count(len(rows), 'request')}{models} ({busy})"
     nothing = (
         "the Core ML instrument was not recorded"

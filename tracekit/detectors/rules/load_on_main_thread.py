@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import tracekit.detectors as tk
 from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import is_inferred, main_thread_sites, sites_of
-from tracekit.analysis.code.threads import Blocking, main_thread_loads, runs_interface
+from tracekit.analysis.code.threads import PREPARING, Blocking, main_thread_calls, runs_interface
 from tracekit.detectors.shared.call_stacks import core_ml_in_stacks
 from tracekit.detectors.shared.wording import of_models
 
@@ -24,7 +24,7 @@ class Options:
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for loads that call stacks show on the main thread."""
     trace = view.trace
-    blocking = main_thread_loads(trace, round(options.min_ms * 1e6))
+    blocking = main_thread_calls(trace, PREPARING, round(options.min_ms * 1e6))
     if blocking is None or not blocking.known:
         return _unknown(view)
     interface = runs_interface(trace)

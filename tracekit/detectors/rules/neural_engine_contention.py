@@ -11,7 +11,6 @@ import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown
 from tracekit.analysis.neural_engine_queue import NAMED
 from tracekit.detectors.shared.competing_work import time_by_model
-from tracekit.detectors.shared.wording import listed
 
 if TYPE_CHECKING:
     from tracekit.analysis.neural_engine_queue import EngineWaits
@@ -114,7 +113,9 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
         return "No row names another model of this app, so the other work was most likely for other processes."
     share = min(sum(by_model.values()) / affected.covered_ns, 1.0)
     noun = "Another model" if len(working) == 1 else "Other models"
-    return f"{noun} of this app ({listed(working, 2)}) used the engine for {tk.format_share(share)} of that time."
+    return (
+        f"{noun} of this app ({tk.format_names(working, 2)}) used the engine for {tk.format_share(share)} of that time."
+    )
 
 
 DETECTOR = tk.Detector(

@@ -12,7 +12,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
-from tracekit.detectors.shared.wording import NO_LOAD, listed
+from tracekit.detectors.shared.wording import NO_LOAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,8 +140,9 @@ def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Optio
     return view.finding(
         summary=(
             f"{worst.models} models were specialized one after another in "
-            f"{tk.format_time(worst.end_ns - worst.start_ns)} while the app waited: {listed(names, _MAX_NAMES)}. The "
-            f"longest alone took {tk.format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
+            f"{tk.format_time(worst.end_ns - worst.start_ns)} while the app waited: "
+            f"{tk.format_names(names, _MAX_NAMES)}. The longest alone took "
+            f"{tk.format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
         ),
         metrics=_metrics(worst, options),
         cost=view.cost(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.wording import NO_LOAD, listed
+from tracekit.detectors.shared.wording import NO_LOAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if not sure:
         calls_of_others = max(entry.calls for entry in unused)
         others = f"with {tk.format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
-        names = listed([entry.name for entry in unused], _MAX_NAMES)
+        names = tk.format_names([entry.name for entry in unused], _MAX_NAMES)
         return view.unknown(
             f"Loaded but not used so far: {names}; the recording continues for only "
             f"{tk.format_time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may "
@@ -120,9 +120,9 @@ def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused]
     many = len(names) > 1
     return view.finding(
         summary=f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {tk.format_time(cost_ns)}, and the "
-        f"recording continues for {tk.format_time(shortest)}{' or more' if many else ''} after that. The memory that "
-        f"{'they hold' if many else 'it holds'} is not recorded.",
+        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {tk.format_time(cost_ns)}, and "
+        f"the recording continues for {tk.format_time(shortest)}{' or more' if many else ''} after that. The memory "
+        f"that {'they hold' if many else 'it holds'} is not recorded.",
         metrics=(
             tk.above("unused models", len(names), "count", 1),
             tk.above("recorded after the load", shortest, "ns", round(options.unused_s * 1e9)),

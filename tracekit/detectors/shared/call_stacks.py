@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.calls import sampled_calls
-from tracekit.detectors import Cost, Outcome, RecordingView, above, all_reached, format_count, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ class AppWorkWords:
     """What of the time the fix saves: the last sentence of the basis of the cost."""
 
 
-def core_ml_in_stacks(view: RecordingView, _options: Any) -> Outcome | None:
+def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | None:
     """Precondition: call stacks show calls of Core ML."""
     sampled, profiled = view.trace.sampled, view.trace.profiled
     if sampled is None or sampled.stacks.empty:
@@ -63,25 +63,27 @@ def core_ml_in_stacks(view: RecordingView, _options: Any) -> Outcome | None:
     return None
 
 
-def judge_app_work(view: RecordingView, work: AppWork | None, options: AppWorkOptions, words: AppWorkWords) -> Outcome:
+def judge_app_work(
+    view: tk.RecordingView, work: AppWork | None, options: AppWorkOptions, words: AppWorkWords
+) -> tk.Outcome:
     """Whether the app spends much of its threads' CPU time on one sort of work, by samples; `work` is None where no
     samples were recorded."""
     counted = 0 if work is None else work.of
     if work is None or counted < options.min_samples:
-        few = f"{format_count(counted, 'sample')} {words.which}, {options.min_samples} needed."
+        few = f"{tk.format_count(counted, 'sample')} {words.which}, {options.min_samples} needed."
         return view.unknown(few, "Record the feature for longer.")
     metrics = (
-        above(words.counted, work.samples, "count", options.min_samples),
-        above(f"share of the samples of {words.threads}", work.share, "share", options.share),
+        tk.above(words.counted, work.samples, "count", options.min_samples),
+        tk.above(f"share of the samples of {words.threads}", work.share, "share", options.share),
     )
     if not work.samples:
         return view.passed(words.none, metrics)
-    if not all_reached(metrics):
-        return view.passed(f"{format_share(work.share)} {words.little}", metrics)
+    if not tk.all_reached(metrics):
+        return view.passed(f"{tk.format_share(work.share)} {words.little}", metrics)
     return view.finding(
         summary=words.summary(work),
         metrics=metrics,
-        cost=Cost(
+        cost=tk.Cost(
             work.time.covered_ns,
             work.share,
             f"CPU time: 1 ms for each sample {words.counted.removeprefix('samples ')}, with samples of several threads "

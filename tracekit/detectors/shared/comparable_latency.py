@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from tracekit.detectors import DEVICE_NAMES, BoolArray, Finding, FloatArray, IntArray, ModelView, Outcome, or_minus_one
+import tracekit.detectors as tk
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 if TYPE_CHECKING:
@@ -45,27 +46,24 @@ preparing are what makes it long (heuristic)."""
 class Latencies:
     """Latencies of a model's predictions: shape (predictions,) each."""
 
-    without_waits_ns: IntArray
+    without_waits_ns: tk.IntArray
     """Without the time that each surely waited for others."""
-    shortest_ns: IntArray
+    shortest_ns: tk.IntArray
     """Without all time that each may have waited for others."""
-    work_ns: FloatArray
+    work_ns: tk.FloatArray
     """Time that compute units worked for each; 0 where no row shows it."""
-    kind: IntArray
+    kind: tk.IntArray
     """Number of the loads, instances and processes that are compared together; 0 for those with most predictions."""
 
     @property
-    def compared_together(self) -> tuple[BoolArray, ...]:
+    def compared_together(self) -> tuple[tk.BoolArray, ...]:
         """Masks of the predictions that are compared with each other, most first; at least one."""
         return tuple(self.kind == number for number in range(int(self.kind.max(initial=0)) + 1))
 
 
-def latencies(view: ModelView) -> Latencies:
+@tk.cached_by_model
+def latencies(view: tk.ModelView) -> Latencies:
     """Latencies of the model's predictions. O(n log n); found once per trace."""
-    return view.trace.cache.get((latencies, view.name), lambda: _latencies(view))
-
-
-def _latencies(view: ModelView) -> Latencies:
     durations = view.predictions["duration_ns"].to_numpy()
     surely, perhaps = waits_for_others(view)
     uses, compared = view.uses, view.warm & (durations > 0)
@@ -74,19 +72,14 @@ def _latencies(view: ModelView) -> Latencies:
     return Latencies(durations - surely, durations - perhaps, work_by_unit(view).sum(axis=1), kind)
 
 
-def _usual_by_use(use: IntArray, count: int, latency_ns: IntArray, compared: BoolArray) -> FloatArray:
+def _usual_by_use(use: tk.IntArray, count: int, latency_ns: tk.IntArray, compared: tk.BoolArray) -> tk.FloatArray:
     """Usual latency on each load, of those that are `compared`: shape (uses,), NaN where none is."""
-    use, latency_ns = use[compared], latency_ns[compared]
-    order = np.lexsort((latency_ns, use))
-    sizes = np.bincount(use, minlength=count)
-    some = sizes > 0
-    place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
-    usual = np.full(count, np.nan)
-    usual[some] = np.maximum(latency_ns[order][place], 1)
-    return usual
+    usual = pd.Series(latency_ns[compared]).groupby(use[compared]).quantile(USUAL_QUANTILE, interpolation="lower")
+    shortest: tk.FloatArray = np.maximum(usual.reindex(range(count)).to_numpy(dtype=np.float64), 1)
+    return shortest
 
 
-def _kinds(usual_ns: FloatArray, predictions: IntArray) -> IntArray:
+def _kinds(usual_ns: tk.FloatArray, predictions: tk.IntArray) -> tk.IntArray:
     """Shape (uses,): `Latencies.kind` of each. Where no usual latency is known, it is the most frequent one."""
     ascending = np.argsort(usual_ns, kind="stable")
     ordered = usual_ns[ascending]
@@ -95,26 +88,28 @@ def _kinds(usual_ns: FloatArray, predictions: IntArray) -> IntArray:
     known = ~np.isnan(usual_ns)
     weight = np.bincount(kind[known], predictions[known], minlength=1)
     number = np.argsort(np.argsort(-weight, kind="stable"), kind="stable")
-    kinds: IntArray = np.where(known, number[np.minimum(kind, len(weight) - 1)], 0).astype(np.int64)
+    kinds: tk.IntArray = np.where(known, number[np.minimum(kind, len(weight) - 1)], 0).astype(np.int64)
     return kinds
 
 
-def work_by_unit(view: ModelView) -> FloatArray:
+def work_by_unit(view: tk.ModelView) -> tk.FloatArray:
     """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 where no row shows
     it."""
-    columns = [f"{device}_busy_ns" for device in DEVICE_NAMES]
+    columns = [f"{device}_busy_ns" for device in tk.DEVICE_NAMES]
     return view.breakdown.frame[columns].to_numpy(dtype=np.float64, na_value=0.0)
 
 
-def due_to_work(work_ns: FloatArray, usual_work_ns: FloatArray | float, usual_ns: FloatArray | float) -> FloatArray:
+def due_to_work(
+    work_ns: tk.FloatArray, usual_work_ns: tk.FloatArray | float, usual_ns: tk.FloatArray | float
+) -> tk.FloatArray:
     """Time in ns by which larger work than usual makes predictions longer: the work, and in proportion what else a
     prediction consists of, such as copies of a larger input. Shape (n,) or one for all."""
     rate = np.clip(usual_ns / np.maximum(usual_work_ns, 1.0), 1.0, OTHER_WORK)
-    longer: FloatArray = rate * np.maximum(work_ns - usual_work_ns, 0.0)
+    longer: tk.FloatArray = rate * np.maximum(work_ns - usual_work_ns, 0.0)
     return longer
 
 
-def works_longer(view: ModelView, index: IntArray) -> BoolArray:
+def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:
     """Shape (index,): the compute units worked for the call at that position for much of the time that it took beyond
     the median, as for a prompt of a language model, and not for a call that warms up. True also where no work of the
     model was recorded, since then it may have. O(n log n)."""
@@ -123,19 +118,19 @@ def works_longer(view: ModelView, index: IntArray) -> BoolArray:
     busy = latencies(view).work_ns
     if not busy.any():
         return np.ones(len(index), np.bool_)
-    longer: BoolArray = busy[index] - float(np.median(busy)) >= WORKED_SHARE * extra
+    longer: tk.BoolArray = busy[index] - float(np.median(busy)) >= WORKED_SHARE * extra
     return longer
 
 
-def judged_apart(view: ModelView, judge: Callable[[BoolArray], Outcome]) -> Outcome:
+def judged_apart(view: tk.ModelView, judge: Callable[[tk.BoolArray], tk.Outcome]) -> tk.Outcome:
     """What a detector says of the predictions that are compared together, of which `judge` takes the mask."""
     return worst_of(view, [judge(chosen) for chosen in latencies(view).compared_together])
 
 
-def worst_of(view: ModelView, outcomes: Sequence[Outcome]) -> Outcome:
+def worst_of(view: tk.ModelView, outcomes: Sequence[tk.Outcome]) -> tk.Outcome:
     """The one answer for predictions that are not compared with each other, most first: the finding that costs most,
     or else what is said of most."""
-    found = [outcome for outcome in outcomes if isinstance(outcome, Finding)]
+    found = [outcome for outcome in outcomes if isinstance(outcome, tk.Finding)]
     if not found:
         return outcomes[0]
     if _several_processes(view):
@@ -147,10 +142,10 @@ def worst_of(view: ModelView, outcomes: Sequence[Outcome]) -> Outcome:
     return max(found, key=lambda finding: finding.cost.ns if finding.cost else 0)
 
 
-def _several_processes(view: ModelView) -> bool:
+def _several_processes(view: tk.ModelView) -> bool:
     """Whether predictions of several processes may stand under one name and number, with nothing to tell them apart."""
     if view.trace.run.target.kind != "all-processes" or (view.processes >= 0).any():
         return False
-    numbers, loaded = or_minus_one(view.predictions["instance"]), or_minus_one(view.loads["instance"])
+    numbers, loaded = tk.or_minus_one(view.predictions["instance"]), tk.or_minus_one(view.loads["instance"])
     times = np.array([int((loaded == number).sum()) for number in np.unique(numbers)])
     return bool((times != 1).any())

@@ -13,23 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.throughput import burst_numbers
-from tracekit.detectors import (
-    RECORD_LONGER,
-    BoolArray,
-    Finding,
-    FloatArray,
-    IntArray,
-    Intervals,
-    Metric,
-    ModelView,
-    NotEvaluated,
-    Outcome,
-    format_count,
-    rows_where,
-)
+from tracekit.analysis.throughput import bursts
 from tracekit.detectors.shared.comparable_latency import latencies, worst_of
 from tracekit.detectors.shared.competing_work import held_up
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
@@ -59,9 +46,9 @@ class Calls:
 
     rows: pd.DataFrame
     """Prediction rows, sorted by start."""
-    burst: IntArray
+    burst: tk.IntArray
     """Shape (calls,): number of the sequence, which counts all predictions that these are chosen from."""
-    chosen_from: BoolArray
+    chosen_from: tk.BoolArray
     """Shape (predictions,): the model's predictions on loads that are compared together."""
     cold: int
     """Left out: the first after a load."""
@@ -79,18 +66,18 @@ class Calls:
     """The calls together with the unclear ones; None where there are none."""
 
     @property
-    def times(self) -> Intervals:
+    def times(self) -> tk.Intervals:
         """Shape (calls,): when each was in flight."""
-        return Intervals.from_rows(self.rows)
+        return tk.Intervals.from_rows(self.rows)
 
     @property
-    def durations(self) -> IntArray:
+    def durations(self) -> tk.IntArray:
         """Shape (calls,): durations in ns, more than 0."""
         return self.rows["duration_ns"].to_numpy()
 
-    def where(self, chosen: BoolArray) -> Calls:
+    def where(self, chosen: tk.BoolArray) -> Calls:
         """Some of the calls, with the same counts beside them."""
-        return replace(self, rows=rows_where(self.rows, chosen), burst=self.burst[chosen])
+        return replace(self, rows=tk.rows_where(self.rows, chosen), burst=self.burst[chosen])
 
     @property
     def requested_ratio(self) -> float:
@@ -111,7 +98,7 @@ class Calls:
         )
         return ", ".join(f"{count:,} {why}" for count, why in counts if count)
 
-    def too_few(self, view: ModelView, needed: int) -> NotEvaluated:
+    def too_few(self, view: tk.ModelView, needed: int) -> tk.NotEvaluated:
         """The answer where fewer than `needed` calls can be compared: the same for all detectors that ask."""
         total = int(self.chosen_from.sum())
         if self.cold >= max(needed, total / 2):
@@ -123,19 +110,19 @@ class Calls:
             needed,
             adjective="comparable",
             left_out=f"not compared: {self.left_out}" if self.left_out else "",
-            record=RECORD_ALONE if self.overlapping else RECORD_LONGER,
+            record=RECORD_ALONE if self.overlapping else tk.RECORD_LONGER,
         )
 
 
-def comparable_calls(view: ModelView) -> tuple[Calls, ...]:
+@tk.cached_by_model
+def comparable_calls(view: tk.ModelView) -> tuple[Calls, ...]:
     """The calls of the model that can be compared with each other, for each kind of load; most predictions first, and
     at least one. Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times
     differ much; found once per trace."""
-    key = (comparable_calls, view.name)
-    return view.trace.cache.get(key, lambda: _of_each_kind(view, _in_flight(view.predictions) == 1))
+    return _of_each_kind(view, _in_flight(view.predictions) == 1)
 
 
-def calls_of_same_concurrency(view: ModelView) -> tuple[Calls, ...]:
+def calls_of_same_concurrency(view: tk.ModelView) -> tuple[Calls, ...]:
     """The comparable calls where one prediction at a time is the rule; else those with about as many predictions of the
     model in flight as during most. Calls in flight together take longer, and all of them by as much. O(n log n)."""
     every = comparable_calls(view)
@@ -151,7 +138,9 @@ def calls_of_same_concurrency(view: ModelView) -> tuple[Calls, ...]:
     )
 
 
-def judge_by_load_kind(view: ModelView, every: tuple[Calls, ...], judge: Callable[[Calls], Outcome]) -> Outcome:
+def judge_by_load_kind(
+    view: tk.ModelView, every: tuple[Calls, ...], judge: Callable[[Calls], tk.Outcome]
+) -> tk.Outcome:
     """What a detector says of calls, of each kind of load apart, and however those count of which it is unclear whether
     they waited for others.
 
@@ -160,30 +149,30 @@ def judge_by_load_kind(view: ModelView, every: tuple[Calls, ...], judge: Callabl
     return worst_of(view, [_judged(view, calls, judge) for calls in every])
 
 
-def _judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) -> Outcome:
+def _judged(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], tk.Outcome]) -> tk.Outcome:
     outcome = judge(calls)
-    if calls.with_unclear is None or isinstance(outcome, Finding):
+    if calls.with_unclear is None or isinstance(outcome, tk.Finding):
         return outcome
     other = judge(calls.with_unclear)
-    if isinstance(other, Finding):
+    if isinstance(other, tk.Finding):
         return view.unknown(
-            f"{format_count(calls.unclear, 'prediction')} took longer while other work ran, and the recording does not "
-            "show whether it ran on the same compute unit.",
+            f"{tk.format_count(calls.unclear, 'prediction')} took longer while other work ran, and the recording does "
+            "not show whether it ran on the same compute unit.",
             "Record with the Core ML template, which includes the Neural Engine and the GPU, and without other models.",
         )
-    return other if isinstance(outcome, NotEvaluated) else outcome
+    return other if isinstance(outcome, tk.NotEvaluated) else outcome
 
 
-def _in_flight(predictions: pd.DataFrame) -> FloatArray:
+def _in_flight(predictions: pd.DataFrame) -> tk.FloatArray:
     """Shape (predictions,): mean number of the predictions in flight during each, 1 where it is alone; 0 for those
     without duration. O(n log n)."""
-    times = Intervals.from_rows(predictions)
+    times = tk.Intervals.from_rows(predictions)
     depth = integrate(*depth_profile(times.starts, times.ends), times.starts, times.ends)
-    mean: FloatArray = depth / np.maximum(times.durations, 1)
+    mean: tk.FloatArray = depth / np.maximum(times.durations, 1)
     return mean
 
 
-def calls_with_openings(view: ModelView) -> tuple[Calls, ...]:
+def calls_with_openings(view: tk.ModelView) -> tuple[Calls, ...]:
     """The comparable calls with the long ones that open a sequence. O(n log n)."""
     every = comparable_calls(view)
     if not any(calls.opening for calls in every):
@@ -191,20 +180,21 @@ def calls_with_openings(view: ModelView) -> tuple[Calls, ...]:
     return _of_each_kind(view, _in_flight(view.predictions) == 1, openings=True)
 
 
-def _of_each_kind(view: ModelView, alike: BoolArray, openings: bool = False) -> tuple[Calls, ...]:
+def _of_each_kind(view: tk.ModelView, alike: tk.BoolArray, openings: bool = False) -> tuple[Calls, ...]:
     together = latencies(view).compared_together
     return tuple(_comparable(view, chosen, alike, openings) for chosen in together)
 
 
-def _comparable(view: ModelView, chosen: BoolArray, alike: BoolArray, openings: bool = False) -> Calls:
+def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, openings: bool = False) -> Calls:
     """The comparable ones of the `chosen` predictions among those that are `alike` in their concurrency, shape
     (predictions,)."""
-    rows = rows_where(view.predictions, chosen)
-    burst = burst_numbers(rows)
+    rows = tk.rows_where(view.predictions, chosen)
+    in_bursts = bursts(rows)
+    burst = in_bursts.burst
     warm, alike, timed = view.warm[chosen], alike[chosen], rows["duration_ns"].to_numpy() > 0
     comparable = warm & alike & timed
     calls = Calls(
-        rows_where(rows, comparable),
+        tk.rows_where(rows, comparable),
         burst[comparable],
         chosen,
         cold=int((~warm & timed).sum()),
@@ -216,7 +206,7 @@ def _comparable(view: ModelView, chosen: BoolArray, alike: BoolArray, openings: 
     )
     if not _uneven(calls.durations):
         return calls
-    delayed = held_up(view, calls.rows, chosen, _windows(rows, burst))
+    delayed = held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
     waiting, unclear = int(delayed.surely.sum()), int(delayed.perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
     with_unclear = choose(replace(calls.where(~delayed.surely), waiting=waiting))
@@ -231,14 +221,7 @@ def _without_openings(calls: Calls) -> Calls:
     return replace(calls.where(~opening), opening=int(opening.sum())) if opening.any() else calls
 
 
-def _windows(rows: pd.DataFrame, burst: IntArray) -> Intervals:
-    """The time of each sequence."""
-    times = Intervals.from_rows(rows)
-    first = np.flatnonzero(np.diff(burst, prepend=-1))
-    return Intervals(times.starts[first], np.maximum.reduceat(times.ends, first))
-
-
-def _uneven(durations: IntArray) -> bool:
+def _uneven(durations: tk.IntArray) -> bool:
     if len(durations) < 2:
         return False
     low, high = sample_quantiles(durations, 0.05, 0.95)
@@ -246,16 +229,16 @@ def _uneven(durations: IntArray) -> bool:
 
 
 def longer_than_usual(
-    view: ModelView,
+    view: tk.ModelView,
     calls: Calls,
-    chosen: BoolArray,
-    usual_ns: FloatArray | float,
-    said: tuple[str, tuple[Metric, ...]],
+    chosen: tk.BoolArray,
+    usual_ns: tk.FloatArray | float,
+    said: tuple[str, tuple[tk.Metric, ...]],
     words: str,
     *,
     once: bool = False,
     fix: str = "",
-) -> Finding:
+) -> tk.Finding:
     """The finding about the `chosen` calls, shape (calls,), with its cost: how much longer than usual they went on.
 
     `usual_ns` is one time for all or shape (chosen,). `said` is summary and metrics; `words` begin the basis of the
@@ -264,7 +247,7 @@ def longer_than_usual(
     slow = calls.where(chosen)
     usual_end = slow.times.starts + np.rint(usual_ns).astype(np.int64)
     longer = slow.times.ends > usual_end
-    affected = Intervals(usual_end[longer], slow.times.ends[longer]).union()
+    affected = tk.Intervals(usual_end[longer], slow.times.ends[longer]).union()
     longest_ns = int((slow.times.ends - usual_end).max(initial=0))
     cost = view.cost(affected.covered_ns, words, once=once, longest_wait_ns=longest_ns)
     return view.finding(*said, rows=slow.rows, cost=cost, affected=affected, fix=fix)

@@ -7,26 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.load_waits import setup_times
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.detectors import (
-    GPU,
-    NEURAL_ENGINE,
-    SETUP_KINDS,
-    Attribution,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Intervals,
-    Kind,
-    Lane,
-    Level,
-    ModelView,
-    Trace,
-    cached_by_trace,
-    is_any,
-    rows_where,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,19 +43,19 @@ _UNITS = _ENGINE, _GPU, _CPU = range(3)
 class HeldUp:
     """Which calls are long because of others: shape (calls,) each."""
 
-    surely: BoolArray
+    surely: tk.BoolArray
     """Others worked on a unit of the model in the extra time, and not so during ordinary calls."""
-    perhaps: BoolArray
+    perhaps: tk.BoolArray
     """The same if work whose unit or owner the recording does not name was on that unit."""
 
 
-def held_up(view: ModelView, rows: pd.DataFrame, chosen_from: BoolArray, windows: Intervals) -> HeldUp:
+def held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, windows: tk.Intervals) -> HeldUp:
     """Which of some predictions of a model others made long.
 
     `chosen_from`, shape (predictions,), are those that compare with each other, and `windows` the sequences of these.
     O(n log n) in the rows of the trace.
     """
-    predicted = Intervals.from_rows(rows)
+    predicted = tk.Intervals.from_rows(rows)
     (usual,) = sample_quantiles(predicted.durations, 0.1)
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
     times = _unit_times(view.breakdown.frame)[chosen_from].sum(axis=0)
@@ -92,32 +76,29 @@ def held_up(view: ModelView, rows: pd.DataFrame, chosen_from: BoolArray, windows
     return HeldUp(surely & ~worked_longer, perhaps & ~surely & ~worked_longer)
 
 
-def _worked_longer(view: ModelView, rows: pd.DataFrame, calls: _Calls) -> BoolArray:
+def _worked_longer(view: tk.ModelView, rows: pd.DataFrame, calls: _Calls) -> tk.BoolArray:
     """Shape (calls,): the Neural Engine, which works for one after the other, worked so much longer for the call itself
     that it would be long without others too."""
     work = view.breakdown.frame.loc[rows.index, "ane_busy_ns"].to_numpy(dtype=np.float64, na_value=0.0)
     usual = float(np.median(work[~calls.longer])) if not calls.longer.all() else np.inf
-    longer: BoolArray = work - usual >= LONGER * calls.usual_ns
+    longer: tk.BoolArray = work - usual >= LONGER * calls.usual_ns
     return longer
 
 
-def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
+@tk.cached_by_model
+def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     """Shape (predictions,) each: time in ns that each prediction surely waited while the Neural Engine worked for
     others, and the longest time that it can have waited while the Neural Engine or the GPU did: nothing of the
     prediction's model ran meanwhile. Loads hold neither: what they do on the Neural Engine has rows of its own.
     O(n log n) in the rows of the trace; found once per trace."""
-    return view.trace.cache.get((waits_for_others, view.name), lambda: _waits_for_others(view))
-
-
-def _waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
-    predicted, waits = Intervals.from_rows(view.predictions), view.engine_waits
+    predicted, waits = tk.Intervals.from_rows(view.predictions), view.engine_waits
     surely = np.minimum(waits.by_prediction(view.predictions.index, waits.others_ns), predicted.durations)
     units = [unit for unit in _units(_unit_times(view.breakdown.frame).sum(axis=0)) if unit != _CPU]
     if not units:
         return surely, surely
-    requests = is_any(view.compute["kind"], Kind.ANE_REQUEST, Kind.GPU_REQUEST)
-    computed = Intervals.from_rows(view.compute).where(~requests)
-    model_work = computed.joined(Intervals.from_rows(view.hardware, view.data))
+    requests = tk.is_any(view.compute["kind"], tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
+    computed = tk.Intervals.from_rows(view.compute).where(~requests)
+    model_work = computed.joined(tk.Intervals.from_rows(view.hardware, view.data))
     either = model_work.joined(*_of_others(view, units, loads=False))
     alone = either.covered_within(predicted) - model_work.covered_within(predicted)
     return surely, np.maximum(surely, alone)
@@ -127,19 +108,19 @@ def _waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
 class _Calls:
     """Calls and the usual time of one: shape (calls,)."""
 
-    times: Intervals
+    times: tk.Intervals
     usual_ns: float
-    longer: BoolArray
+    longer: tk.BoolArray
     """Takes so much longer than usual that the reason matters."""
 
     @property
-    def extra_ns(self) -> FloatArray:
+    def extra_ns(self) -> tk.FloatArray:
         """What each takes beyond the usual time."""
-        extra: FloatArray = self.times.durations.astype(np.float64) - self.usual_ns
+        extra: tk.FloatArray = self.times.durations.astype(np.float64) - self.usual_ns
         return extra
 
 
-def _fill(work: Intervals, calls: _Calls, windows: Intervals, own_ns: int, max_share: float) -> BoolArray:
+def _fill(work: tk.Intervals, calls: _Calls, windows: tk.Intervals, own_ns: int, max_share: float) -> tk.BoolArray:
     """Shape (calls,): work of others fills so much of the extra time that it explains it.
 
     Others that are at work most of the time fill much of any extra time. The share that explains it therefore lies in
@@ -154,27 +135,27 @@ def _fill(work: Intervals, calls: _Calls, windows: Intervals, own_ns: int, max_s
     needed = min(WAITED_SHARE + (1 - WAITED_SHARE) * anyhow, max_share)
     in_extra_time = busy - float(ordinary.mean()) * calls.usual_ns
     (usual,) = sample_quantiles(ordinary, USUAL_EXPOSURE)
-    explained: BoolArray = calls.longer & (exposure > usual) & (in_extra_time >= needed * calls.extra_ns)
+    explained: tk.BoolArray = calls.longer & (exposure > usual) & (in_extra_time >= needed * calls.extra_ns)
     return explained
 
 
-def time_by_model(rows: pd.DataFrame, windows: Intervals) -> dict[str, int]:
+def time_by_model(rows: pd.DataFrame, windows: tk.Intervals) -> dict[str, int]:
     """Time in ns within the windows that rows of each model cover, most first; models without any are left out.
     O(n log n)."""
     covered = {
-        str(name): int(Intervals.from_rows(model_rows).covered_within(windows).sum())
+        str(name): int(tk.Intervals.from_rows(model_rows).covered_within(windows).sum())
         for name, model_rows in rows.groupby("model", observed=True)
     }
     names = sorted((name for name, time in covered.items() if time), key=lambda name: (-covered[name], name))
     return {name: covered[name] for name in names}
 
 
-def _units(times_ns: FloatArray) -> list[int]:
+def _units(times_ns: tk.FloatArray) -> list[int]:
     """Those of `_UNITS` that count as a model's own, given its time on each."""
     return [unit for unit in _UNITS if times_ns[unit] and times_ns[unit] >= UNIT_SHARE * times_ns.sum()]
 
 
-def _unit_times(frame: pd.DataFrame) -> FloatArray:
+def _unit_times(frame: pd.DataFrame) -> tk.FloatArray:
     """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions, 3); 0 where no row shows
     it. Requests stand for execution that was not recorded."""
     names = ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns", "ane_requested_ns", "gpu_requested_ns"]
@@ -183,14 +164,14 @@ def _unit_times(frame: pd.DataFrame) -> FloatArray:
     return times[:, :3]
 
 
-def _of_others(view: ModelView, units: Sequence[int], *, loads: bool = True) -> tuple[Intervals, Intervals]:
+def _of_others(view: tk.ModelView, units: Sequence[int], *, loads: bool = True) -> tuple[tk.Intervals, tk.Intervals]:
     """Work of others: what surely ran on one of the units, and what may have; with `loads`, those of any model too."""
     work = _work(view.trace)
     others = work.predicted.model != work.models.get(view.name, -1)
     if not units:
-        return Intervals.none(), work.predicted.times.where(others).joined(work.loads)
-    sure: list[Intervals] = []
-    doubtful: list[Intervals] = []
+        return tk.Intervals.none(), work.predicted.times.where(others).joined(work.loads)
+    sure: list[tk.Intervals] = []
+    doubtful: list[tk.Intervals] = []
     blind = False
     for unit in units:
         if not work.recorded[unit]:
@@ -210,17 +191,17 @@ def _of_others(view: ModelView, units: Sequence[int], *, loads: bool = True) -> 
         (sure if _CPU in units else doubtful).append(work.loads)
     if blind:
         doubtful.append(work.predicted.times.where(others & ~work.known))
-    return Intervals.none().joined(*sure), Intervals.none().joined(*doubtful)
+    return tk.Intervals.none().joined(*sure), tk.Intervals.none().joined(*doubtful)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
     """Rows of a frame: shape (rows,) each."""
 
-    times: Intervals
-    unit: IntArray
+    times: tk.Intervals
+    unit: tk.IntArray
     """The unit that works, of `_UNITS`; -1 for rows that name none."""
-    model: IntArray
+    model: tk.IntArray
     """A number for the model."""
 
 
@@ -229,16 +210,16 @@ class _Work:
     """What all models of a recording and others did."""
 
     hardware: _Rows
-    ambiguous: BoolArray
+    ambiguous: tk.BoolArray
     """Shape (hardware rows,): no name and no time says whose it is."""
-    named: BoolArray
+    named: tk.BoolArray
     """Shape (hardware rows,): the label names the model."""
     compute: _Rows
     predicted: _Rows
     """Top-level predictions."""
-    known: BoolArray
+    known: tk.BoolArray
     """Shape (predictions,): some row shows on which unit it ran."""
-    loads: Intervals
+    loads: tk.Intervals
     """Loads and compilations of all models, which work on the CPU and prepare other units."""
     recorded: tuple[bool, bool, bool]
     """Whether hardware rows show all that each of `_UNITS` did."""
@@ -246,30 +227,29 @@ class _Work:
     """The numbers by base name."""
 
 
-@cached_by_trace
-def _work(trace: Trace) -> _Work:
+@tk.cached_by_trace
+def _work(trace: tk.Trace) -> _Work:
     activity, hardware = trace.activity, trace.hardware
-    top = is_any(activity["level"], Level.TOP)
-    predictions = rows_where(activity, top & is_any(activity["kind"], Kind.PREDICTION))
-    loads = top & is_any(activity["kind"], *SETUP_KINDS)
+    called = tk.is_any(activity["level"], tk.Level.TOP) & tk.is_any(activity["kind"], tk.Kind.PREDICTION)
+    predictions = tk.rows_where(activity, called)
     frame = breakdown(trace).frame
     known = frame.index[_unit_times(frame).sum(axis=1) > 0]
     return _Work(
-        hardware=_rows(hardware, (Lane.NEURAL_ENGINE, Lane.GPU), "lane"),
-        ambiguous=is_any(hardware["attribution"], Attribution.AMBIGUOUS),
-        named=is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL),
-        compute=_rows(trace.compute, (Kind.ANE_REQUEST, Kind.GPU_REQUEST, Kind.CPU_COMPUTE), "kind"),
+        hardware=_rows(hardware, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU), "lane"),
+        ambiguous=tk.is_any(hardware["attribution"], tk.Attribution.AMBIGUOUS),
+        named=tk.is_any(hardware["attribution"], tk.Attribution.EXACT, tk.Attribution.LABEL),
+        compute=_rows(trace.compute, (tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST, tk.Kind.CPU_COMPUTE), "kind"),
         predicted=_rows(predictions, (), "kind"),
         known=np.asarray(predictions.index.isin(known)),
-        loads=Intervals.from_rows(activity).where(loads),
-        recorded=(trace.coverage_of(NEURAL_ENGINE).recorded, trace.coverage_of(GPU).recorded, False),
+        loads=setup_times(trace),
+        recorded=(trace.coverage_of(tk.NEURAL_ENGINE).recorded, trace.coverage_of(tk.GPU).recorded, False),
         models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
     )
 
 
-def _rows(frame: pd.DataFrame, values: tuple[Lane | Kind, ...], column: str) -> _Rows:
+def _rows(frame: pd.DataFrame, values: tuple[tk.Lane | tk.Kind, ...], column: str) -> _Rows:
     """Rows of a frame; `values` of a column stand for `_UNITS`."""
     unit = np.full(len(frame), -1, np.int64)
     for number, value in enumerate(values):
-        unit[is_any(frame[column], value)] = number
-    return _Rows(Intervals.from_rows(frame), unit, frame["model"].cat.codes.to_numpy().astype(np.int64))
+        unit[tk.is_any(frame[column], value)] = number
+    return _Rows(tk.Intervals.from_rows(frame), unit, frame["model"].cat.codes.to_numpy().astype(np.int64))

@@ -8,26 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+import tracekit.detectors as tk
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.detectors import (
-    BoolArray,
-    Finding,
-    FloatArray,
-    IndexArray,
-    IntArray,
-    Intervals,
-    Metric,
-    ModelView,
-    NotEvaluated,
-    Passed,
-    above,
-    format_count,
-    format_share,
-    format_time,
-    reached,
-    value_of,
-)
 from tracekit.detectors.shared.wording import NOT_COMPARED, record_alone
 
 if TYPE_CHECKING:
@@ -56,40 +39,40 @@ class Met:
     """Comparable predictions by the other work that they met: shape (predictions,) each."""
 
     rows: pd.DataFrame
-    disturbed: BoolArray
-    calm: BoolArray
-    affected: Metric
+    disturbed: tk.BoolArray
+    calm: tk.BoolArray
+    affected: tk.Metric
     """Share of the disturbed ones."""
 
     @property
-    def durations(self) -> IntArray:
+    def durations(self) -> tk.IntArray:
         """Durations of the predictions in ns."""
         return self.rows["duration_ns"].to_numpy()
 
     @property
-    def extra_ns(self) -> FloatArray:
+    def extra_ns(self) -> tk.FloatArray:
         """Time that each took beyond the median of the undisturbed ones."""
-        extra: FloatArray = np.maximum(self.durations - float(np.median(self.durations[self.calm])), 0)
+        extra: tk.FloatArray = np.maximum(self.durations - float(np.median(self.durations[self.calm])), 0)
         return extra
 
 
-def spans_of(count: int, owner: IndexArray, times: Intervals) -> Intervals:
+def spans_of(count: int, owner: tk.IndexArray, times: tk.Intervals) -> tk.Intervals:
     """Shape (count,): from the first to the last of the rows that each prediction, at position `owner`, has; one
     without any ends before it starts. O(rows)."""
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(low, owner, times.starts)
     np.maximum.at(high, owner, times.ends)
-    return Intervals(low, high)
+    return tk.Intervals(low, high)
 
 
-def beginnings(spans: Intervals) -> Intervals:
+def beginnings(spans: tk.Intervals) -> tk.Intervals:
     """As much of each span, from its beginning, as the shortest tenth takes in all. A long prediction meets others more
     often; counted like this, its length makes no difference."""
     shortest = int(*sample_quantiles(spans.durations, 0.1)) if len(spans) else 0
-    return Intervals(spans.starts, np.minimum(spans.starts + shortest, spans.ends))
+    return tk.Intervals(spans.starts, np.minimum(spans.starts + shortest, spans.ends))
 
 
-def surely_longer(durations: IntArray, some: BoolArray, others: BoolArray) -> bool:
+def surely_longer(durations: tk.IntArray, some: tk.BoolArray, others: tk.BoolArray) -> bool:
     """Whether some durations rank above others by more than chance (rank sum of Wilcoxon). O(n log n)."""
     longer, shorter = durations[some], durations[others]
     ranks = pd.Series(np.concatenate((longer, shorter))).rank().to_numpy()
@@ -99,8 +82,8 @@ def surely_longer(durations: IntArray, some: BoolArray, others: BoolArray) -> bo
 
 
 def met_others(
-    view: ModelView, rows: pd.DataFrame, overlap: FloatArray, options: ContentionOptions, words: ContentionWords
-) -> Met | Passed | NotEvaluated:
+    view: tk.ModelView, rows: pd.DataFrame, overlap: tk.FloatArray, options: ContentionOptions, words: ContentionWords
+) -> Met | tk.Passed | tk.NotEvaluated:
     """The predictions `rows` by their share of other work, or the answer where too few met any or none."""
     if len(rows) < 2 * options.min_compared:
         return view.too_few_predictions(
@@ -113,14 +96,14 @@ def met_others(
         )
     disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
     share = float(disturbed.mean())
-    affected = above(f"predictions with other {words.unit} work", share, "share", options.affected_share)
+    affected = tk.above(f"predictions with other {words.unit} work", share, "share", options.affected_share)
     others = words.did[0].upper() + words.did[1:]
     if not affected.reached or not disturbed.any():
-        passed = f"{others} during {format_share(share)} of the predictions. {words.unknown}".rstrip()
+        passed = f"{others} during {tk.format_share(share)} of the predictions. {words.unknown}".rstrip()
         return view.passed(passed, (affected,))
     if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
         return view.unknown(
-            f"{others} during {disturbed.sum():,} of {format_count(len(rows), 'prediction')}, and "
+            f"{others} during {disturbed.sum():,} of {tk.format_count(len(rows), 'prediction')}, and "
             f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed to "
             "compare.",
             words.apart,
@@ -129,55 +112,55 @@ def met_others(
 
 
 def slowed_down(
-    view: ModelView,
+    view: tk.ModelView,
     met: Met,
     explained: float,
     chance: Callable[[], str],
     options: ContentionOptions,
     words: ContentionWords,
-) -> Passed | tuple[Metric, ...]:
+) -> tk.Passed | tuple[tk.Metric, ...]:
     """The metrics where other work slows predictions down, or the answer where it does not. `explained` is the share of
     the extra time that it explains; `chance` says why the difference shows nothing, and is empty where it does."""
     usual, slow = (float(np.median(met.durations[group])) for group in (met.calm, met.disturbed))
     slowdown, explains = (f"{name} other {words.unit} work" for name in ("slowdown with", "extra time explained by"))
     metrics = (
         met.affected,
-        above(slowdown, slow / usual, "ratio", options.slowdown),
-        above(explains, explained, "share", options.explained_share),
-        Metric(f"median without other {words.unit} work", usual, "ns"),
-        Metric(f"median with other {words.unit} work", slow, "ns"),
+        tk.above(slowdown, slow / usual, "ratio", options.slowdown),
+        tk.above(explains, explained, "share", options.explained_share),
+        tk.Metric(f"median without other {words.unit} work", usual, "ns"),
+        tk.Metric(f"median with other {words.unit} work", slow, "ns"),
     )
     passed = f"Predictions take {slow / usual:.2f}x as long while {words.does}"
-    if not reached(metrics, slowdown):
+    if not tk.reached(metrics, slowdown):
         return view.passed(f"{passed}.", metrics)
-    if not reached(metrics, explains):
-        return view.passed(f"{passed}, but that explains only {format_share(explained)} of the extra time.", metrics)
+    if not tk.reached(metrics, explains):
+        return view.passed(f"{passed}, but that explains only {tk.format_share(explained)} of the extra time.", metrics)
     reason = chance()
     return view.passed(f"{passed}, but {reason}.", metrics) if reason else metrics
 
 
 def contention_finding(
-    view: ModelView,
+    view: tk.ModelView,
     met: Met,
-    filled_ns: FloatArray,
-    affected: Intervals,
-    metrics: tuple[Metric, ...],
+    filled_ns: tk.FloatArray,
+    affected: tk.Intervals,
+    metrics: tuple[tk.Metric, ...],
     words: ContentionWords,
     whose: tuple[str, str],
-) -> Finding:
+) -> tk.Finding:
     """The finding with its cost: the extra time of disturbed predictions, as far as others worked in it.
 
     `filled_ns`, shape (predictions,), is that time of each, `affected` when others worked. `whose` are the words for
     the other work after `while`, and for whose it was: a sentence or nothing.
     """
     rows = met.rows[met.disturbed]
-    usual, slow = (value_of(metrics, f"median {which} other {words.unit} work") for which in ("without", "with"))
+    usual, slow = (tk.value_of(metrics, f"median {which} other {words.unit} work") for which in ("without", "with"))
     others, sentence = whose
     cost_ns = min(int(filled_ns[met.disturbed].sum()), affected.covered_ns)
     return view.finding(
         summary=(
-            f"{len(rows):,} of {format_count(len(met.rows), 'prediction')} ran while {others} and took "
-            f"{slow / usual:.1f}x as long (median {format_time(slow)} vs. {format_time(usual)}). {sentence}"
+            f"{len(rows):,} of {tk.format_count(len(met.rows), 'prediction')} ran while {others} and took "
+            f"{slow / usual:.1f}x as long (median {tk.format_time(slow)} vs. {tk.format_time(usual)}). {sentence}"
         ).rstrip(),
         metrics=metrics,
         cost=view.cost(

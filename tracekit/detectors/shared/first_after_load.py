@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.load_waits import gaps_after
+from tracekit.analysis.load_waits import after_gap
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
 from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
 
 if TYPE_CHECKING:
+    import tracekit.detectors as tk
     from tracekit.analysis.loads import Uses
-    from tracekit.detectors import BoolArray, FloatArray, IntArray, ModelView
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +40,34 @@ class SpikeRule:
 class FirstCalls:
     """First predictions after each load of the model that enough others follow; shape (firsts,) each."""
 
-    index: IntArray
+    index: tk.IntArray
     """Position among the predictions."""
-    duration_ns: FloatArray
+    duration_ns: tk.FloatArray
     """Latency, as it was given."""
-    usual_ns: FloatArray
+    usual_ns: tk.FloatArray
     """Median of the predictions that follow on the same load."""
-    as_slow: FloatArray
+    as_slow: tk.FloatArray
     """Share of the following predictions that took about as long as the first, or longer."""
     rule: SpikeRule
 
     @property
-    def extra_ns(self) -> FloatArray:
+    def extra_ns(self) -> tk.FloatArray:
         """How much longer than usual each took."""
         return self.duration_ns - self.usual_ns
 
     @property
-    def ratio(self) -> FloatArray:
+    def ratio(self) -> tk.FloatArray:
         """Each to the usual one."""
         return self.duration_ns / np.maximum(self.usual_ns, 1.0)
 
     @property
-    def is_long(self) -> BoolArray:
+    def is_long(self) -> tk.BoolArray:
         """Whether each is so much longer than those that follow."""
-        long: BoolArray = (self.ratio >= self.rule.ratio) & (self.extra_ns >= self.rule.extra_ns)
+        long: tk.BoolArray = (self.ratio >= self.rule.ratio) & (self.extra_ns >= self.rule.extra_ns)
         return long
 
     @property
-    def stands_out(self) -> BoolArray:
+    def stands_out(self) -> tk.BoolArray:
         """Whether it is, and hardly any of these are."""
         return self.is_long & (self.as_slow <= self.rule.as_slow_share)
 
@@ -77,11 +77,11 @@ class Resumed:
     """Predictions that follow a gap and are not the first after a load, of those that compare with each first
     prediction: shape (firsts,) each."""
 
-    median_ns: FloatArray
+    median_ns: tk.FloatArray
     """NaN where there is none."""
-    as_usual: BoolArray
+    as_usual: tk.BoolArray
     """There are some, and the compute units work no longer for any of them than usual."""
-    more_work: BoolArray
+    more_work: tk.BoolArray
     """Compute units work longer for some."""
 
 
@@ -95,13 +95,13 @@ class Firsts:
     resumed: Resumed
 
     @property
-    def slower_than_resumed(self) -> BoolArray:
+    def slower_than_resumed(self) -> tk.BoolArray:
         """Shape (firsts,): predictions after a gap take nowhere near as long."""
-        slower: BoolArray = ~(self.calls.duration_ns * self.calls.rule.alike_share <= self.resumed.median_ns)
+        slower: tk.BoolArray = ~(self.calls.duration_ns * self.calls.rule.alike_share <= self.resumed.median_ns)
         return slower
 
 
-def firsts_after_loads(view: ModelView, latency_ns: IntArray, rule: SpikeRule) -> Firsts | None:
+def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, rule: SpikeRule) -> Firsts | None:
     """The first predictions of a model whose predictions take so long, shape (predictions,); None where too few follow
     any. O(n log n)."""
     whole = _first_calls(view.uses, latency_ns, rule)
@@ -114,7 +114,7 @@ def firsts_after_loads(view: ModelView, latency_ns: IntArray, rule: SpikeRule) -
     return Firsts(whole, _first_calls(view.uses, without_work, rule), resumed)
 
 
-def _first_calls(uses: Uses, latency_ns: IntArray | FloatArray, rule: SpikeRule) -> FirstCalls:
+def _first_calls(uses: Uses, latency_ns: tk.IntArray | tk.FloatArray, rule: SpikeRule) -> FirstCalls:
     """First predictions after loads that enough others on the same load follow, given the latency of each of the
     model's predictions."""
     has_following = (uses.load >= 0) & (uses.count > rule.min_following)
@@ -126,7 +126,7 @@ def _first_calls(uses: Uses, latency_ns: IntArray | FloatArray, rule: SpikeRule)
     return FirstCalls(first, latency_ns[first].astype(np.float64), usual, share, rule)
 
 
-def _usual_by_use(uses: Uses, values: FloatArray) -> FloatArray:
+def _usual_by_use(uses: Uses, values: tk.FloatArray) -> tk.FloatArray:
     """Median on each load, without the first prediction: shape (uses,), NaN where there is no other."""
     following = np.ones(len(values), np.bool_)
     following[uses.first] = False
@@ -134,10 +134,10 @@ def _usual_by_use(uses: Uses, values: FloatArray) -> FloatArray:
     return np.asarray(medians.reindex(range(len(uses.load))), dtype=np.float64)
 
 
-def _resumed(view: ModelView, latency_ns: IntArray, index: IntArray, gap_ns: int) -> Resumed:
+def _resumed(view: tk.ModelView, latency_ns: tk.IntArray, index: tk.IntArray, gap_ns: int) -> Resumed:
     """Predictions after gaps among those that compare with each of the firsts at `index`."""
     latency, uses = latencies(view), view.uses
-    paused = np.concatenate(([False], gaps_after(view.predictions)[:-1] >= gap_ns))
+    paused = after_gap(view.predictions, gap_ns)
     paused[uses.first] = False
     # Where no work was recorded, what takes longer may have more.
     work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)
@@ -153,7 +153,7 @@ _FEW_CALLS = 3
 """So many calls have two distances: fewer show no pace."""
 
 
-def _same_input(view: ModelView, firsts: FirstCalls, resumed: Resumed) -> BoolArray:
+def _same_input(view: tk.ModelView, firsts: FirstCalls, resumed: Resumed) -> tk.BoolArray:
     """Shape (firsts,): longer work of the first prediction cannot come from a larger input. Predictions after a gap
     have no larger one either, or a pace gives each the same, or first predictions are alike, as warming up is each
     time."""
@@ -165,7 +165,7 @@ def _same_input(view: ModelView, firsts: FirstCalls, resumed: Resumed) -> BoolAr
     return resumed.as_usual
 
 
-def _due_to_work(view: ModelView, firsts: FirstCalls) -> FloatArray:
+def _due_to_work(view: tk.ModelView, firsts: FirstCalls) -> tk.FloatArray:
     """Time in ns by which larger work makes each first prediction longer; all of its extra time where no work of the
     model was recorded."""
     work, extra = latencies(view).work_ns, np.maximum(firsts.extra_ns, 0.0)

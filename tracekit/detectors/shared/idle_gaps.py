@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+import tracekit.detectors as tk
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code.threads import work_between
 from tracekit.analysis.idle import (
@@ -24,20 +25,6 @@ from tracekit.analysis.idle import (
     spread,
 )
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
-from tracekit.detectors import (
-    Cost,
-    Finding,
-    IndexArray,
-    IntArray,
-    Intervals,
-    Kind,
-    Lane,
-    Level,
-    Metric,
-    ModelView,
-    NotEvaluated,
-    is_any,
-)
 from tracekit.detectors.shared.comparable_latency import works_longer
 
 if TYPE_CHECKING:
@@ -114,7 +101,7 @@ class SequenceGaps:
         return () if self.between is None else self.between.sites[:MAX_SITES]
 
 
-def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | NotEvaluated:
+def find_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps | tk.NotEvaluated:
     """`read_gaps`, or why there is none to judge."""
     gaps = read_gaps(view, min_calls)
     if len(gaps.idle.distance_ns):
@@ -125,7 +112,7 @@ def find_gaps(view: ModelView, min_calls: int) -> SequenceGaps | NotEvaluated:
     )
 
 
-def unclear(view: ModelView, rests: str) -> NotEvaluated:
+def unclear(view: tk.ModelView, rests: str) -> tk.NotEvaluated:
     """The answer where the gaps may be work or waiting; `rests` says what is idle and for how much of the time."""
     return view.unknown(
         f"{rests} of the time between successive predictions, but the recording does not show whether the app works "
@@ -149,13 +136,13 @@ _IDLE_SHARE = 0.25
 pace, and not the time that calls take (heuristic)."""
 
 
-def keeps_pace(view: ModelView) -> bool:
+def keeps_pace(view: tk.ModelView) -> bool:
     """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
     rows, code = view.predictions, int(view.predictions["model"].cat.codes.iloc[0])
     return steady_rate(rows, bursts(rows), core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
-def read_gaps(view: ModelView, min_calls: int) -> SequenceGaps:
+def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     """Gaps in sequences of at least `min_calls` calls. O(n log n), once for all numbers that the same sequences
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.predictions["duration_ns"].to_numpy() > 0
@@ -167,7 +154,7 @@ def read_gaps(view: ModelView, min_calls: int) -> SequenceGaps:
     return view.trace.cache.get(key, lambda: _gaps(view, rows["start_ns"].to_numpy(), sequence, fewest))
 
 
-def _gaps(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> SequenceGaps:
+def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min_calls: int) -> SequenceGaps:
     activity = view.trace.activity
     model_code = activity["model"].cat.categories.tolist().index(view.name)
     idle = idle_times(core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
@@ -188,13 +175,13 @@ def _gaps(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls: i
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
     marked = _marked(view, idle)
-    between = work_between(view.trace, Intervals(idle.start_ns, idle.end_ns))
+    between = work_between(view.trace, tk.Intervals(idle.start_ns, idle.end_ns))
     by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
     gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit)
     return replace(gaps, activity=Activity.WORK) if marked or gaps.by_stacks or by_length else gaps
 
 
-def _like_work(gap_ns: IntArray) -> bool:
+def _like_work(gap_ns: tk.IntArray) -> bool:
     """Whether gaps, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
     variation, usual = spread(gap_ns), float(np.median(gap_ns))
     sleeps = variation <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
@@ -202,7 +189,7 @@ def _like_work(gap_ns: IntArray) -> bool:
     return variation <= min(WORK_SPREAD, by_chance) and usual <= WORK_LONGEST_NS and not sleeps
 
 
-def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
+def _marked(view: tk.ModelView, idle: Idle) -> tuple[str, ...]:
     """Names of signpost intervals of the app that lie inside gaps, if they cover enough of them."""
     frame = view.trace.context.get("signposts")
     if frame is None or frame.empty or not len(idle.start_ns):
@@ -211,7 +198,7 @@ def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
     system = frame["subsystem"].astype("object").fillna("").str.startswith(OWN)
     foreign = frame["process"].notna() & (frame["process"].astype("object") != (target.name if target else None))
     frame = frame[~(system | foreign).to_numpy(dtype=bool)]
-    times = Intervals.from_rows(frame)
+    times = tk.Intervals.from_rows(frame)
     index = np.searchsorted(idle.start_ns, times.starts, side="right") - 1
     inside = (index >= 0) & (times.ends > times.starts) & (times.ends <= idle.end_ns[np.maximum(index, 0)])
     if times.where(inside).covered_ns < MARKED_SHARE * int((idle.end_ns - idle.start_ns).sum()):
@@ -220,19 +207,19 @@ def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
     return tuple(str(name) for name in time.sort_values(ascending=False, kind="stable").index[:2])
 
 
-def device_idle(view: ModelView, idle: Idle) -> IntArray:
+def device_idle(view: tk.ModelView, idle: Idle) -> tk.IntArray:
     """Shape (gaps,): time in ns of each gap in which the compute units of the model did no work for anybody.
 
     For a model without hardware rows, which runs on the CPU, it is the whole gap.
     """
     hardware = view.trace.hardware
-    lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (view.hardware["lane"] == lane).any()]
-    rows = hardware[is_any(hardware["lane"], *lanes)]
-    gaps = Intervals(idle.start_ns, idle.end_ns)
-    return gaps.durations - Intervals.from_rows(rows).covered_within(gaps)
+    lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if (view.hardware["lane"] == lane).any()]
+    rows = hardware[tk.is_any(hardware["lane"], *lanes)]
+    gaps = tk.Intervals(idle.start_ns, idle.end_ns)
+    return gaps.durations - tk.Intervals.from_rows(rows).covered_within(gaps)
 
 
-def is_autoregressive(view: ModelView) -> bool:
+def is_autoregressive(view: tk.ModelView) -> bool:
     """Whether the calls look like those of a model whose input is its last output: at least two sequences, of which
     most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
     """
@@ -244,7 +231,7 @@ def is_autoregressive(view: ModelView) -> bool:
     return len(first) >= 2 and _opened_by_another(view, first)
 
 
-def may_be_one_answer(view: ModelView) -> bool:
+def may_be_one_answer(view: tk.ModelView) -> bool:
     """Whether the calls are a single sequence that looks like one prompt and one answer: its first call is
     long enough for one, with as much more work, or follows a call of a model that hardly does else."""
     rows = view.predictions
@@ -256,11 +243,11 @@ def may_be_one_answer(view: ModelView) -> bool:
     return bool(long and works_longer(view, first)[0]) or _opened_by_another(view, first)
 
 
-def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
+def _opened_by_another(view: tk.ModelView, first: tk.IndexArray) -> bool:
     """Whether most of the calls at these positions follow a call of another model that is made for nothing else.
     Models that are called more often run beside both, and say nothing of it."""
     rows, activity = view.predictions, view.trace.activity
-    calls = activity[is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)]
+    calls = activity[tk.is_any(activity["level"], tk.Level.TOP) & tk.is_any(activity["kind"], tk.Kind.PREDICTION)]
     models = calls["model"].astype("object")
     rare = models.map(models.value_counts()).to_numpy(dtype=np.float64, na_value=np.inf) <= 2 * len(first)
     eligible = rare | (models == view.name).to_numpy(dtype=bool)
@@ -272,12 +259,17 @@ def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
 
 
 def gap_finding(
-    view: ModelView, idle: Idle, summary: str, metrics: tuple[Metric, ...], sites: tuple[CallSite, ...], words: str
-) -> Finding:
+    view: tk.ModelView,
+    idle: Idle,
+    summary: str,
+    metrics: tuple[tk.Metric, ...],
+    sites: tuple[CallSite, ...],
+    words: str,
+) -> tk.Finding:
     """The finding that the gaps show, with what they cost at most. `sites` is the code that runs in them; `words`
     begin the basis of the cost."""
-    gaps = Intervals(idle.start_ns, idle.end_ns)
-    cost = Cost(
+    gaps = tk.Intervals(idle.start_ns, idle.end_ns)
+    cost = tk.Cost(
         gaps.covered_ns,
         gaps.covered_ns / max(int(idle.distance_ns.sum()), 1),
         f"{words}, as a share of the time from the first to the last prediction of the sequences.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tracekit.detectors import Finding, InspectedModel, ModelView, NoOptions, Passed
+import tracekit.detectors as tk
 
 
 class Interface(NamedTuple):
@@ -18,17 +18,17 @@ class Interface(NamedTuple):
     """One sentence where none is converted: what it computes with."""
 
 
-def interface_of(view: ModelView) -> Interface | None:
+def interface_of(view: tk.ModelView) -> Interface | None:
     """The interface by the model's file; None without a file, or where it does not list it."""
     if view.model_file is None:
         return None
     # What knows model files takes long to load, and most recordings come alone.
     from tracekit.detectors.model_rules import interface_conversion
 
-    answer = interface_conversion.detect(InspectedModel(view.model_file, None), NoOptions())
-    if isinstance(answer, Finding):
+    answer = interface_conversion.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
+    if isinstance(answer, tk.Finding):
         return Interface(interface_conversion.conversions(view.model_file), answer.fix, "")
-    return Interface("", "", answer.summary) if isinstance(answer, Passed) else None
+    return Interface("", "", answer.summary) if isinstance(answer, tk.Passed) else None
 
 
 def of_passed(interface: Interface | None) -> str:
@@ -70,7 +70,7 @@ class Shapes(NamedTuple):
     """Markdown: what to list instead of a range; empty where nothing has a range."""
 
 
-def shapes_of(view: ModelView) -> Shapes | None:
+def shapes_of(view: tk.ModelView) -> Shapes | None:
     """The shapes by the model's file; None without a file, or where it does not give all of them."""
     if view.model_file is None:
         return None
@@ -86,8 +86,8 @@ def shapes_of(view: ModelView) -> Shapes | None:
         for entry in inputs
         if entry.shape is not None and entry.shape.flexible
     )
-    answer = flexible_shapes.detect(InspectedModel(view.model_file, None), NoOptions())
-    return Shapes(flexible, answer.fix if isinstance(answer, Finding) else "")
+    answer = flexible_shapes.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
+    return Shapes(flexible, answer.fix if isinstance(answer, tk.Finding) else "")
 
 
 def _clause(sentence: str) -> str:

@@ -12,13 +12,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
+import tracekit.detectors as tk
 from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
 from tracekit.analysis.latency import MIN_RATIO, modes
 from tracekit.analysis.latency_growth import Growth, growth
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.detectors import DEVICE_NAMES, BoolArray, FloatArray, IntArray, ModelView, Outcome
+from tracekit.analysis.statistics import sums_by_label
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
@@ -73,7 +73,7 @@ class GrowthReading:
     """The calls grow from sequence to sequence, and `growth` counts all of them as one."""
 
 
-def read_growth(view: ModelView, calls: Calls, rule: GrowthRule | None = None) -> GrowthReading:
+def read_growth(view: tk.ModelView, calls: Calls, rule: GrowthRule | None = None) -> GrowthReading:
     """Whether calls grow with their sequence, or on from sequence to sequence. O(n log n)."""
     measured, across = growth(calls.durations, calls.burst, rule), False
     if not measured.usual:
@@ -112,7 +112,7 @@ def _cause_without_states(calls: Calls, measured: Growth) -> Cause:
     return Cause.SEQUENCE if quick else Cause.UNCLEAR
 
 
-def thermal_states(view: ModelView, calls: Calls) -> IntArray | None:
+def thermal_states(view: tk.ModelView, calls: Calls) -> tk.IntArray | None:
     """Thermal state of the device in the middle of each call, as index in `THERMAL_STATES`; None where not recorded."""
     frame = view.trace.context.get("thermal")
     if frame is None or frame.empty:
@@ -120,17 +120,19 @@ def thermal_states(view: ModelView, calls: Calls) -> IntArray | None:
     return states_at(frame, THERMAL_STATES, calls.times.starts + calls.durations // 2)
 
 
-def read_heat(view: ModelView, calls: Calls) -> ThermalComparison | None:
+def read_heat(view: tk.ModelView, calls: Calls) -> ThermalComparison | None:
     """Durations by thermal state; None where it was not recorded."""
     states = thermal_states(view, calls)
     return None if states is None else compare_thermal_states(calls.durations, states, MIN_IN_STATE)
 
 
-def judged_when_cool(view: ModelView, every: tuple[Calls, ...], judge: Callable[[Calls, float], Outcome]) -> Outcome:
+def judged_when_cool(
+    view: tk.ModelView, every: tuple[Calls, ...], judge: Callable[[Calls, float], tk.Outcome]
+) -> tk.Outcome:
     """What a detector says of the calls in the coolest thermal state where heat slows the others down, however unclear
     calls count. `judge` takes them and how many calls were asked for each one that is compared."""
 
-    def judge_cool(some: Calls) -> Outcome:
+    def judge_cool(some: Calls) -> tk.Outcome:
         heat = read_heat(view, some) if len(some.rows) >= MIN_CALLS else None
         cool = some.where(heat.is_cool) if heat is not None and (heat.ratio or 0) >= HEAT_RATIO else some
         enough = len(cool.rows) >= MIN_CALLS
@@ -139,15 +141,14 @@ def judged_when_cool(view: ModelView, every: tuple[Calls, ...], judge: Callable[
     return judge_by_load_kind(view, every, judge_cool)
 
 
-def follows_input_size(view: ModelView, calls: Calls) -> bool:
+def follows_input_size(view: tk.ModelView, calls: Calls) -> bool:
     """Whether calls take longer the longer copying their inputs and outputs takes: then the inputs differ in size.
 
     Copying is compared with the rest of the call, so that slow copies alone do not count. O(n log n).
     """
-    copies = view.data[(view.data["kind"].isin(COPY_KINDS) & view.data["prediction"].notna()).to_numpy(dtype=bool)]
-    owner = calls.rows.index.get_indexer(pd.Index(copies["prediction"].to_numpy(dtype=np.int64)))
-    length = copies["duration_ns"].to_numpy()
-    copying = np.bincount(owner[owner >= 0], weights=length[owner >= 0], minlength=len(calls.rows))
+    copies = tk.rows_where(view.data, tk.is_any(view.data["kind"], *COPY_KINDS))
+    copied = tk.or_minus_one(copies["prediction"])
+    copying = sums_by_label(calls.rows.index, copied, copies["duration_ns"].to_numpy())
     rest = calls.durations - copying
     known = (copying > 0) & (rest > 0)
     if known.mean() < KNOWN_SHARE or not np.ptp(copying[known]) or not np.ptp(rest[known]):
@@ -192,7 +193,7 @@ class Work(StrEnum):
 class Switching:
     """Calls in two groups, a fast and a slow one. The numbers are there however far the rule was followed."""
 
-    slow: BoolArray
+    slow: tk.BoolArray
     """Shape (calls,)."""
     fast_median_ns: float
     slow_median_ns: float
@@ -210,7 +211,7 @@ class Switching:
         return self.slow_median_ns / self.fast_median_ns
 
 
-def read_switching(view: ModelView, calls: Calls, rule: SwitchRule) -> Switching | None:
+def read_switching(view: tk.ModelView, calls: Calls, rule: SwitchRule) -> Switching | None:
     """Two groups of calls that differ by the rule's ratio; None where there are none. O(n log n).
 
     How long a call queued for the Neural Engine says nothing of its group: some of either may have.
@@ -243,7 +244,7 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule) -> Switching
     )
 
 
-def _switches(slow: BoolArray, burst: IntArray) -> int:
+def _switches(slow: tk.BoolArray, burst: tk.IntArray) -> int:
     """Changes between fast and slow calls, without those of slow calls that open a sequence and end in it: clocks that
     come up after a rest look so. Both shape (calls,)."""
     changes = np.flatnonzero(np.diff(slow))
@@ -254,25 +255,25 @@ def _switches(slow: BoolArray, burst: IntArray) -> int:
     return int((~(opening[:-1] | opening[1:])).sum())
 
 
-def is_narrow(values: IntArray | FloatArray) -> bool:
+def is_narrow(values: tk.IntArray | tk.FloatArray) -> bool:
     """Whether times, shape (n,) with n > 0, are those of one group."""
     shortest, low, middle, high, longest = sample_quantiles(values, 0.05, 0.25, 0.5, 0.75, 0.95)
     return bool(high - low <= GROUP_SPREAD * middle and longest <= MIN_RATIO * shortest)
 
 
-def busy_times(view: ModelView, calls: Calls) -> FloatArray:
+def busy_times(view: tk.ModelView, calls: Calls) -> tk.FloatArray:
     """Time in ns that the Neural Engine, the GPU and the CPU executed for each call: shape (calls, 3), 0 where it is
     not known."""
     return work_by_unit(view)[view.predictions.index.get_indexer(calls.rows.index)]
 
 
-def _work(view: ModelView, calls: Calls, slow: BoolArray) -> tuple[Work, tuple[str, str]]:
+def _work(view: tk.ModelView, calls: Calls, slow: tk.BoolArray) -> tuple[Work, tuple[str, str]]:
     """How the work of the slow group compares with that of the fast one, and the units that did most of each."""
     busy = busy_times(view, calls)
     total = busy.sum(axis=1)
     if min(float((total[group] > 0).mean()) for group in (~slow, slow)) < KNOWN_SHARE:
         return Work.UNKNOWN, ("", "")
-    names = list(DEVICE_NAMES.values())
+    names = list(tk.DEVICE_NAMES.values())
     main = [int(busy[group].sum(axis=0).argmax()) for group in (~slow, slow)]
     units = names[main[0]], names[main[1]]
     if main[0] != main[1]:
@@ -281,7 +282,7 @@ def _work(view: ModelView, calls: Calls, slow: BoolArray) -> tuple[Work, tuple[s
     return (Work.LONGER if longer else Work.SAME), units
 
 
-def no_switching(view: ModelView, calls: Calls, switching: Switching) -> str:
+def no_switching(view: tk.ModelView, calls: Calls, switching: Switching) -> str:
     """Why two groups are no sign of different shapes, in one sentence; empty where nothing else explains them."""
     if not switching.follows:
         return "Some predictions are slow, but they do not form a separate group that comes and goes."

@@ -8,27 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.detectors import (
-    LOAD_KINDS,
-    BoolArray,
-    Finding,
-    IntArray,
-    Intervals,
-    Kind,
-    Level,
-    Metric,
-    ModelView,
-    NotEvaluated,
-    above,
-    all_reached,
-    covered_ns,
-    format_time,
-    is_any,
-    rows_where,
-)
 from tracekit.detectors.shared.options import (
     IN_TURNS_SHARE,
     LOADS_PER_PREDICTION,
@@ -45,8 +28,8 @@ if TYPE_CHECKING:
 
 
 def loads_waited_for(
-    view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float
-) -> tuple[BoolArray, BoolArray]:
+    view: tk.ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float
+) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Shape (loads,) each: a call of the model surely waited for it, at once or behind further setup work of the app; a
     call did, unless it was a single one to warm the model up. `loads` are some of the view's. O(n log n)."""
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
@@ -57,7 +40,7 @@ def loads_waited_for(
     return surely, perhaps
 
 
-def perhaps_warmed_up(view: ModelView, what: str) -> NotEvaluated:
+def perhaps_warmed_up(view: tk.ModelView, what: str) -> tk.NotEvaluated:
     """The answer where a prediction after a load (`what`: a noun) may be one to warm the model up."""
     return view.unknown(
         f"A gap follows {what}. Gaps are long throughout, so the recording does not show whether a user waited for "
@@ -66,10 +49,10 @@ def perhaps_warmed_up(view: ModelView, what: str) -> NotEvaluated:
     )
 
 
-def perhaps_cold(view: ModelView, who: str, load_ns: int, more: str = "") -> NotEvaluated:
+def perhaps_cold(view: tk.ModelView, who: str, load_ns: int, more: str = "") -> tk.NotEvaluated:
     """The answer where somebody (`who`) waited for a load that may have come from the cache; `more` is advice."""
     return view.unknown(
-        f"{who} waited for a load of {format_time(load_ns)}, but the recording does not show whether the model was "
+        f"{who} waited for a load of {tk.format_time(load_ns)}, but the recording does not show whether the model was "
         "specialized or loaded from the cache.",
         "Record two launches in a row: if the second load is much shorter, the first one specialized the model." + more,
     )
@@ -84,7 +67,7 @@ FELT_MS = 250
 each sentence, on purpose, stays below."""
 
 
-def outweigh_use(view: ModelView) -> BoolArray:
+def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     """Shape (loads,): the load was waited for, is long enough to be felt, and takes `TIMES_USE` times as long as the
     predictions that ran on it.
 
@@ -97,20 +80,20 @@ def outweigh_use(view: ModelView) -> BoolArray:
     each = np.bincount(uses.group, view.predictions["duration_ns"].to_numpy(), minlength=len(known))
     predicting[uses.load[known]] = each[known]
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
-    chosen &= ~is_any(view.loads["kind"], Kind.LOAD_UNCACHED)
+    chosen &= ~tk.is_any(view.loads["kind"], tk.Kind.LOAD_UNCACHED)
     if chosen.any():
         chosen[chosen] = loads_waited_for(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
 
 
-def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> BoolArray:
+def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> tk.BoolArray:
     """Shape (loads,): a load from the cache that comes right after one that prepared the model for the device, or with
     `either_side` right before it: both belong to the model's first run, and neither repeats the other. O(l)."""
-    cold, cached = (is_any(loads["kind"], kind) for kind in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED))
+    cold, cached = (tk.is_any(loads["kind"], kind) for kind in (tk.Kind.LOAD_UNCACHED, tk.Kind.LOAD_CACHED))
     near = np.append(False, cold)[:-1]
     if either_side:
         near |= np.append(cold, False)[1:]
-    beside: BoolArray = cached & near
+    beside: tk.BoolArray = cached & near
     return beside
 
 
@@ -118,18 +101,18 @@ def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> BoolArray:
 class LoadPattern:
     """How loads and predictions of one model follow each other."""
 
-    predictions_after: IntArray
+    predictions_after: tk.IntArray
     """Shape (loads,): predictions that start from this load up to the next load."""
-    is_reload: BoolArray
+    is_reload: tk.BoolArray
     """Shape (loads,): the model had been used since its previous load, and either no longer than the idle time ago, or
     the load outweighs its use."""
 
 
-def load_pattern(view: ModelView, idle_ns: int) -> LoadPattern:
+def load_pattern(view: tk.ModelView, idle_ns: int) -> LoadPattern:
     """Pattern of loads and predictions. O((l + p) log(l + p))."""
     loads, predictions = view.loads, view.predictions
     load_starts = loads["start_ns"].to_numpy()
-    calls = Intervals.from_rows(predictions)
+    calls = tk.Intervals.from_rows(predictions)
     latest_end = np.maximum.accumulate(calls.ends)
     before = np.searchsorted(calls.starts, load_starts, side="left")
     after = np.diff(np.append(before, len(calls)))
@@ -149,29 +132,29 @@ class EachTimeRule:
     single_use_share: float = SINGLE_USE_SHARE
 
 
-def for_each_prediction(view: ModelView) -> bool:
+def for_each_prediction(view: tk.ModelView) -> bool:
     """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
     The model has loads and predictions. O((l + p) log(l + p))."""
-    return all_reached(load_metrics(view, load_pattern(view, round(MAX_IDLE_S * 1e9)), EachTimeRule()))
+    return tk.all_reached(load_metrics(view, load_pattern(view, round(MAX_IDLE_S * 1e9)), EachTimeRule()))
 
 
-def load_metrics(view: ModelView, pattern: LoadPattern, rule: EachTimeRule) -> tuple[Metric, ...]:
+def load_metrics(view: tk.ModelView, pattern: LoadPattern, rule: EachTimeRule) -> tuple[tk.Metric, ...]:
     """How loads and predictions compare, with the thresholds of the rule."""
     load_times, prediction_times = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     loads, predictions = len(load_times), len(prediction_times)
     single_use = float((pattern.predictions_after <= 1).mean())
     reloads = int(pattern.is_reload.sum())
     return (
-        above("loads", loads, "count", rule.min_loads),
-        Metric("predictions", predictions, "count"),
-        Metric("load time", int(load_times.sum()), "ns"),
-        Metric("prediction time", int(prediction_times.sum()), "ns"),
-        above("loads per prediction", loads / predictions, "ratio", rule.loads_per_prediction),
-        above("loads used at most once", single_use, "share", rule.single_use_share),
+        tk.above("loads", loads, "count", rule.min_loads),
+        tk.Metric("predictions", predictions, "count"),
+        tk.Metric("load time", int(load_times.sum()), "ns"),
+        tk.Metric("prediction time", int(prediction_times.sum()), "ns"),
+        tk.above("loads per prediction", loads / predictions, "ratio", rule.loads_per_prediction),
+        tk.above("loads used at most once", single_use, "share", rule.single_use_share),
         # One reload fewer than loads: the first load of the recording is none.
-        above("reloads soon after use", reloads, "count", max(rule.min_loads - 1, 1)),
-        Metric("mean load", float(load_times.mean()), "ns"),
-        Metric("mean prediction", float(prediction_times.mean()), "ns"),
+        tk.above("reloads soon after use", reloads, "count", max(rule.min_loads - 1, 1)),
+        tk.Metric("mean load", float(load_times.mean()), "ns"),
+        tk.Metric("mean prediction", float(prediction_times.mean()), "ns"),
     )
 
 
@@ -187,7 +170,7 @@ class Reloads:
     """Part of them before which another model was loaded since the last use; 0.0 without any."""
 
 
-def reloads(view: ModelView, idle_ns: int) -> Reloads:
+def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     """What was released and loaded again. O((l + p) log(l + p))."""
     starts = view.loads["start_ns"].to_numpy()
     uses = uses_of_loads(view.loads, view.predictions)
@@ -200,37 +183,39 @@ def reloads(view: ModelView, idle_ns: int) -> Reloads:
     late = back & (starts - last_end > idle_ns)
     if late.any():
         back &= ~late | outweigh_use(view)
-    rows, spent = rows_where(view.loads, back), covered_ns(view.loads, view.predictions)
+    rows, spent = tk.rows_where(view.loads, back), tk.covered_ns(view.loads, view.predictions)
     other = _other_loads(view)
     between = np.searchsorted(other, starts, side="left") - np.searchsorted(other, last_end, side="left")
     return Reloads(
         rows=rows,
-        share=covered_ns(rows) / spent if spent else 0.0,
+        share=tk.covered_ns(rows) / spent if spent else 0.0,
         in_turns_share=float((between[back] > 0).mean()) if len(rows) else 0.0,
     )
 
 
-def _other_loads(view: ModelView) -> IntArray:
+def _other_loads(view: tk.ModelView) -> tk.IntArray:
     """Starts of the loads of other models, sorted."""
     activity = view.trace.activity
-    chosen = activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP) & (activity["model"] != view.name)
+    chosen = (
+        activity["kind"].isin(tk.LOAD_KINDS) & (activity["level"] == tk.Level.TOP) & (activity["model"] != view.name)
+    )
     return activity["start_ns"].to_numpy()[chosen.to_numpy(dtype=bool)]
 
 
-def reload_finding(view: ModelView, summary: str, metrics: tuple[Metric, ...], rows: pd.DataFrame) -> Finding:
+def reload_finding(view: tk.ModelView, summary: str, metrics: tuple[tk.Metric, ...], rows: pd.DataFrame) -> tk.Finding:
     """The finding with its cost: these reloads."""
     return view.finding(
         summary,
         metrics,
         rows=rows,
         cost=view.cost(
-            covered_ns(rows), "Time covered by the reloads after use", longest_wait_ns=int(rows["duration_ns"].max())
+            tk.covered_ns(rows), "Time covered by the reloads after use", longest_wait_ns=int(rows["duration_ns"].max())
         ),
         call_sites=sites_of(view.trace, rows.index),
     )
 
 
-def again_and_again(view: ModelView) -> bool:
+def again_and_again(view: tk.ModelView) -> bool:
     """Whether the model's loads are reported as reloads, for each prediction or with several in between. The model has
     loads and predictions. O((l + p) log(l + p))."""
     if for_each_prediction(view):

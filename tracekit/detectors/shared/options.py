@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tracekit.detectors import option
+import tracekit.detectors as tk
 
 SOON_MS = 100.0
 
@@ -39,14 +39,14 @@ HEAT_RATIO = 1.2
 
 def max_delay_option() -> Any:
     """Option: how soon after a load, in ms, a call starts that waited for it."""
-    return option(
+    return tk.option(
         SOON_MS, "ms", "Heuristic: a caller that waits continues at once; something else causes later predictions."
     )
 
 
 def hang_share_option() -> Any:
     """Option: the share of its time for which a load must hang the main thread to block it."""
-    return option(
+    return tk.option(
         0.5,
         "share of the time",
         "Heuristic: a load on the main thread blocks it from start to end; a hang with another cause only "
@@ -57,7 +57,7 @@ def hang_share_option() -> Any:
 
 def warm_up_pause_option() -> Any:
     """Option: the pause in s after a call by which it shows that nobody waited for it."""
-    return option(
+    return tk.option(
         WARM_UP_PAUSE_S,
         "s",
         "Heuristic: where predictions otherwise follow closely, a single one before such a gap looks like a warm-up, "
@@ -67,7 +67,7 @@ def warm_up_pause_option() -> Any:
 
 def max_idle_option() -> Any:
     """Option: how long in s a model may have been unused for every reload to count."""
-    return option(
+    return tk.option(
         MAX_IDLE_S,
         "s",
         "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
@@ -76,25 +76,29 @@ def max_idle_option() -> Any:
 
 def min_loads_option() -> Any:
     """Option: from how many loads on they can be a pattern."""
-    return option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
+    return tk.option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
 
 
 def min_mean_option() -> Any:
     """Option: shortest mean prediction in ms that is judged."""
-    return option(1.0, "ms", "Heuristic: below this, per-call overhead dominates, whatever the app does.")
+    return tk.option(1.0, "ms", "Heuristic: below this, per-call overhead dominates, whatever the app does.")
 
 
 def min_calls_option() -> Any:
     """Option: fewest predictions that are judged."""
-    return option(3, "predictions", "Heuristic: the first prediction after a load differs; three show what is usual.")
+    return tk.option(
+        3, "predictions", "Heuristic: the first prediction after a load differs; three show what is usual."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class AppWorkOptions:
     """Thresholds of a check that counts samples, of 1 ms each, of the app's own work."""
 
-    share: float = option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.", maximum=1)
-    min_samples: int = option(20, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters.")
+    share: float = tk.option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.", maximum=1)
+    min_samples: int = tk.option(
+        20, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +107,18 @@ class ContentionOptions:
 
     overlap_share: float
     calm_share: float
-    slowdown: float = option(
+    slowdown: float = tk.option(
         1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
     )
-    explained_share: float = option(
+    explained_share: float = tk.option(
         0.5,
         "share of the extra time",
         "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
         maximum=1,
     )
-    affected_share: float = option(
+    affected_share: float = tk.option(
         0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
     )
-    min_compared: int = option(
+    min_compared: int = tk.option(
         5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )

@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import DEVICE_NAMES, Device, format_count, format_time
+import tracekit.detectors as tk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.detectors import ModelView
     from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport, PlannedOperation
     from tracekit.recording import contents
 
 # Words instead of members: what reads reports takes long to load, and most recordings come alone.
-ENGINE = DEVICE_NAMES[Device.ANE]
-NAMES = {DEVICE_NAMES[device]: f"the {DEVICE_NAMES[device]}" for device in (Device.ANE, Device.GPU, Device.CPU)}
+ENGINE = tk.DEVICE_NAMES[tk.Device.ANE]
+NAMES = {
+    tk.DEVICE_NAMES[device]: f"the {tk.DEVICE_NAMES[device]}"
+    for device in (tk.Device.ANE, tk.Device.GPU, tk.Device.CPU)
+}
 """Compute units in sentences, in the order of a result, by the words of reports and recordings alike."""
 
 _TYPES = 4
@@ -72,7 +74,7 @@ def placement(report: PerformanceReport) -> str:
     known = [f"{counts[unit]:,} on {name}" for unit, name in NAMES.items() if unit in counts]
     unknown = len(report.operations) - sum(counts.values())
     known += [f"{unknown:,} unknown"] if unknown else []
-    return f"{format_count(len(report.operations), 'operation')}: {', '.join(known)}"
+    return f"{tk.format_count(len(report.operations), 'operation')}: {', '.join(known)}"
 
 
 def hand_offs(report: PerformanceReport) -> str:
@@ -83,10 +85,10 @@ def hand_offs(report: PerformanceReport) -> str:
     if not report.transitions:
         return "no hand-offs"
     transitions = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in report.transitions)
-    return f"{format_count(sum(entry.count for entry in report.transitions), 'hand-off')} ({transitions})"
+    return f"{tk.format_count(sum(entry.count for entry in report.transitions), 'hand-off')} ({transitions})"
 
 
-def of_units(view: ModelView, expected: str | None = None) -> str:
+def of_units(view: tk.ModelView, expected: str | None = None) -> str:
     """Where operations are planned and, if that is asked, why some are not on a unit: sentences after a space, or
     nothing."""
     report = view.performance_report
@@ -97,7 +99,7 @@ def of_units(view: ModelView, expected: str | None = None) -> str:
     return plan if expected is None else f"{plan}{_not_on(view, report, expected)}"
 
 
-def _not_on(view: ModelView, report: PerformanceReport, unit: str) -> str:
+def _not_on(view: tk.ModelView, report: PerformanceReport, unit: str) -> str:
     """What the plan says of the operations that are not on a unit."""
     if report.asked is not None and unit not in report.asked:
         return f" It was made without {NAMES[unit]}, and says nothing of what could run there."
@@ -131,7 +133,7 @@ def _counted(operations: Sequence[PlannedOperation]) -> str:
     return f"{len(operations):,} ({', '.join([*shown, f'{rest:,} more'] if rest else shown)})"
 
 
-def of_hand_offs(view: ModelView, main: str | None = None) -> str:
+def of_hand_offs(view: tk.ModelView, main: str | None = None) -> str:
     """How often the plan changes the unit and, if a main unit is given, at which operations: sentences after a space,
     or nothing."""
     report = view.performance_report
@@ -148,7 +150,7 @@ def of_hand_offs(view: ModelView, main: str | None = None) -> str:
     return f"{plan}; not on {NAMES[main]}: {_counted(away)}{reasons}."
 
 
-def of_time(view: ModelView, limit_ns: int, recorded_ns: float) -> str:
+def of_time(view: tk.ModelView, limit_ns: int, recorded_ns: float) -> str:
     """Whether the model alone would keep a time limit, beside the median that was recorded: a sentence after a space,
     or nothing."""
     report = view.performance_report
@@ -156,28 +158,31 @@ def of_time(view: ModelView, limit_ns: int, recorded_ns: float) -> str:
     if report is None or median is None:
         return ""
     fits = median <= limit_ns
-    verdict = f"which fits in {format_time(limit_ns)}" if fits else f"more than {format_time(limit_ns)}"
+    verdict = f"which fits in {tk.format_time(limit_ns)}" if fits else f"more than {tk.format_time(limit_ns)}"
     advice = f": {'look at what else runs at that time' if fits else 'the model itself is too slow'}"
     if same_device(report, view.trace.run.device) is False:
         advice = ""
     elif median > _SLOWER * recorded_ns:
         advice = "; the app is faster, so check that the report is of this model and of the same compute units"
     where = made_on(report, view.trace.run.device)
-    return (
-        f" Alone, the model takes {format_time(median)} by the performance report (median; {where}), {verdict}{advice}."
-    )
+    alone = f"Alone, the model takes {tk.format_time(median)} by the performance report (median; {where})"
+    return f" {alone}, {verdict}{advice}."
 
 
-def of_load(view: ModelView) -> str:
+def of_load(view: tk.ModelView) -> str:
     """How long the model loads by the report: a sentence after a space, or nothing."""
     report = view.performance_report
     if report is None or report.load is None:
         return ""
     cached, first = report.load.median_ns, report.load.first_ns
     # Where nothing is kept apart, it is unknown which of the loads were cached.
-    words = [f"{format_time(cached)} {'from the cache' if first else '(median)'}"] if cached is not None else []
+    words = [f"{tk.format_time(cached)} {'from the cache' if first else '(median)'}"] if cached is not None else []
     if first:
-        spread = format_time(first[0]) if len(first) == 1 else f"{format_time(min(first))} to {format_time(max(first))}"
+        spread = (
+            tk.format_time(first[0])
+            if len(first) == 1
+            else f"{tk.format_time(min(first))} to {tk.format_time(max(first))}"
+        )
         words.append(f"{spread} without")
     where = made_on(report, view.trace.run.device)
     return f" By the performance report ({where}), a load takes {' and '.join(words)}." if words else ""

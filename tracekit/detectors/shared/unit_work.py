@@ -8,25 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
-from tracekit.detectors import (
-    DEVICE_NAMES,
-    Attribution,
-    BoolArray,
-    Device,
-    IntArray,
-    Intervals,
-    Kind,
-    Lane,
-    Level,
-    ModelView,
-    Trace,
-    cached_by_trace,
-    format_count,
-    format_share,
-    is_any,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,8 +20,8 @@ if TYPE_CHECKING:
     from tracekit.intervals import CoveredTime
 
 _PARTS = {
-    Device.ANE: (Part.ANE, Part.ANE_REQUESTED, Lane.NEURAL_ENGINE),
-    Device.GPU: (Part.GPU, Part.GPU_REQUESTED, Lane.GPU),
+    tk.Device.ANE: (Part.ANE, Part.ANE_REQUESTED, tk.Lane.NEURAL_ENGINE),
+    tk.Device.GPU: (Part.GPU, Part.GPU_REQUESTED, tk.Lane.GPU),
 }
 
 
@@ -45,14 +29,14 @@ _PARTS = {
 class Work:
     """What is known of the time that units worked for a model's predictions, in ns."""
 
-    known_ns: dict[Device, int]
+    known_ns: dict[tk.Device, int]
     """What rows show."""
-    open_ns: dict[Device, int]
+    open_ns: dict[tk.Device, int]
     """What the unit may have worked beyond that: time without any known work in predictions of which that is not
     known."""
     predicted_ns: int
     """Time of the predictions."""
-    by_prediction: dict[Device, IntArray]
+    by_prediction: dict[tk.Device, tk.IntArray]
     """What rows show of each prediction: shape (predictions,)."""
 
     @property
@@ -60,11 +44,11 @@ class Work:
         """Time in which some unit is known to have worked."""
         return sum(self.known_ns.values())
 
-    def share(self, device: Device) -> float:
+    def share(self, device: tk.Device) -> float:
         """Share of the known work."""
         return self.known_ns[device] / self.shown_ns if self.shown_ns else 0.0
 
-    def mostly_elsewhere(self, device: Device) -> float:
+    def mostly_elsewhere(self, device: tk.Device) -> float:
         """Share of the predictions with known work for which other units did half of it or more."""
         shown = np.sum(list(self.by_prediction.values()), axis=0)
         elsewhere = 2 * self.by_prediction[device] <= shown
@@ -76,15 +60,15 @@ class Work:
         busy = sorted(
             (device for device in self.known_ns if self.known_ns[device]), key=lambda unit: -self.known_ns[unit]
         )
-        return ", ".join(f"{DEVICE_NAMES[device]} {format_share(self.share(device))}" for device in busy)
+        return ", ".join(f"{tk.DEVICE_NAMES[device]} {tk.format_share(self.share(device))}" for device in busy)
 
 
-def known_work(view: ModelView) -> Work:
+def known_work(view: tk.ModelView) -> Work:
     """Work of the units in the predictions of the model."""
     frame = view.breakdown.frame
     durations = frame["duration_ns"].to_numpy()
-    known: dict[Device, IntArray] = {Device.CPU: _known(frame, Part.CPU)}
-    unknown: dict[Device, BoolArray] = {Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
+    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: _known(frame, Part.CPU)}
+    unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
     for device, (executed, requested, _) in _PARTS.items():
         known[device] = _known(frame, executed) + _known(frame, requested)
         unknown[device] = frame[executed.column].isna().to_numpy() & (known[device] == 0)
@@ -92,7 +76,7 @@ def known_work(view: ModelView) -> Work:
     still = {device: np.where(unknown[device], rest, 0) for device in known}
     for device, (_, _, lane) in _PARTS.items():
         still[device] = np.maximum(still[device], np.minimum(_unattributed_ns(view, lane), rest))
-    order = tuple(DEVICE_NAMES)
+    order = tuple(tk.DEVICE_NAMES)
     return Work(
         {device: int(known[device].sum()) for device in order},
         {device: int(still[device].sum()) for device in order},
@@ -101,51 +85,51 @@ def known_work(view: ModelView) -> Work:
     )
 
 
-def _known(frame: pd.DataFrame, part: Part) -> IntArray:
+def _known(frame: pd.DataFrame, part: Part) -> tk.IntArray:
     return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
 
 
-def _unattributed_ns(view: ModelView, lane: Lane) -> IntArray:
+def _unattributed_ns(view: tk.ModelView, lane: tk.Lane) -> tk.IntArray:
     """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
     unattributed = _unattributed_times(view.trace)[lane]
-    predicted = Intervals.from_rows(view.predictions)
+    predicted = tk.Intervals.from_rows(view.predictions)
     return unattributed.within(predicted.starts, predicted.ends)
 
 
-@cached_by_trace
-def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
+@tk.cached_by_trace
+def _unattributed_times(trace: tk.Trace) -> dict[tk.Lane, CoveredTime]:
     """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
     hardware = trace.hardware
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
-    unattributed = executed & is_any(hardware["attribution"], Attribution.UNATTRIBUTED)
-    times = Intervals.from_rows(hardware)
+    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    unattributed = executed & tk.is_any(hardware["attribution"], tk.Attribution.UNATTRIBUTED)
+    times = tk.Intervals.from_rows(hardware)
     return {
-        lane: times.where(unattributed & is_any(hardware["lane"], lane)).covered_time()
-        for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
+        lane: times.where(unattributed & tk.is_any(hardware["lane"], lane)).covered_time()
+        for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU)
     }
 
 
-def unit_suggestion(view: ModelView) -> str:
+def unit_suggestion(view: tk.ModelView) -> str:
     """The unit that they suggest, and that this is weaker evidence: a sentence after a space, or nothing."""
     suggestion = suggested_unit(view.trace, view.predictions.index)
     if suggestion is None:
         return ""
-    count = f"{suggestion.predictions:,} of {format_count(suggestion.of, 'prediction')}"
+    count = f"{suggestion.predictions:,} of {tk.format_count(suggestion.of, 'prediction')}"
     return (
-        f" Core ML's own rows suggest the {DEVICE_NAMES[suggestion.device]} for {count} "
+        f" Core ML's own rows suggest the {tk.DEVICE_NAMES[suggestion.device]} for {count} "
         f"({SHOWN_BY[suggestion.device]}): weaker evidence than rows of the hardware."
     )
 
 
-def suggested_of_models(trace: Trace, models: Iterable[str]) -> tuple[str, ...]:
+def suggested_of_models(trace: tk.Trace, models: Iterable[str]) -> tuple[str, ...]:
     """The unit that they suggest for each of these models, in one sentence; none where they suggest nothing."""
     activity = trace.activity
-    called = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
+    called = activity[tk.is_any(activity["kind"], tk.Kind.PREDICTION) & tk.is_any(activity["level"], tk.Level.TOP)]
     words = []
     for model in models:
-        suggestion = suggested_unit(trace, called.index[is_any(called["model"], model)])
+        suggestion = suggested_unit(trace, called.index[tk.is_any(called["model"], model)])
         if suggestion is not None:
-            words.append(f"{model} on the {DEVICE_NAMES[suggestion.device]} ({SHOWN_BY[suggestion.device]})")
+            words.append(f"{model} on the {tk.DEVICE_NAMES[suggestion.device]} ({SHOWN_BY[suggestion.device]})")
     if not words:
         return ()
     return (f"Hardware was not recorded; Core ML's own rows suggest, as weaker evidence: {'; '.join(words)}.",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import DEVICE_NAMES, LOAD_KINDS, RECORD_LONGER, Device, Intervals, Kind, format_count
+import tracekit.detectors as tk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,39 +18,30 @@ NO_LOAD = "No model was loaded during the recording."
 KEEP_LOADED = "Keep the model loaded between predictions and record again."
 FOLLOWS_INPUT_SIZE = "Latency follows the size of the inputs, as the time to copy them does."
 
-_MAX_MODELS = 3
-"""Models that a sentence usually names before it only counts the rest."""
-
 _MAX_UNITS = 5
 """Units of an order that are named: two hand-offs there and back show the pattern."""
 
 
 def record_alone(predictions: pd.DataFrame) -> str:
     """Advice to record longer, and alone where predictions overlap."""
-    return RECORD_LONGER if Intervals.from_rows(predictions).alone().all() else RECORD_ALONE
-
-
-def listed(names: Sequence[str], max_names: int = _MAX_MODELS) -> str:
-    """`A`, `A, B`, or the first few and how many more: `A, B and 2 more`."""
-    more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
-    return f"{', '.join(names[:max_names])}{more}"
+    return tk.RECORD_LONGER if tk.Intervals.from_rows(predictions).alone().all() else RECORD_ALONE
 
 
 def of_models(rows: pd.DataFrame) -> str:
     """Models of rows, after a noun: ` of A, B and 2 more`; empty where none is known."""
     names = sorted(str(name) for name in rows["model"].dropna().unique())
-    return f" of {listed(names)}" if names else ""
+    return f" of {tk.format_names(names)}" if names else ""
 
 
-def order_words(devices: Sequence[Device]) -> str:
+def order_words(devices: Sequence[tk.Device]) -> str:
     """The order of units with their hand-offs: `Neural Engine → CPU → Neural Engine`."""
-    words = [DEVICE_NAMES[device] for device in devices[:_MAX_UNITS]]
+    words = [tk.DEVICE_NAMES[device] for device in devices[:_MAX_UNITS]]
     return " → ".join([*words, "…"] if len(devices) > _MAX_UNITS else words)
 
 
 def what_ran(rows: pd.DataFrame) -> str:
     """Loads, compilations and predictions among rows of the activity, as `2 loads and 25 predictions`."""
-    kinds = (("load", LOAD_KINDS), ("compilation", (Kind.COMPILE,)), ("prediction", (Kind.PREDICTION,)))
+    kinds = (("load", tk.LOAD_KINDS), ("compilation", (tk.Kind.COMPILE,)), ("prediction", (tk.Kind.PREDICTION,)))
     counts = [(int(rows["kind"].isin(list(kind)).sum()), noun) for noun, kind in kinds]
-    *head, last = [format_count(count, noun) for count, noun in counts if count] or ["nothing"]
+    *head, last = [tk.format_count(count, noun) for count, noun in counts if count] or ["nothing"]
     return f"{', '.join(head)} and {last}" if head else last

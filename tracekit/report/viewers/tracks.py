@@ -116,8 +116,8 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
     return Tracks(
         title=visible(report.recording.source),
         groups=tuple((title, tuple(tracks)) for title, tracks in groups.items()),
-        names=texts.names(),
-        details=texts.details(),
+        names=tuple(texts.names),
+        details=tuple(texts.details),
         facts=_facts(report, -timeline.start_ns),
         shift_ns=-timeline.start_ns,
         started=report.recording.start_date,
@@ -128,20 +128,14 @@ class _Texts:
     """Names and details with their codes, each once."""
 
     def __init__(self) -> None:
-        self._names: dict[str, int] = {}
-        self._details: dict[Details, int] = {}
+        self.names: dict[str, int] = {}
+        self.details: dict[Details, int] = {}
 
     def name(self, text: str) -> int:
-        return self._names.setdefault(text, len(self._names))
+        return self.names.setdefault(text, len(self.names))
 
     def detail(self, details: Details) -> int:
-        return self._details.setdefault(details, len(self._details))
-
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._names)
-
-    def details(self) -> tuple[Details, ...]:
-        return tuple(self._details)
+        return self.details.setdefault(details, len(self.details))
 
 
 def _has_rows(timeline: Timeline) -> BoolArray:
