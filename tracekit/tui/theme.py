@@ -80,63 +80,39 @@ class Palette:
         return self.text if color is None or (color, ground) in sixteen.TOO_ALIKE else color
 
 
-_DARK_CATEGORIES: dict[Category, str] = {
-    Category.OTHER: "#939395",
-    Category.LOAD: VERMILLION,
-    Category.LOAD_CACHED: ORANGE,
-    Category.COMPILE: "#7c7acb",
-    Category.PREDICTION: "#5db6ea",
-    Category.VALIDATION: "#9d9fa1",
-    Category.INPUT_COPY: YELLOW,
-    Category.CAST: ORANGE,
-    Category.OUTPUT: "#009b6f",
-    Category.ANE_COPY: "#c57cb8",
-    Category.CPU: "#57b3e8",
-    Category.GPU: "#159c6a",
-    Category.ANE: "#bf75b1",
-    Category.MPS: YELLOW,
-    Category.APP: "#5c82cd",
-    Category.FOREIGN: "#abb0ad",
-    Category.GOOD: GREEN,
-    Category.FAIR: YELLOW,
-    Category.SERIOUS: ORANGE,
-    Category.CRITICAL: VERMILLION,
-    Category.LOW: "#838382",
-    Category.MEDIUM: SKY,
-    Category.HIGH: YELLOW,
-    Category.FADED: "#3a3a3a",
-    Category.INFERRED: "#c4dcec",
+_COLORS: dict[Category, tuple[str, str, str, str]] = {
+    Category.OTHER: ("#939395", "#42413e", sixteen.LIGHT_GRAY, sixteen.BRIGHT_MAGENTA),
+    Category.LOAD: (VERMILLION, "#8f2600", sixteen.BRIGHT_RED, sixteen.RED),
+    Category.LOAD_CACHED: (ORANGE, "#986606", sixteen.YELLOW, sixteen.YELLOW),
+    Category.COMPILE: ("#7c7acb", "#a43463", sixteen.BRIGHT_GREEN, sixteen.GREEN),
+    Category.PREDICTION: ("#5db6ea", "#2178b4", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.VALIDATION: ("#9d9fa1", "#53494e", sixteen.BRIGHT_BLUE, sixteen.BLUE),
+    Category.INPUT_COPY: (YELLOW, "#4f6722", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.CAST: (ORANGE, "#572907", sixteen.BRIGHT_GREEN, sixteen.BRIGHT_RED),
+    Category.OUTPUT: ("#009b6f", "#1c8367", sixteen.CYAN, sixteen.GREEN),
+    Category.ANE_COPY: ("#c57cb8", "#d1403b", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.CPU: ("#57b3e8", "#107ab9", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.GPU: ("#159c6a", "#537f23", sixteen.GREEN, sixteen.GREEN),
+    Category.ANE: ("#bf75b1", "#a54689", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.MPS: (YELLOW, "#4a5000", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.APP: ("#5c82cd", "#003f7f", sixteen.BRIGHT_BLUE, sixteen.BLUE),
+    Category.FOREIGN: ("#abb0ad", "#706f6d", sixteen.CYAN, sixteen.CYAN),
+    Category.GOOD: (GREEN, "#00795b", sixteen.GREEN, sixteen.GREEN),
+    Category.FAIR: (YELLOW, "#7c7600", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.SERIOUS: (ORANGE, "#986837", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.CRITICAL: (VERMILLION, "#912000", sixteen.BRIGHT_RED, sixteen.RED),
+    Category.LOW: ("#838382", "#616a6b", sixteen.BRIGHT_BLUE, sixteen.CYAN),
+    Category.MEDIUM: (SKY, "#2179b6", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.HIGH: (YELLOW, "#6d6800", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.FADED: ("#3a3a3a", "#d0d0d0", sixteen.GRAY, sixteen.GRAY),
+    Category.INFERRED: ("#c4dcec", "#61788b", sixteen.BRIGHT_BLUE, sixteen.CYAN),
 }
-"""With black text on them."""
-
-_LIGHT_CATEGORIES: dict[Category, str] = {
-    Category.OTHER: "#42413e",
-    Category.LOAD: "#8f2600",
-    Category.LOAD_CACHED: "#986606",
-    Category.COMPILE: "#a43463",
-    Category.PREDICTION: "#2178b4",
-    Category.VALIDATION: "#53494e",
-    Category.INPUT_COPY: "#4f6722",
-    Category.CAST: "#572907",
-    Category.OUTPUT: "#1c8367",
-    Category.ANE_COPY: "#d1403b",
-    Category.CPU: "#107ab9",
-    Category.GPU: "#537f23",
-    Category.ANE: "#a54689",
-    Category.MPS: "#4a5000",
-    Category.APP: "#003f7f",
-    Category.FOREIGN: "#706f6d",
-    Category.GOOD: "#00795b",
-    Category.FAIR: "#7c7600",
-    Category.SERIOUS: "#986837",
-    Category.CRITICAL: "#912000",
-    Category.LOW: "#616a6b",
-    Category.MEDIUM: "#2179b6",
-    Category.HIGH: "#6d6800",
-    Category.FADED: "#d0d0d0",
-    Category.INFERRED: "#61788b",
-}
-"""With white text on them: on a white ground, colors for black text would all be of nearly one lightness."""
+"""Of each category: with black text on it where the theme is dark, and with white text where it is light, since on a
+white ground colors for black text would all be of nearly one lightness; the same on terminals with 16 colors, where the
+last are dark but for `BRIGHT_ENOUGH_FOR_BLACK`."""
+_ON_DARK, _ON_LIGHT, _ON_BLACK, _ON_WHITE = (
+    {category: colors[ground] for category, colors in _COLORS.items()} for ground in range(4)
+)
 
 PALETTES: dict[bool, Palette] = {
     True: Palette(
@@ -155,7 +131,7 @@ PALETTES: dict[bool, Palette] = {
         ink="#000000",
         selected="#ffffff",
         selected_ink="#000000",
-        categories=_DARK_CATEGORIES,
+        categories=_ON_DARK,
     ),
     False: Palette(
         text="#1c1c1c",
@@ -173,7 +149,7 @@ PALETTES: dict[bool, Palette] = {
         ink="#ffffff",
         selected="#000000",
         selected_ink="#ffffff",
-        categories=_LIGHT_CATEGORIES,
+        categories=_ON_LIGHT,
     ),
 }
 """By whether the theme is dark."""
@@ -195,7 +171,7 @@ SIXTEEN: dict[bool, Palette] = {
         ink=sixteen.BLACK,
         selected=sixteen.WHITE,
         selected_ink=sixteen.BLACK,
-        categories=sixteen.ON_BLACK,
+        categories=_ON_BLACK,
     ),
     False: Palette(
         text=sixteen.BLACK,
@@ -213,11 +189,9 @@ SIXTEEN: dict[bool, Palette] = {
         ink=sixteen.WHITE,
         selected=sixteen.BLACK,
         selected_ink=sixteen.WHITE,
-        categories=sixteen.ON_WHITE,
+        categories=_ON_WHITE,
         other_inks={
-            category: sixteen.BLACK
-            for category, color in sixteen.ON_WHITE.items()
-            if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK
+            category: sixteen.BLACK for category, color in _ON_WHITE.items() if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK
         },
     ),
 }
@@ -237,13 +211,9 @@ def palette_of(theme: Theme) -> Palette:
     return (SIXTEEN if theme.name in (DARK_16, LIGHT_16) else PALETTES)[theme.dark]
 
 
-def _theme(
-    name: str, colors: tuple[str, str, str, str, str], grounds: tuple[str, str, str, str], *, dark: bool
-) -> Theme:
-    """A theme. colors: primary, secondary, accent, warning and error. grounds: foreground, background, surface and
-    panel. Success is the secondary color."""
+def _theme(name: str, palette: Palette, colors: tuple[str, str, str, str, str], panel: str, *, dark: bool) -> Theme:
+    """A theme. colors: primary, secondary, accent, warning and error. Success is the secondary color."""
     primary, secondary, accent, warning, error = colors
-    foreground, background, surface, panel = grounds
     return Theme(
         name=name,
         primary=primary,
@@ -252,29 +222,29 @@ def _theme(
         warning=warning,
         error=error,
         success=secondary,
-        foreground=foreground,
-        background=background,
-        surface=surface,
+        foreground=palette.text,
+        background=palette.background,
+        surface=palette.gutter,
         panel=panel,
         dark=dark,
     )
 
 
 THEMES: tuple[Theme, ...] = (
-    _theme(DARK, (SKY, GREEN, ORANGE, YELLOW, VERMILLION), ("#e4e4e4", "#121212", "#1c1c1c", "#262626"), dark=True),
-    _theme(
-        LIGHT, (BLUE, GREEN, "#b34f00", "#8a6d00", "#b34f00"), ("#1c1c1c", "#ffffff", "#f2f2f2", "#e4e4e4"), dark=False
-    ),
+    _theme(DARK, PALETTES[True], (SKY, GREEN, ORANGE, YELLOW, VERMILLION), "#262626", dark=True),
+    _theme(LIGHT, PALETTES[False], (BLUE, GREEN, "#b34f00", "#8a6d00", "#b34f00"), "#e4e4e4", dark=False),
     _theme(
         DARK_16,
+        SIXTEEN[True],
         (sixteen.BRIGHT_CYAN, sixteen.GREEN, sixteen.BRIGHT_YELLOW, sixteen.BRIGHT_YELLOW, sixteen.BRIGHT_RED),
-        (sixteen.WHITE, sixteen.BLACK, sixteen.BLACK, sixteen.BLUE),
+        sixteen.BLUE,
         dark=True,
     ),
     _theme(
         LIGHT_16,
+        SIXTEEN[False],
         (sixteen.BLUE, sixteen.GREEN, sixteen.RED, sixteen.RED, sixteen.RED),
-        (sixteen.BLACK, sixteen.WHITE, sixteen.WHITE, sixteen.LIGHT_GRAY),
+        sixteen.LIGHT_GRAY,
         dark=False,
     ),
 )
