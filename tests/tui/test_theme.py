@@ -247,7 +247,7 @@ def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, s
     async def test(screen) -> None:
         await screen.press("n", "n", "f")
         # Detail and inspector have one ground.
-        assert sum("│" in line for line in screen.text().splitlines()) == screen.app.pane.size.height + 1
+        assert sum("│" in line for line in screen.text().splitlines()) == screen.app.browse.pane.size.height + 1
         for line in screen.app.browse.query_one(Timeline).render_lines(Region(0, 0, 120, 15)):
             told.update(segment.style.color.name for segment in line if segment.style and segment.style.color)
         await screen.press("T")

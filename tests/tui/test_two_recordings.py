@@ -188,7 +188,7 @@ async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(
     assert "Prediction 12.44 → 8.68 ms (−30%, improved); 1 finding fixed" in screen.text().splitlines()[0]
     title = title_line(screen.state, 120, screen.app.palette)
     assert screen.app.palette.better in [str(span.style) for span in title.spans]
-    rows = screen.app.pane.focus_target().rows
+    rows = screen.app.browse.pane.focus_target().rows
     named = [row.model is not None for row in rows.records if row.change(Measure.MEAN).difference is not None]
     assert named == sorted(named, reverse=True)
     assert not all(named)

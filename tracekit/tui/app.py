@@ -6,9 +6,8 @@ import gc
 import signal
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from textual._compositor import CompositorUpdate
 from textual.worker import WorkerFailed, get_current_worker
 
 from tracekit.signals import stop_signals
@@ -16,15 +15,13 @@ from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.palette import ACTIONS, ActionCommands, CommandScreen, action_named
+from tracekit.tui.palette import ACTIONS, action_named
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen, TroubleScreen
 from tracekit.tui.state import first_state
 from tracekit.tui.state_app import StateApp, first_lane
-from tracekit.tui.terminal import TerminalCells, TerminalDriver, has_sixteen_colors, terminal_is_gone
-from tracekit.tui.text import VisibleText
-from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
+from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
 from tracekit.tui.timeline.lanes import Lanes
 
 if TYPE_CHECKING:
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
     from textual.driver import Driver
-    from textual.screen import Screen
 
     from tracekit.signals import StopSignals
     from tracekit.tui.messages import ZoomWanted
@@ -73,46 +69,15 @@ class ViewApp(StateApp, inherit_bindings=False):
         remember: bool = False,
         sixteen_colors: bool = False,
     ) -> None:
-        """`signals` are looked at again and again; with the first one the app ends as if it were left.
-
-        With `remember`, the theme is that of the last run, and kept for the next. `sixteen_colors`: whether the
-        terminal has no more.
-        """
-        super().__init__(viewed)
+        """`signals` are looked at again and again; with the first one the app ends as if it were left. See `StateApp`
+        for the rest."""
+        super().__init__(viewed, remember=remember, sixteen_colors=sixteen_colors)
         self._signals = signals
-        # Nothing that a recording holds reaches the terminal but through this.
-        self._filters.append(VisibleText())
-        self._cells = TerminalCells()
         self._at_first_picture = at_first_picture
         self.failure: str | None = None
         """Why nothing could be opened."""
         self._shown = Event()
         """Set when the timeline was drawn for the first time."""
-        for theme in THEMES:
-            self.register_theme(theme)
-        self._remember = remember
-        wanted = viewed.theme or (remembered_theme() if remember else None)
-        self._sixteen_colors = sixteen_colors
-        self.set_class(sixteen_colors, "sixteen")
-        self.theme = theme_named(dark=wanted != "light", sixteen_colors=sixteen_colors)
-        if viewed.theme is not None:
-            self._keep_theme()
-
-    # Drawing
-
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        """Textual's last step before the terminal: only what changed goes there."""
-        shown: Any = self._cells.changes(renderable) if isinstance(renderable, CompositorUpdate) else renderable
-        super()._display(screen, shown)
-
-    def on_resize(self) -> None:
-        """Terminals move what they show when their size changes."""
-        self._cells.forget()
-
-    def draw_anew(self) -> None:
-        """Draw all of the screen, whatever is there."""
-        self._cells.forget()
-        self.refresh()
 
     # Actions
 
@@ -135,23 +100,6 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Zoom to the selection."""
         del message
         views.fit_selection.run(self)
-
-    def switch_theme(self) -> None:
-        """Switch between light and dark."""
-        self.theme = theme_named(dark=not self.current_theme.dark, sixteen_colors=self._sixteen_colors)
-        self._keep_theme()
-
-    def _keep_theme(self) -> None:
-        if self._remember:
-            remember_theme("dark" if self.current_theme.dark else "light")
-
-    def show_help(self) -> None:
-        """Show all keys."""
-        self.push_screen(HelpScreen(ACTIONS))
-
-    def show_palette(self) -> None:
-        """Let the user find an action by name."""
-        self.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
 
     def get_driver_class(self) -> type[Driver]:
         """What talks to the terminal."""
@@ -261,12 +209,6 @@ class ViewApp(StateApp, inherit_bindings=False):
         self.failure = message.sentence
         self._state = None
         await self.switch_screen(TroubleScreen(message.sentence))
-
-    def watch_theme(self, theme: str) -> None:
-        """Draw in other colors."""
-        del theme
-        if self.is_open:
-            self.redraw()
 
 
 def run(viewed: Viewed) -> list[str]:

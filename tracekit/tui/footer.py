@@ -28,7 +28,7 @@ class FooterKey(NamedTuple):
 
 ALWAYS = tuple(
     FooterKey(key_signs(shortcut).split("  ")[0], shortcut.title, shortcut.id)
-    for shortcut in SHORTCUTS
+    for shortcut in SHORTCUTS.values()
     if shortcut.footer and shortcut.early
 )
 """What is never left out."""

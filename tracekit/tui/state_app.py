@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
+from textual._compositor import CompositorUpdate
 from textual.app import App
 
 from tracekit.tui.background import in_background
 from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.tui.state import Area, EventRef, FindingRef, Selection, State
-from tracekit.tui.theme import palette_of
+from tracekit.tui.terminal import TerminalCells
+from tracekit.tui.text import VisibleText
+from tracekit.tui.theme import THEMES, palette_of, remember_theme, remembered_theme, theme_named
 from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, Viewport, revealing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from rich.console import RenderableType
     from textual.screen import Screen
 
     from tracekit.lanes.lanes import Grouping
-    from tracekit.tui.detail.pane import DetailPane
     from tracekit.tui.messages import (
         CheckToggled,
         CursorMoved,
@@ -48,13 +49,13 @@ if TYPE_CHECKING:
     from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.viewport import History
 
-Result = TypeVar("Result")
-
 
 class StateApp(App[None], inherit_bindings=False):
     """Owns the `State`. Only `change` replaces it."""
 
-    def __init__(self, viewed: Viewed) -> None:
+    def __init__(self, viewed: Viewed, *, remember: bool, sixteen_colors: bool) -> None:
+        """With `remember`, the theme is that of the last run, and kept for the next. `sixteen_colors`: whether the
+        terminal has no more."""
         super().__init__()
         self.viewed: Final = viewed
         """What the user asked to see."""
@@ -63,6 +64,18 @@ class StateApp(App[None], inherit_bindings=False):
         """Of each recording, as they are grouped now; those of a million intervals are made again in a tenth of a
         second, and would take as much memory as the recording if each grouping were kept."""
         self._stepping = False
+        # Nothing that a recording holds reaches the terminal but through this.
+        self._filters.append(VisibleText())
+        self._cells = TerminalCells()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self._remember = remember
+        wanted = viewed.theme or (remembered_theme() if remember else None)
+        self._sixteen_colors = sixteen_colors
+        self.set_class(sixteen_colors, "sixteen")
+        self.theme = theme_named(dark=wanted != "light", sixteen_colors=sixteen_colors)
+        if viewed.theme is not None:
+            self._keep_theme()
 
     @property
     def state(self) -> State:
@@ -96,11 +109,6 @@ class StateApp(App[None], inherit_bindings=False):
     def palette(self) -> Palette:
         """Colors of the theme."""
         return palette_of(self.current_theme)
-
-    @property
-    def pane(self) -> DetailPane:
-        """The pane that is on screen, or would be but for the inspector."""
-        return self.browse.pane
 
     @property
     def focused_area(self) -> Area:
@@ -207,55 +215,41 @@ class StateApp(App[None], inherit_bindings=False):
             ids = [lane.id for lane in self.lanes.lanes]
             self.change(lane=lane or (self.state.lane if self.state.lane in ids else ids[0]))
 
-        self.in_background(lambda: [work(session) for session in sessions], show)
-
-    def focus_pane(self) -> None:
-        """Put the keys on the pane that is on screen."""
-        self.browse.focus_pane()
-
-    def focus_inspector(self) -> None:
-        """Put the keys on the inspector where it is in the place of the pane, else on the pane."""
-        self.browse.focus_inspector()
-
-    def focus_timeline(self, recording: int) -> None:
-        """Put the keys on the timeline of a recording."""
-        self.browse.focus_timeline(recording)
-
-    def focus_area(self, step: int) -> None:
-        """Put the keys on the next area, or with -1 on the one before."""
-        if step > 0:
-            self.screen.focus_next()
-        else:
-            self.screen.focus_previous()
-
-    def ask(self, screen: Screen[Result], then: Callable[[Result | None], None]) -> None:
-        """Show a screen over the others; what it gives goes to a function, None where the user gave up."""
-        self.push_screen(screen, then)
-
-    def switch_theme(self) -> None:
-        """Switch between light and dark."""
-        raise NotImplementedError
-
-    def draw_anew(self) -> None:
-        """Draw all of the screen, whatever is there."""
-        raise NotImplementedError
-
-    def show_help(self) -> None:
-        """Show all keys."""
-        raise NotImplementedError
-
-    def show_palette(self) -> None:
-        """Let the user find an action by name."""
-        raise NotImplementedError
+        in_background(self, lambda: [work(session) for session in sessions], show)
 
     def leave(self) -> None:
         """End; a read that is under way is given up."""
         self.workers.cancel_all()
         self.exit()
 
-    def in_background(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
-        """Do something long in a thread, then show what came of it."""
-        in_background(self, work, then)
+    def switch_theme(self) -> None:
+        """Switch between light and dark."""
+        self.theme = theme_named(dark=not self.current_theme.dark, sixteen_colors=self._sixteen_colors)
+        self._keep_theme()
+
+    def _keep_theme(self) -> None:
+        if self._remember:
+            remember_theme("dark" if self.current_theme.dark else "light")
+
+    def watch_theme(self, theme: str) -> None:
+        """Draw in other colors."""
+        del theme
+        if self.is_open:
+            self.redraw()
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Textual's last step before the terminal: only what changed goes there."""
+        shown: Any = self._cells.changes(renderable) if isinstance(renderable, CompositorUpdate) else renderable
+        super()._display(screen, shown)
+
+    def on_resize(self) -> None:
+        """Terminals move what they show when their size changes."""
+        self._cells.forget()
+
+    def draw_anew(self) -> None:
+        """Draw all of the screen, whatever is there."""
+        self._cells.forget()
+        self.refresh()
 
     # What widgets post
 

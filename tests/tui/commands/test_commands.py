@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tracekit.trace.events import Attribution
+from tracekit.tui.background import in_background
 from tracekit.tui.inspection.event import ATTRIBUTION_WORDS
 from tracekit.tui.screens.ask import ChooseScreen
 from tracekit.tui.state import Bookmark, EventRef
@@ -116,8 +117,8 @@ async def test_a_result_that_comes_when_the_app_was_left_is_dropped(screen) -> N
         seen.wait(30)
 
     app.call_from_thread = call_later
-    app.in_background(lambda: "in time", shown.append)
-    app.in_background(lambda: "late", shown.append)
+    in_background(app, lambda: "in time", shown.append)
+    in_background(app, lambda: "late", shown.append)
     while len(held) < 2:
         await screen.pilot.pause()
     held[0]()

@@ -32,7 +32,7 @@ def next_measure(app: StateApp) -> None:
         return
     ways = (None, *Measure, LATENCY)
     app.change(measure=ways[(ways.index(app.state.measure) + 1) % len(ways)], pane="compare")
-    app.focus_pane()
+    app.browse.focus_pane()
 
 
 @action("other_recording")
@@ -41,7 +41,7 @@ def other_recording(app: StateApp) -> None:
     if _alone(app):
         return
     app.switch_recording(1 - app.state.active)
-    app.focus_timeline(app.state.active)
+    app.browse.focus_timeline(app.state.active)
     app.say(f"Switched to {app.state.session.name}.")
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
+from tracekit.tui.background import in_background
 from tracekit.tui.detail.events import EventRows, event_rows
 from tracekit.tui.query import (
     TIME_HINT,
@@ -68,7 +69,9 @@ def ask_filter(app: StateApp) -> None:
         return completed(text, known, model)
 
     check = _problem(lambda text: parse_filter(text, known))
-    app.ask(AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed, complete), take)
+    app.push_screen(
+        AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed, complete), take
+    )
 
 
 def _model_on_screen(state: State) -> str | None:
@@ -87,18 +90,6 @@ def clear_filter(app: StateApp) -> None:
     app.change(filter=EventFilter())
 
 
-@action("next_match")
-def next_match(app: StateApp) -> None:
-    """Select the next event that matches the filter."""
-    _to_match(app, forward=True)
-
-
-@action("previous_match")
-def previous_match(app: StateApp) -> None:
-    """Select the previous event that matches the filter."""
-    _to_match(app, forward=False)
-
-
 @action("go_to_time")
 def go_to_time(app: StateApp) -> None:
     """Go to a time."""
@@ -115,7 +106,7 @@ def go_to_time(app: StateApp) -> None:
         beyond = "Past the end" if time > reached else "Before the start"
         app.say("" if reached == time else f"{beyond}; moved to {moment(reached)}.")
 
-    app.ask(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
+    app.push_screen(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
 
 
 def known_of(trace: Trace) -> Known:
@@ -165,7 +156,13 @@ def _to_match(app: StateApp, *, forward: bool) -> None:
         else:
             app.say(f"No {'later' if forward else 'earlier'} match; {len(rows):,} in all.")
 
-    app.in_background(lambda: _matches(state.session.trace, state.filter), show)
+    in_background(app, lambda: _matches(state.session.trace, state.filter), show)
+
+
+next_match = action_of("next_match", "Select the next event that matches the filter.", partial(_to_match, forward=True))
+previous_match = action_of(
+    "previous_match", "Select the previous event that matches the filter.", partial(_to_match, forward=False)
+)
 
 
 def match_after(rows: EventRows, state: State, *, forward: bool) -> int:
@@ -206,7 +203,7 @@ def list_bookmarks(app: StateApp) -> None:
             _go(app, marks[index])
 
     lines = [f"{moment(entry.time_ns)}  {entry.note}" for entry in marks]
-    app.ask(ChooseScreen("Bookmarks", lines), take)
+    app.push_screen(ChooseScreen("Bookmarks", lines), take)
 
 
 @action("next_bookmark")

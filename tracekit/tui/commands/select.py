@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.report.formatting import duration
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
 from tracekit.tui.inspection.event import distances
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.selection import events_of, range_end, walk_start
@@ -34,30 +34,6 @@ def no_event_selected(app: StateApp) -> str:
 def _no_events(app: StateApp) -> str:
     """What to say where an event of the lane is asked for, and it has none."""
     return "This lane has no events; choose another with ↑ and ↓." if app.lanes.hold_events else NO_EVENTS
-
-
-@action("next_event")
-def next_event(app: StateApp) -> None:
-    """Select the next event in the lane."""
-    _walk(app, forward=True)
-
-
-@action("previous_event")
-def previous_event(app: StateApp) -> None:
-    """Select the previous event in the lane."""
-    _walk(app, forward=False)
-
-
-@action("next_slow")
-def next_slow(app: StateApp) -> None:
-    """Select the next slow event in the lane: slower than its kind's p95."""
-    _walk(app, forward=True, slow=True)
-
-
-@action("previous_slow")
-def previous_slow(app: StateApp) -> None:
-    """Select the previous slow event in the lane."""
-    _walk(app, forward=False, slow=True)
 
 
 @action("select_here")
@@ -145,6 +121,18 @@ def _walk(app: StateApp, *, forward: bool, slow: bool = False) -> None:
         app.say(f"No {'later' if forward else 'earlier'} {'slow ' if slow else ''}event in this lane.")
         return
     app.select_event(EventRef(events.frame, int(events.index[target])))
+
+
+next_event = action_of("next_event", "Select the next event in the lane.", partial(_walk, forward=True))
+previous_event = action_of("previous_event", "Select the previous event in the lane.", partial(_walk, forward=False))
+next_slow = action_of(
+    "next_slow",
+    "Select the next slow event in the lane: slower than its kind's p95.",
+    partial(_walk, forward=True, slow=True),
+)
+previous_slow = action_of(
+    "previous_slow", "Select the previous slow event in the lane.", partial(_walk, forward=False, slow=True)
+)
 
 
 def _events(app: StateApp) -> Events | None:

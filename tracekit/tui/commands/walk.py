@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
 from tracekit.tui.commands.select import no_event_selected
 from tracekit.tui.commands.views import fit_selection
 from tracekit.tui.selection import evidence_of, finding_here, prediction_of
@@ -14,18 +15,6 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from tracekit.report.report import Result
     from tracekit.tui.state_app import StateApp
-
-
-@action("next_evidence")
-def next_evidence(app: StateApp) -> None:
-    """Select the next interval of the finding's evidence."""
-    _walk(app, 1)
-
-
-@action("previous_evidence")
-def previous_evidence(app: StateApp) -> None:
-    """Select the previous interval of the finding's evidence."""
-    _walk(app, -1)
 
 
 def _walk(app: StateApp, step: int) -> None:
@@ -43,6 +32,14 @@ def _walk(app: StateApp, step: int) -> None:
         app.say(_end(check, last=step > 0))
         return
     _show(app, FindingRef(ref.check, index))
+
+
+next_evidence = action_of(
+    "next_evidence", "Select the next interval of the finding's evidence.", partial(_walk, step=1)
+)
+previous_evidence = action_of(
+    "previous_evidence", "Select the previous interval of the finding's evidence.", partial(_walk, step=-1)
+)
 
 
 def _end(check: Result, *, last: bool) -> str:

@@ -20,7 +20,7 @@ from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.tabs import Tab, TabLine
 from tracekit.tui.footer import FooterKey, KeysFooter
 from tracekit.tui.inspector import Inspector
-from tracekit.tui.keys import key_signs, shortcut_named
+from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
@@ -268,5 +268,5 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
 
 
 def _tab(pane: DetailPane, state: State) -> Tab:
-    keys = key_signs(shortcut_named(f"pane_{pane.PANE}"))
+    keys = key_signs(SHORTCUTS[f"pane_{pane.PANE}"])
     return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}")
