@@ -10,13 +10,13 @@ from textual.app import App
 
 from tracekit.tui.background import in_background
 from tracekit.tui.screens.browse import BrowseScreen
-from tracekit.tui.state import Area, EventRef, FindingRef, Selection, State
+from tracekit.tui.state import Area, FindingRef, Selection, State
 from tracekit.tui.terminal import TerminalCells
 from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, palette_of, remember_theme, remembered_theme, theme_named
 from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
-from tracekit.tui.viewport import Span, Viewport, revealing
+from tracekit.tui.viewport import revealing, span_between
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,30 +24,22 @@ if TYPE_CHECKING:
 
     from tracekit.lanes.lanes import Grouping
     from tracekit.tui.messages import (
+        ChangeWanted,
         CheckToggled,
         CursorMoved,
-        EventSelected,
-        EventsWanted,
-        FindingSelected,
         FirstRowListed,
-        InspectorWanted,
-        LaneToggled,
-        ModelSelected,
         OfRecording,
-        PaneChosen,
-        PredictionSelected,
         RangeSelected,
         RecordingChosen,
         RedrawWanted,
-        RowSelected,
-        Sorted,
+        Selected,
         ViewMoved,
     )
     from tracekit.tui.opening import Viewed
-    from tracekit.tui.state import Session
+    from tracekit.tui.state import EventRef, Session
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import TimelineLane
-    from tracekit.tui.viewport import History
+    from tracekit.tui.viewport import History, Viewport
 
 
 class StateApp(App[None], inherit_bindings=False):
@@ -156,32 +148,22 @@ class StateApp(App[None], inherit_bindings=False):
         self.activate(index)
         self.redraw()
 
-    def select_event(self, ref: EventRef, *, reveal: bool = True) -> None:
-        """Select an event, put the cursor on its beginning, and show it."""
-        span = self.state.session.span(ref)
-        fields: dict[str, Any] = {"selection": Selection(event=ref), "cursor_ns": span.start_ns}
-        lane = self._lane_of(ref)
-        if lane is not None:
-            fields["lane"] = lane
+    def select(self, selection: Selection, *, reveal: bool = True) -> None:
+        """Select something. Of an interval of evidence that is also the event that it was made from. Where there is an
+        event, the cursor is put on its beginning; the timeline moves to what is selected."""
+        session, finding, span = self.state.session, selection.finding, None
+        check = session.check(finding) if finding is not None else None
+        if check is not None and finding is not None and finding.evidence is not None:
+            entry = check.evidence[finding.evidence]
+            selection = replace(selection, event=session.locate(entry))
+            span = span_between(entry.start_ns, entry.end_ns)
+        fields: dict[str, Any] = {"selection": selection}
+        if selection.event is not None:
+            span = session.span(selection.event)
+            fields |= {"cursor_ns": span.start_ns, "lane": self._lane_of(selection.event) or self.state.lane}
         self.change(**fields)
-        if reveal:
+        if reveal and span is not None:
             self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
-
-    def select_finding(self, ref: FindingRef) -> None:
-        """Select a finding; with an interval of its evidence, the event that it was made from."""
-        check = self.state.session.check(ref)
-        evidence = ref.evidence
-        if check is None or evidence is None:
-            self.change(selection=Selection(finding=ref))
-            return
-        entry = check.evidence[evidence]
-        event = self.state.session.locate(entry)
-        if event is not None:
-            self.select_event(event)
-        else:
-            span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
-            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
-        self.change(selection=Selection(event=event, finding=ref))
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -270,52 +252,20 @@ class StateApp(App[None], inherit_bindings=False):
         if self.is_open and message.session != self.state.active:
             self.switch_recording(message.session)
 
-    def on_event_selected(self, message: EventSelected) -> None:
-        """Select an event."""
-        if self._is_meant(message) and self.state.session.holds(message.ref):
-            self.select_event(message.ref, reveal=message.reveal)
-
-    def on_prediction_selected(self, message: PredictionSelected) -> None:
-        """Select a prediction as a whole."""
-        ref = EventRef("activity", message.index)
-        if self._is_meant(message) and self.state.session.holds(ref):
-            self.select_event(ref)
-            self.change(selection=Selection(event=ref, prediction=message.index))
-
-    def on_finding_selected(self, message: FindingSelected) -> None:
-        """Select a finding or an interval of its evidence."""
-        if self._is_meant(message) and self.state.session.holds(message.ref):
-            self.select_finding(message.ref)
+    def on_selected(self, message: Selected) -> None:
+        """Select something."""
+        if self._is_meant(message) and self.state.session.holds(message.selection):
+            self.select(message.selection, reveal=message.reveal)
 
     def on_check_toggled(self, message: CheckToggled) -> None:
         """List the evidence of a check, or no longer."""
-        ref = FindingRef(message.check)
-        if self._is_meant(message) and self.state.session.holds(ref):
-            opened = None if self.state.opened == message.check else message.check
-            self.change(opened=opened, selection=Selection(finding=ref))
+        selection = Selection(finding=FindingRef(message.check))
+        if self._is_meant(message) and self.state.session.holds(selection):
+            self.change(opened=None if self.state.opened == message.check else message.check, selection=selection)
 
     def on_range_selected(self, message: RangeSelected) -> None:
         """Take over a range."""
         self.change(range=message.span.moved(-self.state.shift(message.session)), mark=None, ends=None)
-
-    def on_lane_toggled(self, message: LaneToggled) -> None:
-        """Show all rows of a lane, or no longer."""
-        self.change(expanded=self.state.expanded ^ {message.lane})
-
-    def on_pane_chosen(self, message: PaneChosen) -> None:
-        """Show another pane."""
-        self.change(pane=message.pane)
-        self.browse.focus_pane()
-
-    def on_model_selected(self, message: ModelSelected) -> None:
-        """Select a model."""
-        if self._is_meant(message):
-            self.change(selection=Selection(model=message.name))
-
-    def on_row_selected(self, message: RowSelected) -> None:
-        """Select a row of the aggregation."""
-        if self._is_meant(message):
-            self.change(selection=Selection(row=message.ref))
 
     def on_first_row_listed(self, message: FirstRowListed) -> None:
         """Remember what the first row of the list on screen stands for."""
@@ -323,23 +273,16 @@ class StateApp(App[None], inherit_bindings=False):
         if self._is_meant(message) and first != self.state.first and message.pane == self.state.pane:
             self.change(first=first)
 
-    def on_sorted(self, message: Sorted) -> None:
-        """Remember how a list is to be sorted."""
-        self.change(sorts={**self.state.sorts, message.pane: message.sort})
-
-    def on_events_wanted(self, message: EventsWanted) -> None:
-        """List the events that pass a filter."""
-        self.change(filter=message.chosen, pane="events")
-        self.browse.focus_pane()
+    def on_change_wanted(self, message: ChangeWanted) -> None:
+        """Replace what is asked for."""
+        self.change(**message.fields)
+        if "pane" in message.fields:
+            self.browse.focus_pane()
 
     def on_redraw_wanted(self, message: RedrawWanted) -> None:
         """Show the same state again."""
         del message
         self.redraw()
-
-    def on_inspector_wanted(self, message: InspectorWanted) -> None:
-        """Show or hide the inspector."""
-        self.change(inspector=message.wanted)
 
 
 def first_lane(lanes: Lanes) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,7 +64,7 @@ class Palette:
     """Bar of the selected event."""
     selected_ink: str
     categories: Mapping[Category, str]
-    other_inks: Mapping[Category, str] = field(default_factory=dict)
+    other_inks: Mapping[Category, str]
 
     def ink_on(self, category: Category) -> str:
         """The color of text on a bar of a category."""
@@ -110,91 +110,41 @@ _COLORS: dict[Category, tuple[str, str, str, str]] = {
 """Of each category: with black text on it where the theme is dark, and with white text where it is light, since on a
 white ground colors for black text would all be of nearly one lightness; the same on terminals with 16 colors, where the
 last are dark but for `BRIGHT_ENOUGH_FOR_BLACK`."""
-_ON_DARK, _ON_LIGHT, _ON_BLACK, _ON_WHITE = (
-    {category: colors[ground] for category, colors in _COLORS.items()} for ground in range(4)
-)
 
-PALETTES: dict[bool, Palette] = {
-    True: Palette(
-        text="#e4e4e4",
-        dim="#a6a6a6",
-        background="#121212",
-        gutter="#1c1c1c",
-        pinned="#262626",
-        cursor="#363636",
-        range="#1f3a56",
-        finding="#5f1f00",
-        accent=ORANGE,
-        better="#5fd0ab",
-        worse="#ff9a5c",
-        code="#58d1eb",
-        ink="#000000",
-        selected="#ffffff",
-        selected_ink="#000000",
-        categories=_ON_DARK,
-    ),
-    False: Palette(
-        text="#1c1c1c",
-        dim="#555555",
-        background="#ffffff",
-        gutter="#f2f2f2",
-        pinned="#e4e4e4",
-        cursor="#d4d4d4",
-        range="#cfe3f7",
-        finding="#ffd7bf",
-        accent="#8f3d00",
-        better="#00573f",
-        worse="#8f2600",
-        code="#00627d",
-        ink="#ffffff",
-        selected="#000000",
-        selected_ink="#ffffff",
-        categories=_ON_LIGHT,
-    ),
+_ROLES: dict[str, tuple[str, str, str, str]] = {
+    "text": ("#e4e4e4", "#1c1c1c", sixteen.WHITE, sixteen.BLACK),
+    "dim": ("#a6a6a6", "#555555", sixteen.LIGHT_GRAY, sixteen.GRAY),
+    "background": ("#121212", "#ffffff", sixteen.BLACK, sixteen.WHITE),
+    "gutter": ("#1c1c1c", "#f2f2f2", sixteen.BLACK, sixteen.WHITE),
+    "pinned": ("#262626", "#e4e4e4", sixteen.BLACK, sixteen.WHITE),
+    "cursor": ("#363636", "#d4d4d4", sixteen.GRAY, sixteen.LIGHT_GRAY),
+    "range": ("#1f3a56", "#cfe3f7", sixteen.BLUE, sixteen.BRIGHT_CYAN),
+    "finding": ("#5f1f00", "#ffd7bf", sixteen.GRAY, sixteen.BRIGHT_YELLOW),
+    "accent": (ORANGE, "#8f3d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
+    "better": ("#5fd0ab", "#00573f", sixteen.BRIGHT_GREEN, sixteen.BLUE),
+    "worse": ("#ff9a5c", "#8f2600", sixteen.BRIGHT_RED, sixteen.RED),
+    "code": ("#58d1eb", "#00627d", sixteen.BRIGHT_CYAN, sixteen.BLUE),
+    "ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
+    "selected": ("#ffffff", "#000000", sixteen.WHITE, sixteen.BLACK),
+    "selected_ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
 }
+"""The other fields of each palette, in the same order."""
+
+
+_ON_DARK, _ON_LIGHT, _ON_BLACK, _ON_WHITE = range(4)
+"""Places of a palette in these tables; the last two are for terminals with 16 colors."""
+
+
+def _palette(ground: int) -> Palette:
+    categories = {category: colors[ground] for category, colors in _COLORS.items()}
+    bright = [category for category, color in categories.items() if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK]
+    inks = dict.fromkeys(bright, sixteen.BLACK) if ground == _ON_WHITE else {}
+    return Palette(categories=categories, other_inks=inks, **{name: colors[ground] for name, colors in _ROLES.items()})
+
+
+PALETTES: dict[bool, Palette] = {True: _palette(_ON_DARK), False: _palette(_ON_LIGHT)}
 """By whether the theme is dark."""
-
-SIXTEEN: dict[bool, Palette] = {
-    True: Palette(
-        text=sixteen.WHITE,
-        dim=sixteen.LIGHT_GRAY,
-        background=sixteen.BLACK,
-        gutter=sixteen.BLACK,
-        pinned=sixteen.BLACK,
-        cursor=sixteen.GRAY,
-        range=sixteen.BLUE,
-        finding=sixteen.GRAY,
-        accent=sixteen.BRIGHT_YELLOW,
-        better=sixteen.BRIGHT_GREEN,
-        worse=sixteen.BRIGHT_RED,
-        code=sixteen.BRIGHT_CYAN,
-        ink=sixteen.BLACK,
-        selected=sixteen.WHITE,
-        selected_ink=sixteen.BLACK,
-        categories=_ON_BLACK,
-    ),
-    False: Palette(
-        text=sixteen.BLACK,
-        dim=sixteen.GRAY,
-        background=sixteen.WHITE,
-        gutter=sixteen.WHITE,
-        pinned=sixteen.WHITE,
-        cursor=sixteen.LIGHT_GRAY,
-        range=sixteen.BRIGHT_CYAN,
-        finding=sixteen.BRIGHT_YELLOW,
-        accent=sixteen.RED,
-        better=sixteen.BLUE,
-        worse=sixteen.RED,
-        code=sixteen.BLUE,
-        ink=sixteen.WHITE,
-        selected=sixteen.BLACK,
-        selected_ink=sixteen.WHITE,
-        categories=_ON_WHITE,
-        other_inks={
-            category: sixteen.BLACK for category, color in _ON_WHITE.items() if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK
-        },
-    ),
-}
+SIXTEEN: dict[bool, Palette] = {True: _palette(_ON_BLACK), False: _palette(_ON_WHITE)}
 """For terminals with 16 colors, by whether the theme is dark."""
 
 DARK, LIGHT = "tracekit-dark", "tracekit-light"

@@ -26,8 +26,8 @@ from tracekit.tui.query import (
 )
 from tracekit.tui.ranges import passing
 from tracekit.tui.screens.ask import AskScreen, ChooseScreen
-from tracekit.tui.selection import finding_here, walk_start
-from tracekit.tui.state import NOTHING, Bookmark, EventFilter, Selection
+from tracekit.tui.selection import walk_start
+from tracekit.tui.state import Bookmark, EventFilter, Selection
 from tracekit.tui.timeline.strips import model_of
 from tracekit.tui.viewport import centered
 from tracekit.units import format_count
@@ -63,7 +63,8 @@ def ask_filter(app: StateApp) -> None:
         pane = app.state.pane if app.state.pane in _FILTERED else "events"
         app.change(filter=parse_filter(text, known), pane=pane)
 
-    model = _model_on_screen(app.state)
+    # Of the selection or, without one, of the first row of the list.
+    model = model_of(replace(app.state, selection=app.state.inspected))
 
     def complete(text: str) -> str:
         return completed(text, known, model)
@@ -72,12 +73,6 @@ def ask_filter(app: StateApp) -> None:
     app.push_screen(
         AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed, complete), take
     )
-
-
-def _model_on_screen(state: State) -> str | None:
-    """The model of the selection or, without one, of the first row of the list."""
-    first = Selection(finding=finding_here(state)) if state.inspected == NOTHING else state.inspected
-    return model_of(replace(state, selection=first))
 
 
 def _count(trace: Trace, chosen: EventFilter) -> int:
@@ -151,7 +146,7 @@ def _to_match(app: StateApp, *, forward: bool) -> None:
     def show(rows: EventRows) -> None:
         row = match_after(rows, app.state, forward=forward)
         if 0 <= row < len(rows):
-            app.select_event(rows.ref(row))
+            app.select(Selection(event=rows.ref(row)))
             app.say(f"Match {row + 1:,} of {len(rows):,}.")
         else:
             app.say(f"No {'later' if forward else 'earlier'} match; {len(rows):,} in all.")

@@ -13,7 +13,7 @@ from tracekit.tui.action import action, action_of
 from tracekit.tui.inspection.event import distances
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.selection import events_of, range_end, walk_start
-from tracekit.tui.state import NOTHING, EventRef
+from tracekit.tui.state import NOTHING, EventRef, Selection
 from tracekit.tui.timeline.tracks import nearest, step
 from tracekit.tui.viewport import span_between
 
@@ -45,7 +45,7 @@ def select_here(app: StateApp) -> None:
         return
     position = nearest(events, app.state.cursor_ns)
     if position is not None:
-        app.select_event(EventRef(events.frame, int(events.index[position])))
+        app.select(Selection(event=EventRef(events.frame, int(events.index[position]))))
 
 
 @action("mark")
@@ -120,7 +120,7 @@ def _walk(app: StateApp, *, forward: bool, slow: bool = False) -> None:
     if target is None:
         app.say(f"No {'later' if forward else 'earlier'} {'slow ' if slow else ''}event in this lane.")
         return
-    app.select_event(EventRef(events.frame, int(events.index[target])))
+    app.select(Selection(event=EventRef(events.frame, int(events.index[target]))))
 
 
 next_event = action_of("next_event", "Select the next event in the lane.", partial(_walk, forward=True))

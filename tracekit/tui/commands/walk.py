@@ -109,12 +109,10 @@ def to_prediction(app: StateApp) -> None:
     if index is None:
         app.say("The selected event does not belong to a known prediction.")
         return
-    ref = EventRef("activity", index)
-    app.select_event(ref)
-    app.change(selection=Selection(event=ref, prediction=index))
+    app.select(Selection(event=EventRef("activity", index), prediction=index))
     fit_selection.run(app)
 
 
 def _show(app: StateApp, ref: FindingRef) -> None:
     app.change(pane="findings", opened=ref.check)
-    app.select_finding(ref)
+    app.select(Selection(finding=ref))

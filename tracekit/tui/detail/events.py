@@ -16,7 +16,7 @@ from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import ListColumn, model_column
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import EventSelected, ZoomWanted
+from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
@@ -139,7 +139,7 @@ class EventsPane(ListPane[EventRows]):
 
     PANE = "events"
     TITLE = "Events"
-    HEADED = True
+    ENTER = "Zoom in"
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """Everything that chooses or sorts."""
@@ -165,19 +165,11 @@ class EventsPane(ListPane[EventRows]):
         # Most often it is the row with the cursor, which spares looking through all.
         return here if here < len(rows) and rows.ref(here) == event else rows.row(event)
 
-    def chosen(self, rows: EventRows, row: int) -> Message | None:
-        """The message that selects the event of a row."""
-        return EventSelected(rows.ref(row))
-
     def selection_of(self, rows: EventRows, row: int) -> Selection:
         """The event of a row."""
         return Selection(event=rows.ref(row))
 
-    def enter_words(self) -> str:
-        """What enter does."""
-        return "Zoom in"
-
-    def opened(self, rows: EventRows, row: int) -> Message | None:
+    def opened(self, rows: EventRows, row: int) -> Message:
         """Zoom to it."""
         del rows, row
         return ZoomWanted()

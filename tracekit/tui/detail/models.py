@@ -10,7 +10,7 @@ from tracekit.report.time_breakdown import legend, parts_rows
 from tracekit.tui.detail.columns import ListColumn
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import Records, records_of
-from tracekit.tui.messages import EventsWanted, ModelSelected
+from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.state import EventFilter, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
@@ -87,7 +87,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
     PANE = "models"
     TITLE = "Models"
     WAITING = "Running checks…"
-    HEADED = True
+    ENTER = "List events"
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """The recording and the order."""
@@ -116,18 +116,10 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         names = [model.name for model in rows.records]
         return names.index(state.selection.model) if state.selection.model in names else None
 
-    def chosen(self, rows: Records[ModelSummary], row: int) -> Message | None:
-        """The message that selects the model of a row."""
-        return ModelSelected(rows.records[row].name)
-
     def selection_of(self, rows: Records[ModelSummary], row: int) -> Selection:
         """The model of a row."""
         return Selection(model=rows.records[row].name)
 
-    def enter_words(self) -> str:
-        """What enter does."""
-        return "List events"
-
-    def opened(self, rows: Records[ModelSummary], row: int) -> Message | None:
+    def opened(self, rows: Records[ModelSummary], row: int) -> Message:
         """List the events of a model."""
-        return EventsWanted(EventFilter(model=rows.records[row].name))
+        return ChangeWanted(pane="events", filter=EventFilter(model=rows.records[row].name))

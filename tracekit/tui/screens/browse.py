@@ -21,7 +21,7 @@ from tracekit.tui.detail.tabs import Tab, TabLine
 from tracekit.tui.footer import FooterKey, KeysFooter
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import SHORTCUTS, key_signs
-from tracekit.tui.messages import InspectorWanted, RedrawWanted
+from tracekit.tui.messages import ChangeWanted, RedrawWanted
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
 from tracekit.tui.selection import events_of, finding_here, range_end
@@ -129,8 +129,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         if isinstance(focused, RowList):
             enter = self.pane.enter_words()
         keys = footer_keys(state, enter, lists=isinstance(focused, RowList), events=self._events)
-        self.query_one(KeysFooter).show([FooterKey(sign, words, action) for sign, words, action in keys])
-        self.query_one(TabLine).set_focused(focused=isinstance(focused, RowList | VerticalScroll))
+        self.query_one(KeysFooter).keys = tuple(FooterKey(*key) for key in keys)
+        self.query_one(TabLine).focused = isinstance(focused, RowList | VerticalScroll)
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -202,8 +202,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         detail = self.query_one("#detail")
         detail.display = beside and alone is not Area.INSPECTOR
         self.query_one("#panes", ContentSwitcher).current = f"pane-{state.pane}"
-        tabs = tuple(_tab(pane, state) for pane in self._panes)
-        self.query_one(TabLine).show(tabs, state.pane)
+        line = self.query_one(TabLine)
+        line.tabs, line.current = tuple(_tab(pane, state) for pane in self._panes), state.pane
         if inspector.display:
             inspector.show(state, events=self._events)
         if detail.display:
@@ -223,7 +223,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         self._wide = wide
         if not wide:
             self._beside = state.inspector
-        self.post_message(InspectorWanted(wanted=wide and (self._beside or state.inspector)))
+        self.post_message(ChangeWanted(inspector=wide and (self._beside or state.inspector)))
 
     def _say_too_small(self) -> None:
         """Cover everything, where there is no room for any of it, with what size is needed."""

@@ -10,8 +10,8 @@ from textual.widget import Widget
 
 from tracekit.tui.background import in_background
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
-from tracekit.tui.state import EventRef
+from tracekit.tui.messages import ChangeWanted, CursorMoved, RangeSelected, RecordingChosen, Selected, ViewMoved
+from tracekit.tui.state import EventRef, Selection
 from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.lanes import filter_mask
@@ -178,9 +178,11 @@ class Timeline(Widget, can_focus=True):
         """Two clicks on a title show all rows of the lane."""
         spot = self.renderer.at(event.x, event.y)
         if spot.column < 0 and spot.lane is not None:
+            if self._state is None:
+                return
             if event.chain == 2:
-                self.post_message(LaneToggled(spot.lane.id))
-            elif self._state is not None:
+                self.post_message(ChangeWanted(expanded=self._state.expanded ^ {spot.lane.id}))
+            else:
                 self.post_message(CursorMoved(self._state.cursor_ns, spot.lane.id, self._session))
 
     def _click(self, event: events.MouseUp) -> None:
@@ -194,7 +196,7 @@ class Timeline(Widget, can_focus=True):
         self.post_message(CursorMoved(time, lane, self._session))
         if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
             ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
-            selected = EventSelected(ref, reveal=False)
+            selected = Selected(Selection(event=ref), reveal=False)
             selected.recording = self._session
             self.post_message(selected)
 
