@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tracekit.lanes.lanes import Grouping
-from tracekit.tui.opening import RecordingJudged
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import TroubleScreen
 from tracekit.tui.state import EventRef
@@ -231,7 +230,7 @@ async def test_a_recording_that_cannot_be_judged_opens_and_says_why(screen) -> N
     assert "recorded, no events" in text
     # A pane that was chosen before the report came stays.
     await screen.press("4")
-    screen.app.on_recording_judged(RecordingJudged(0, screen.state.session, {}))
+    screen.app.show_report(0, screen.state.session, {}, ())
     assert screen.state.pane == "predictions"
 
 

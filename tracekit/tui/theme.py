@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 from textual.theme import Theme
@@ -161,42 +161,31 @@ def palette_of(theme: Theme) -> Palette:
     return (SIXTEEN if theme.name in (DARK_16, LIGHT_16) else PALETTES)[theme.dark]
 
 
-def _theme(name: str, palette: Palette, colors: tuple[str, str, str, str, str], panel: str, *, dark: bool) -> Theme:
-    """A theme. colors: primary, secondary, accent, warning and error. Success is the secondary color."""
-    primary, secondary, accent, warning, error = colors
-    return Theme(
-        name=name,
-        primary=primary,
-        secondary=secondary,
-        accent=accent,
-        warning=warning,
-        error=error,
-        success=secondary,
-        foreground=palette.text,
-        background=palette.background,
-        surface=palette.gutter,
-        panel=panel,
-        dark=dark,
-    )
+_WIDGETS: dict[str, tuple[str, str, str, str]] = {
+    "primary": (SKY, BLUE, sixteen.BRIGHT_CYAN, sixteen.BLUE),
+    "secondary": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
+    "success": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
+    "accent": (ORANGE, "#b34f00", sixteen.BRIGHT_YELLOW, sixteen.RED),
+    "warning": (YELLOW, "#8a6d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
+    "error": (VERMILLION, "#b34f00", sixteen.BRIGHT_RED, sixteen.RED),
+    "foreground": _ROLES["text"],
+    "background": _ROLES["background"],
+    "surface": _ROLES["gutter"],
+    "panel": ("#262626", "#e4e4e4", sixteen.BLUE, sixteen.LIGHT_GRAY),
+}
+"""What Textual gives its own widgets, in the same order."""
+
+
+def _theme(name: str, ground: int) -> Theme:
+    colors: dict[str, Any] = {role: of_grounds[ground] for role, of_grounds in _WIDGETS.items()}
+    return Theme(name=name, dark=ground in (_ON_DARK, _ON_BLACK), **colors)
 
 
 THEMES: tuple[Theme, ...] = (
-    _theme(DARK, PALETTES[True], (SKY, GREEN, ORANGE, YELLOW, VERMILLION), "#262626", dark=True),
-    _theme(LIGHT, PALETTES[False], (BLUE, GREEN, "#b34f00", "#8a6d00", "#b34f00"), "#e4e4e4", dark=False),
-    _theme(
-        DARK_16,
-        SIXTEEN[True],
-        (sixteen.BRIGHT_CYAN, sixteen.GREEN, sixteen.BRIGHT_YELLOW, sixteen.BRIGHT_YELLOW, sixteen.BRIGHT_RED),
-        sixteen.BLUE,
-        dark=True,
-    ),
-    _theme(
-        LIGHT_16,
-        SIXTEEN[False],
-        (sixteen.BLUE, sixteen.GREEN, sixteen.RED, sixteen.RED, sixteen.RED),
-        sixteen.LIGHT_GRAY,
-        dark=False,
-    ),
+    _theme(DARK, _ON_DARK),
+    _theme(LIGHT, _ON_LIGHT),
+    _theme(DARK_16, _ON_BLACK),
+    _theme(LIGHT_16, _ON_WHITE),
 )
 
 

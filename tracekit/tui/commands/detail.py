@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from tracekit.tui.state_app import StateApp
 
 
-_UNSORTED = "Nothing to sort here; open a list with 1 to 5."
-
-
 def show_pane(app: StateApp, name: str) -> None:
     """Show a pane and move the focus to it."""
     app.change(pane=name)
@@ -67,20 +64,14 @@ def _list(app: StateApp) -> ListPane[Any] | None:
     return pane if isinstance(pane, ListPane) else None
 
 
-@action("sort_next")
-def sort_next(app: StateApp) -> None:
-    """Sort the list by the next column."""
+def _sort(app: StateApp, by: Callable[[ListPane[Any]], bool]) -> None:
     rows = _list(app)
-    if rows is None or not rows.sort_next():
-        app.say(_UNSORTED)
+    if rows is None or not by(rows):
+        app.say("Nothing to sort here; open a list with 1 to 5.")
 
 
-@action("sort_reversed")
-def sort_reversed(app: StateApp) -> None:
-    """Reverse the sort order."""
-    rows = _list(app)
-    if rows is None or not rows.sort_reversed():
-        app.say(_UNSORTED)
+sort_next = action_of("sort_next", "Sort the list by the next column.", partial(_sort, by=ListPane.sort_next))
+sort_reversed = action_of("sort_reversed", "Reverse the sort order.", partial(_sort, by=ListPane.sort_reversed))
 
 
 @action("columns")

@@ -96,8 +96,7 @@ def go_to_time(app: StateApp) -> None:
         time, state = parse_time(text, here), app.state
         low, high = state.bounds.start_ns, state.bounds.end_ns - 1
         reached = min(max(time, low), high)
-        app.change(cursor_ns=reached)
-        app.go(centered(state.view, reached, state.bounds, app.columns), step=False)
+        _go(app, reached)
         beyond = "Past the end" if time > reached else "Before the start"
         app.say("" if reached == time else f"{beyond}; moved to {moment(reached)}.")
 
@@ -195,7 +194,7 @@ def list_bookmarks(app: StateApp) -> None:
 
     def take(index: int | None) -> None:
         if index is not None:
-            _go(app, marks[index])
+            _go_to_mark(app, marks[index])
 
     lines = [f"{moment(entry.time_ns)}  {entry.note}" for entry in marks]
     app.push_screen(ChooseScreen("Bookmarks", lines), take)
@@ -208,13 +207,16 @@ def next_bookmark(app: StateApp) -> None:
     if not marks:
         app.say(_NONE)
         return
-    _go(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
+    _go_to_mark(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 
 
-def _go(app: StateApp, mark: Bookmark) -> None:
-    state = app.state
-    app.change(cursor_ns=mark.time_ns)
-    app.go(centered(state.view, mark.time_ns, state.bounds, app.columns), step=False)
+def _go(app: StateApp, time_ns: int) -> None:
+    app.change(cursor_ns=time_ns)
+    app.go(centered(app.state.view, time_ns, app.state.bounds, app.columns), step=False)
+
+
+def _go_to_mark(app: StateApp, mark: Bookmark) -> None:
+    _go(app, mark.time_ns)
     app.say(f"{moment(mark.time_ns)}: {mark.note}")
 
 

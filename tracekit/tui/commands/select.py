@@ -12,7 +12,7 @@ from tracekit.report.formatting import duration
 from tracekit.tui.action import action, action_of
 from tracekit.tui.inspection.event import distances
 from tracekit.tui.ranges import NO_EVENTS
-from tracekit.tui.selection import events_of, range_end, walk_start
+from tracekit.tui.selection import range_end, walk_start
 from tracekit.tui.state import NOTHING, EventRef, Selection
 from tracekit.tui.timeline.tracks import nearest, step
 from tracekit.tui.viewport import span_between
@@ -39,7 +39,7 @@ def _no_events(app: StateApp) -> str:
 @action("select_here")
 def select_here(app: StateApp) -> None:
     """Select the event under the cursor."""
-    events = _events(app)
+    events = app.lanes.events_of(app.state.lane)
     if events is None:
         app.say(_no_events(app))
         return
@@ -55,7 +55,7 @@ def mark(app: StateApp) -> None:
     The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
     event, it counts, at the edge of an event of the lane that is next to it on screen.
     """
-    state, here = app.state, range_end(app.state, _events(app), app.columns)
+    state, here = app.state, range_end(app.state, app.lanes.events_of(app.state.lane), app.columns)
     if state.mark is None:
         app.change(mark=here, range=None, ends=None)
         app.say("Range start set. Move to the end, v again; esc cancels.")
@@ -105,7 +105,7 @@ def slow_events(events: Events) -> BoolArray:
 
 
 def _walk(app: StateApp, *, forward: bool, slow: bool = False) -> None:
-    events = _events(app)
+    events = app.lanes.events_of(app.state.lane)
     if events is None:
         app.say(_no_events(app))
         return
@@ -133,7 +133,3 @@ next_slow = action_of(
 previous_slow = action_of(
     "previous_slow", "Select the previous slow event in the lane.", partial(_walk, forward=False, slow=True)
 )
-
-
-def _events(app: StateApp) -> Events | None:
-    return events_of(app.state, app.lanes)

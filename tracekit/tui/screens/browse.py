@@ -24,7 +24,7 @@ from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.messages import ChangeWanted, RedrawWanted
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
-from tracekit.tui.selection import events_of, finding_here, range_end
+from tracekit.tui.selection import finding_here, range_end
 from tracekit.tui.state import Area
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.widget import Timeline
@@ -112,7 +112,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         for timeline, of_session in zip(self._timelines, lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
-        here = range_end(state, events_of(state, lanes[state.active]), self.columns)
+        here = range_end(state, lanes[state.active].events_of(state.lane), self.columns)
         line = self._said or self._small or status_line(state, here, self.size.width)
         self.query_one("#status", Static).update(line, layout=False)
         self._show_keys(state)

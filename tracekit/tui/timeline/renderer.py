@@ -17,7 +17,7 @@ from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
-from tracekit.tui.timeline.lanes import Lanes, expanded
+from tracekit.tui.timeline.lanes import EXPANDED_LIMIT, Lanes
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.intervals import CoveredTime
-    from tracekit.tui.state import Session, State
+    from tracekit.lanes.events import Events
+    from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import FilterMask, TimelineLane
     from tracekit.tui.timeline.tracks import Track
@@ -64,7 +65,7 @@ class Renderer:
         self._width, self._height = 0, 0
         self._palette: Palette = PALETTES[True]
         self._tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
-        """Of expanded lanes (0), and of joined ones by their number of rows."""
+        """Of expanded lanes and of joined ones, by the most rows that they may have."""
         self._joined: dict[str, int] = {}
         """Lanes with fewer rows than usual, and how many they have."""
         self._marks: dict[tuple[str, bool, int, int], CoveredTime | None] = {}
@@ -129,32 +130,23 @@ class Renderer:
         """The lanes that are drawn."""
         return self._lanes.lanes
 
-    @property
-    def session(self) -> Session | None:
-        """The recording that is drawn."""
-        return self._state.session if self._state else None
-
-    def lane(self, identity: str) -> TimelineLane | None:
-        """The lane of that id."""
-        return next((lane for lane in self._lanes.lanes if lane.id == identity), None)
+    def events_of(self, identity: str) -> Events | None:
+        """Events of the lane of that id; None where it has none."""
+        return self._lanes.events_of(identity)
 
     def tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
         """The rows of a lane as they are drawn: fewer where there is little room."""
-        count = self._joined.get(lane.id)
-        if count is None or lane.events is None:
-            return self._all_tracks(lane)
-        key = (lane.id, count)
-        if key not in self._tracks:
-            self._tracks[key] = tracks(lane.events, count)
-        return self._tracks[key]
+        return self._tracks_up_to(lane, self._joined.get(lane.id))
 
-    def _all_tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
-        """The rows of a lane, all of them where it is expanded."""
-        if self._state is None or lane.id not in self._state.expanded:
+    def _tracks_up_to(self, lane: TimelineLane, limit: int | None) -> tuple[Track, ...]:
+        """The rows of a lane, joined to a number of them; without one all that it has now. O(n log n)."""
+        if limit is None and self._state is not None and lane.id in self._state.expanded:
+            limit = EXPANDED_LIMIT
+        if limit is None or lane.events is None:
             return lane.tracks
-        key = (lane.id, 0)
+        key = (lane.id, limit)
         if key not in self._tracks:
-            self._tracks[key] = expanded(lane)
+            self._tracks[key] = tracks(lane.events, limit)
         return self._tracks[key]
 
     def at(self, x: int, y: int) -> Spot:
@@ -198,7 +190,7 @@ class Renderer:
         state = self._state
         view = state.view
         strips = 0 if self._predictions(state)[1] is None else MAX_STRIPS
-        all_of = [self._all_tracks(lane) for lane in self._lanes.lanes]
+        all_of = [self._tracks_up_to(lane, None) for lane in self._lanes.lanes]
         rows = [len(of_lane) for of_lane in all_of]
         expanded_lanes = [at for at, lane in enumerate(self._lanes.lanes) if lane.id in state.expanded]
         reached = [
@@ -342,13 +334,13 @@ class Renderer:
 
     def _selected_columns(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
-        event, session = state.selection.event, self.session
-        if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
+        event = state.selection.event
+        if event is None or lane.events is None or lane.events.frame != event.frame:
             return (0, 0)
         position = lane.events.position(event.index)
         if position is None or not track.holds(position):
             return (0, 0)
-        return shown.blocks.get(position) or columns_seen(session.span(event), state.view, self.columns)
+        return shown.blocks.get(position) or columns_seen(state.session.span(event), state.view, self.columns)
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> CoveredTime | None:
         """Intervals of a track that are evidence; None where it has none."""

@@ -22,6 +22,7 @@ from tracekit.tui.viewport import (
     PAN_STEP,
     ZOOM_STEP,
     Viewport,
+    centered,
     clamp,
     pan,
     span_between,
@@ -229,15 +230,14 @@ class Timeline(Widget, can_focus=True):
     def _overview(self, column: int) -> None:
         """Center the view on a column of the overview."""
         if self._state is not None:
-            view, bounds = self._state.view, self._state.bounds
-            start = time_of(bounds, self.renderer.columns, column) - view.span_ns // 2
-            self._look(clamp(Viewport(start, view.span_ns), bounds, self.renderer.columns))
+            bounds, columns = self._state.bounds, self.renderer.columns
+            self._look(centered(self._state.view, time_of(bounds, columns, column), bounds, columns))
 
     def _nearest_edge(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""
-        dragged = self.renderer.lane(lane)
-        if dragged is None or dragged.events is None or self._state is None:
+        events = self.renderer.events_of(lane)
+        if events is None or self._state is None:
             return time_ns
         within = SNAP_COLUMNS * self._state.view.span_ns // self.renderer.columns
-        snapped = edge(dragged.events, time_ns, within)
+        snapped = edge(events, time_ns, within)
         return time_ns if snapped is None else snapped
