@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
+from textual.keys import format_key
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -140,27 +141,10 @@ def bindings(scope: Scope) -> list[BindingType]:
     ]
 
 
-_KEY_SIGNS = {
-    "plus": "+",
-    "equals_sign": "=",
-    "minus": "-",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "question_mark": "?",
-    "left": "←",
-    "right": "→",
-    "up": "↑",
-    "down": "↓",
-    "escape": "esc",
-    "slash": "/",
-    "full_stop": ".",
-    "comma": ",",
-    "apostrophe": "'",
-    "pageup": "page up",
-    "pagedown": "page down",
-}
+_KEY_WORDS = {"enter": "enter", "pageup": "page up", "pagedown": "page down"}
+"""What Textual has signs for that not every font holds, or shortens."""
 
 
 def key_signs(shortcut: Shortcut) -> str:
     """Keys as they stand on a keyboard: `w + =`."""
-    return "  ".join(_KEY_SIGNS.get(key, key) for key in shortcut.keys)
+    return "  ".join(_KEY_WORDS.get(key) or format_key(key) for key in shortcut.keys)

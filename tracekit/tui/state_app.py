@@ -11,7 +11,7 @@ from textual.app import App
 from tracekit.tui.background import in_background
 from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.tui.state import Area, FindingRef, Selection, State
-from tracekit.tui.terminal import TerminalCells
+from tracekit.tui.terminal import Changes, TerminalCells
 from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, palette_of, remember_theme, remembered_theme, theme_named
 from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
@@ -221,7 +221,7 @@ class StateApp(App[None], inherit_bindings=False):
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         """Textual's last step before the terminal: only what changed goes there."""
-        shown: Any = self._cells.changes(renderable) if isinstance(renderable, CompositorUpdate) else renderable
+        shown: Any = Changes(self._cells, renderable) if isinstance(renderable, CompositorUpdate) else renderable
         super()._display(screen, shown)
 
     def on_resize(self) -> None:

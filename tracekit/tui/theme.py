@@ -181,12 +181,7 @@ def _theme(name: str, ground: int) -> Theme:
     return Theme(name=name, dark=ground in (_ON_DARK, _ON_BLACK), **colors)
 
 
-THEMES: tuple[Theme, ...] = (
-    _theme(DARK, _ON_DARK),
-    _theme(LIGHT, _ON_LIGHT),
-    _theme(DARK_16, _ON_BLACK),
-    _theme(LIGHT_16, _ON_WHITE),
-)
+THEMES: tuple[Theme, ...] = tuple(map(_theme, (DARK, LIGHT, DARK_16, LIGHT_16), range(4)))
 
 
 @cache
@@ -196,7 +191,6 @@ def style(
     *,
     bold: bool = False,
     underline: bool = False,
-    dim: bool = False,
     reverse: bool = False,
 ) -> Style:
     """A style of Rich; each combination is made once."""
@@ -205,7 +199,6 @@ def style(
         bgcolor=background,
         bold=bold or None,
         underline=underline or None,
-        dim=dim or None,
         reverse=reverse or None,
     )
 

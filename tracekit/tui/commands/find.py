@@ -115,7 +115,7 @@ def known_of(trace: Trace) -> Known:
             values_present.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
         return sorted(values_present)
 
-    return Known(texts("model"), texts("kind"), texts("device"))
+    return Known(*map(texts, Known._fields))
 
 
 def _problem(parse: Callable[[str], object]) -> Callable[[str], str]:

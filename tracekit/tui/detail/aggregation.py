@@ -56,7 +56,15 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) 
     """The list, with the columns of the report; `empty` is said where there are no rows."""
     lines = lines_of(rows)
     columns: list[ListColumn[Line]] = [
-        ListColumn("event", _event, words=True, width=0, min_width=_MIN_EVENT, max_width=WIDEST, short=short_event),
+        ListColumn(
+            "event",
+            lambda line: line.shown.event,
+            words=True,
+            width=0,
+            min_width=_MIN_EVENT,
+            max_width=WIDEST,
+            short=short_event,
+        ),
         ListColumn("model", lambda line: line.source.model or ABSENT, words=True),
     ]
     columns += [_column(column) for column in event_columns([line.shown for line in lines])]
@@ -84,10 +92,6 @@ _UNITS = {
 """What short titles of work on a unit begin with, by what the full ones do."""
 _MIN_EVENT, _MIN_PROCESS = 18, 6
 """Cells in which most names of events, and of processes, differ."""
-
-
-def _event(line: Line) -> str:
-    return line.shown.event
 
 
 def _column(column: Column[EventRow]) -> ListColumn[Line]:

@@ -38,18 +38,6 @@ Event = Mapping[str, Any]
 """Columns of an event frame, by name."""
 
 
-def _columns(trace: Trace) -> tuple[ListColumn[Event], ...]:
-    return (
-        ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
-        ListColumn("duration", lambda event: duration(int(event["duration_ns"])), width=10),
-        ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),
-        ListColumn("event", _text("label"), words=True, width=0, min_width=18),
-        model_column(trace.models["name"], _text("model")),
-        ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
-        ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
-    )
-
-
 def _text(name: str, role: Role = Role.PLAIN) -> Callable[[Event], Line]:
     return lambda event: Span(event[name] if isinstance(event[name], str) else "", role)
 
@@ -69,7 +57,15 @@ class EventRows:
     @cached_property
     def columns(self) -> Sequence[ListColumn[Event]]:
         """From left to right."""
-        return _columns(self.trace)
+        return (
+            ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
+            ListColumn("duration", lambda event: duration(int(event["duration_ns"])), width=10),
+            ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),
+            ListColumn("event", _text("label"), words=True, width=0, min_width=18),
+            model_column(self.trace.models["name"], _text("model")),
+            ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
+            ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
+        )
 
     def __len__(self) -> int:
         return len(self.index)

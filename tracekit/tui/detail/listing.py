@@ -16,8 +16,6 @@ from tracekit.tui.messages import ChangeWanted, FirstRowListed, OfRecording, Red
 from tracekit.tui.state import NOTHING, Sort
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual import events
     from textual.app import ComposeResult
     from textual.message import Message
@@ -126,15 +124,15 @@ class ListPane(DetailPane, Generic[Made]):
     @property
     def titles(self) -> tuple[str, ...]:
         """Titles of all its columns."""
-        return tuple(column.title for column in self._columns())
+        return tuple(column.title for column in self._rows.columns) if self._rows is not None else ()
 
     def sort_next(self) -> bool:
         """Ask for sorting by the next column on screen; False where this list cannot be sorted."""
-        titles = [column.title for column in self.query_one(RowList).shown if column.ordered]
-        if self._rows is None or not titles:
+        columns = [column for column in self.query_one(RowList).shown if column.ordered]
+        if self._rows is None or not columns:
             return False
-        by = self._rows.sort.column
-        self._sort_by(titles[(titles.index(by) + 1) % len(titles) if by in titles else 0])
+        at = next((at for at, column in enumerate(columns) if column.title == self._rows.sort.column), -1)
+        self._sort_by(columns[(at + 1) % len(columns)])
         return True
 
     def sort_reversed(self) -> bool:
@@ -150,18 +148,14 @@ class ListPane(DetailPane, Generic[Made]):
         if self._rows is not None and column.title == self._rows.sort.column:
             self.sort_reversed()
         elif column.ordered and column.title in self.titles:
-            self._sort_by(column.title)
+            self._sort_by(column)
 
-    def _sort_by(self, title: str) -> None:
+    def _sort_by(self, column: ListColumn[Any]) -> None:
         """Numbers begin with the largest, words with the first; so does time."""
-        column = next(column for column in self._columns() if column.title == title)
-        self._want(Sort(title, not column.words and title != "start"))
+        self._want(Sort(column.title, not column.words and column.title != "start"))
 
     def _want(self, sort: Sort) -> None:
         self.post_message(ChangeWanted(sorts={**self.state.sorts, self.PANE: sort}))
-
-    def _columns(self) -> Sequence[ListColumn[Any]]:
-        return self._rows.columns if self._rows is not None else ()
 
     def _select(self, row: int) -> None:
         """Select what a row stands for, to which the cursor came."""

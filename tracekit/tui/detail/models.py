@@ -25,21 +25,15 @@ if TYPE_CHECKING:
     from tracekit.tui.state import State
 
 
-def _number(of: Callable[[ModelSummary], Statistics | None], name: str) -> Callable[[ModelSummary], float | None]:
-    """A field of statistics that a model may lack."""
-
-    def value(model: ModelSummary) -> float | None:
-        numbers = of(model)
-        number: float | None = getattr(numbers, name) if numbers is not None else None
-        return number
-
-    return value
-
-
 def _time(
     title: str, of: Callable[[ModelSummary], Statistics | None], name: str, drop: int = 0
 ) -> ListColumn[ModelSummary]:
-    value = _number(of, name)
+    """A field of statistics that a model may lack."""
+
+    def value(model: ModelSummary) -> float | None:
+        number: float | None = getattr(of(model), name, None)
+        return number
+
     return ListColumn(title, lambda model: duration(value(model)), value, drop=drop)
 
 

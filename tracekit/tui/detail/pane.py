@@ -43,9 +43,9 @@ class DetailPane(Vertical):
         """
         raise NotImplementedError
 
-    def focus_target(self) -> Widget | None:
-        """The widget that takes the keys when the pane is chosen; None for none."""
-        return None
+    def focus_target(self) -> Widget:
+        """The widget that takes the keys when the pane is chosen."""
+        raise NotImplementedError
 
     def enter_words(self) -> str:
         """What enter does in this pane now; nothing where it does nothing."""

@@ -173,10 +173,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
 
     def focus_pane(self) -> None:
         """Put the keys on the pane that is on screen."""
-        target = self.pane.focus_target()
-        if target is not None:
-            # At once: what a widget does by itself comes after the next keys.
-            self.set_focus(target)
+        # At once: what a widget does by itself comes after the next keys.
+        self.set_focus(self.pane.focus_target())
 
     def focus_inspector(self) -> None:
         """Put the keys on the inspector where it is in the place of the pane, else on the pane."""
