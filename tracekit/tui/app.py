@@ -16,7 +16,7 @@ from tracekit.signals import stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
 from tracekit.tui.commands import views
-from tracekit.tui.keys import Scope, bindings
+from tracekit.tui.keys import Scope, Section, bindings
 from tracekit.tui.opening import Canceled, ReadingProgressed, evidence_masks
 from tracekit.tui.palette import ACTIONS, action_named
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
@@ -89,6 +89,9 @@ class ViewApp(StateApp, inherit_bindings=False):
         action = action_named(identity)
         if self.is_open:
             self.browse.say("")
+        if action.section is Section.COMPARE and len(self.viewed.paths) < 2:
+            self.say("Only one recording is open. To compare two: tracekit view before.trace after.trace")
+            return
         action.run(self)
         if self.is_open and identity != "clear":
             self.redraw()

@@ -68,10 +68,7 @@ class Inspector(VerticalScroll, can_focus=True):
     def show(self, state: State, *, events: bool) -> None:
         """Write about the selection; see `inspected`."""
         palette = palette_of(self.app.current_theme)
-        made_from = (
-            *(state.inspected, state.range, state.ends),
-            *(state.session, state.filter, palette.text, events),
-        )
+        made_from = (state.inspected, state.range, state.ends, state.session, state.filter, palette.text, events)
         if made_from != self._made_from:
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]

@@ -13,7 +13,7 @@ from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.tui.state import Area, FindingRef, Selection, State
 from tracekit.tui.terminal import Changes, TerminalCells
 from tracekit.tui.text import VisibleText
-from tracekit.tui.theme import THEMES, palette_of, remember_theme, remembered_theme, theme_named
+from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
 from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import revealing, span_between
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     )
     from tracekit.tui.opening import Viewed
     from tracekit.tui.state import EventRef, Session
-    from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.viewport import History, Viewport
 
@@ -96,11 +95,6 @@ class StateApp(App[None], inherit_bindings=False):
     def lanes(self) -> Lanes:
         """Lanes of the active recording."""
         return self._lanes[self.state.active]
-
-    @property
-    def palette(self) -> Palette:
-        """Colors of the theme."""
-        return palette_of(self.current_theme)
 
     @property
     def focused_area(self) -> Area:

@@ -36,6 +36,9 @@ show_predictions = action_of(
 )
 show_models = action_of("pane_models", "Show the models.", partial(show_pane, name="models"))
 show_facts = action_of("pane_facts", "Show recording details and coverage.", partial(show_pane, name="facts"))
+show_compare = action_of(
+    "pane_compare", "Compare findings and numbers of the two recordings.", partial(show_pane, name="compare")
+)
 show_code = action_of(
     "pane_code", "Show the call tree of the range or the selected event.", partial(show_pane, name="code")
 )

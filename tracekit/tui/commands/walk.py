@@ -73,11 +73,10 @@ def to_finding(app: StateApp) -> None:
     if state.session.report is None:
         app.say(NOT_YET)
         return
-    app.say(_NO_EVIDENCE)
+    app.say("The selected event is not evidence of a finding.")
 
 
 NOT_YET = "The checks are still running; try again when the findings appear."
-_NO_EVIDENCE = "The selected event is not evidence of a finding."
 
 
 @action("to_related")

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.intervals import CoveredTime
-    from tracekit.lanes.events import Events
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import FilterMask, TimelineLane
@@ -60,7 +59,8 @@ class Renderer:
         self._leads = True
         self.has_keys = True
         """Whether keys move the cursor of the lanes."""
-        self._lanes = Lanes(())
+        self.lanes = Lanes(())
+        """What is drawn."""
         self._state: State | None = None
         self._width, self._height = 0, 0
         self._palette: Palette = PALETTES[True]
@@ -88,8 +88,8 @@ class Renderer:
         """
         self._leads = leads
         follow = self._state is None or (self._state.lane, self._state.grouping) != (state.lane, state.grouping)
-        if lanes is not self._lanes:
-            self._lanes, self._overview, self._pictured = lanes, None, None
+        if lanes is not self.lanes:
+            self.lanes, self._overview, self._pictured = lanes, None, None
             self._tracks.clear()
             self._marks.clear()
         self._state, self._palette = state, palette
@@ -125,15 +125,6 @@ class Renderer:
             self._palette, self.gutter, self.columns, self._monochrome, self._leads, has_keys=self.has_keys
         )
 
-    @property
-    def lanes(self) -> tuple[TimelineLane, ...]:
-        """The lanes that are drawn."""
-        return self._lanes.lanes
-
-    def events_of(self, identity: str) -> Events | None:
-        """Events of the lane of that id; None where it has none."""
-        return self._lanes.events_of(identity)
-
     def tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
         """The rows of a lane as they are drawn: fewer where there is little room."""
         return self._tracks_up_to(lane, self._joined.get(lane.id))
@@ -153,7 +144,7 @@ class Renderer:
         """What lies under a cell."""
         line = self.arrangement.lines[y] if 0 <= y < len(self.arrangement.lines) else ScreenLine(Line.BLANK)
         column = min(x - self.gutter, self.columns - 1)
-        lane = self._lanes.lanes[line.lanes[0]] if line.lanes else None
+        lane = self.lanes.lanes[line.lanes[0]] if line.lanes else None
         if lane is None or lane.events is None or line.line is not Line.TRACK or column < 0 or self._state is None:
             return Spot(line.line, column, lane)
         low, high = (time_of(self._state.view, self.columns, at) for at in (column, column + 1))
@@ -167,7 +158,7 @@ class Renderer:
         match line.line:
             case Line.MINIMAP:
                 if self._overview is None:
-                    self._overview = overview(self._lanes)
+                    self._overview = overview(self.lanes)
                 return minimap(self._state, self._overview, self._style)
             case Line.RULER:
                 return time_axis(self._state, self._style)
@@ -190,9 +181,9 @@ class Renderer:
         state = self._state
         view = state.view
         strips = 0 if self._predictions(state)[1] is None else MAX_STRIPS
-        all_of = [self._tracks_up_to(lane, None) for lane in self._lanes.lanes]
+        all_of = [self._tracks_up_to(lane, None) for lane in self.lanes.lanes]
         rows = [len(of_lane) for of_lane in all_of]
-        expanded_lanes = [at for at, lane in enumerate(self._lanes.lanes) if lane.id in state.expanded]
+        expanded_lanes = [at for at, lane in enumerate(self.lanes.lanes) if lane.id in state.expanded]
         reached = [
             [number for number, track in enumerate(of_lane) if track.reaches(view.start_ns, view.end_ns)]
             for of_lane in all_of
@@ -200,7 +191,7 @@ class Renderer:
 
         def arranged(first: int) -> Arrangement:
             return arrange(
-                self._lanes.lanes,
+                self.lanes.lanes,
                 rows,
                 self._height,
                 self.columns,
@@ -212,14 +203,14 @@ class Renderer:
             )
 
         arrangement = arranged(top)
-        lane_index = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
+        lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
             last = arrangement.last_of_lane[lane_index]
             wanted = min(max(top, last + 1 - arrangement.visible), first)
             arrangement = arranged(wanted)
         self.arrangement = arrangement
-        self._joined = {self._lanes.lanes[at].id: count for at, count in arrangement.joined.items()}
+        self._joined = {self.lanes.lanes[at].id: count for at, count in arrangement.joined.items()}
 
     def _predictions(self, state: State) -> tuple[str | None, PredictionsOverTime | None]:
         """Those of the selected model with its name, else of all; None where there are none."""
@@ -248,7 +239,7 @@ class Renderer:
         return [title, *segments(strip.pictures[line.part], self._palette, overlay, monochrome=self._monochrome)]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
-        lanes = [self._lanes.lanes[lane_index] for lane_index in line.lanes]
+        lanes = [self.lanes.lanes[lane_index] for lane_index in line.lanes]
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
             return [self._style.lane_title(lanes[0], line, current=current), *self._text(lanes[0].words)]
@@ -260,7 +251,7 @@ class Renderer:
         return [Segment(text, style(self._palette.dim, self._palette.background))]
 
     def _track(self, state: State, line: ScreenLine) -> list[Segment]:
-        lane = self._lanes.lanes[line.lanes[0]]
+        lane = self.lanes.lanes[line.lanes[0]]
         track = self.tracks(lane)[line.track]
         hidden = "" if track.disjoint or line.part else "+"
         # What stands first in sight is named, where the line with the name is scrolled away.
@@ -282,7 +273,7 @@ class Renderer:
         return self._pictures[key][line.part]
 
     def _keep_only_this_view(self, state: State) -> None:
-        seen = (state.view, self.columns, self._lanes)
+        seen = (state.view, self.columns, self.lanes)
         if seen != self._pictured:
             self._pictures.clear()
             self._strips.clear()
@@ -344,7 +335,7 @@ class Renderer:
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> CoveredTime | None:
         """Intervals of a track that are evidence; None where it has none."""
-        rows = self._lanes.evidence.get(lane.events.frame) if lane.events is not None else None
+        rows = self.lanes.evidence.get(lane.events.frame) if lane.events is not None else None
         if rows is None or lane.events is None:
             return None
         key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id, 0), number)

@@ -235,7 +235,7 @@ class Timeline(Widget, can_focus=True):
 
     def _nearest_edge(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""
-        events = self.renderer.events_of(lane)
+        events = self.renderer.lanes.events_of(lane)
         if events is None or self._state is None:
             return time_ns
         within = SNAP_COLUMNS * self._state.view.span_ns // self.renderer.columns
