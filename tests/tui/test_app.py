@@ -125,7 +125,7 @@ async def test_all_ways_of_grouping_show_lanes_and_keep_the_selection(screen) ->
 @pytest.mark.view("captions_concurrent")
 async def test_expanding_a_lane_shows_all_its_rows(screen) -> None:
     timeline = screen.app.browse.query_one(Timeline)
-    lane = timeline.renderer.lane("activity")
+    lane = next(lane for lane in timeline.renderer.lanes.lanes if lane.id == "activity")
     assert len(timeline.renderer.tracks(lane)) == 4
     await screen.press("x")
     # The scenario keeps up to eight predictions in flight.
