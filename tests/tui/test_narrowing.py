@@ -34,9 +34,9 @@ def lines_of(screen):
 def categories(screen, lane_id: str) -> list[int]:
     """Categories of the columns of the first row of a lane, as its lowest line is drawn."""
     renderer = screen.app.browse.query_one(Timeline).renderer
-    index = [lane.id for lane in renderer.lanes].index(lane_id)
+    index = [lane.id for lane in renderer.lanes.lanes].index(lane_id)
     *_, line = [line for line in renderer.arrangement.lines if line.lanes == (index,) and line.track == 0]
-    lane = renderer.lanes[index]
+    lane = renderer.lanes.lanes[index]
     return renderer._picture(screen.state, lane, renderer.tracks(lane)[0], line).categories
 
 

@@ -103,9 +103,9 @@ def test_a_recording_without_devices_says_so() -> None:
 FILTERS = st.builds(
     EventFilter,
     text=st.lists(st.text(ascii_letters + digits, min_size=1), max_size=3).map(" ".join),
-    model=st.sampled_from([None, "", *KNOWN.models]),
-    kind=st.sampled_from([None, *KNOWN.kinds]),
-    device=st.sampled_from([None, *KNOWN.devices]),
+    model=st.sampled_from([None, "", *KNOWN.model]),
+    kind=st.sampled_from([None, *KNOWN.kind]),
+    device=st.sampled_from([None, *KNOWN.device]),
     min_ns=st.none() | st.integers(0, 10**12),
     max_ns=st.none() | st.integers(0, 10**12),
 )

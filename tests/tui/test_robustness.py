@@ -14,10 +14,11 @@ from tracekit.cli import output
 from tracekit.cli.dispatch import dispatch
 from tracekit.cli.ending import ExitStatus
 from tracekit.tui import app as app_module
+from tracekit.tui import state_app
 from tracekit.tui.app import ViewApp
-from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import CheckToggled, EventSelected, FindingSelected, PredictionSelected
-from tracekit.tui.state import EventRef, FindingRef
+from tracekit.tui.background import in_background
+from tracekit.tui.messages import CheckToggled, Selected
+from tracekit.tui.state import EventRef, FindingRef, Selection
 from tracekit.tui.terminal import TerminalDriver
 
 MODALS = ("slash", "S", "C", "g", "question_mark", "ctrl+p")
@@ -53,20 +54,14 @@ async def test_what_a_list_told_of_other_rows_selects_nothing(screen) -> None:
     intervals = len(session.report.results[0].evidence)
     before = screen.state.selection
     for message in (
-        FindingSelected(FindingRef(beyond)),
-        FindingSelected(FindingRef(0, intervals)),
+        Selected(Selection(finding=FindingRef(beyond))),
+        Selected(Selection(finding=FindingRef(0, intervals))),
         CheckToggled(beyond),
-        EventSelected(EventRef("activity", len(session.trace.activity))),
-        PredictionSelected(len(session.trace.activity)),
+        Selected(Selection(event=EventRef("activity", len(session.trace.activity)))),
     ):
         screen.app.post_message(message)
         await screen.wait()
         assert screen.state.selection == before
-    await screen.press("8")
-    listed = screen.app.pane.focus_target()
-    listed.post_message(RowList.Highlighted(listed, len(listed.rows)))
-    listed.post_message(RowList.Opened(listed, len(listed.rows)))
-    await screen.wait()
     assert screen.state.pane == "compare"
 
 
@@ -78,7 +73,7 @@ def run_headless(monkeypatch: pytest.MonkeyPatch, press) -> None:
     monkeypatch.setattr(output, "standard_output", lambda: SimpleNamespace(isatty=lambda: True))
 
 
-def fail() -> None:
+def fail(**_: object) -> None:
     raise LookupError("no such theme")
 
 
@@ -91,10 +86,10 @@ def test_an_internal_error_ends_with_one_sentence_and_its_own_status(
     async def press(pilot) -> None:
         app = pilot.app
         if way == "handler":
-            monkeypatch.setattr(app, "switch_theme", fail)
+            monkeypatch.setattr(state_app, "theme_named", fail)
             app.simulate_key("T")
         elif way == "thread":
-            app.in_background(fail, lambda _: None)
+            in_background(app, fail, lambda _: None)
         else:
             app.panic("what Textual shows where its reading thread ends")
 

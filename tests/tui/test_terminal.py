@@ -15,7 +15,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tracekit.tui.terminal import TerminalCells
+from tracekit.tui.terminal import Changes, TerminalCells
 
 WIDTH, HEIGHT = 8, 2
 _PIECE = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;]*)m|(.)", re.DOTALL)
@@ -78,7 +78,7 @@ def test_the_terminal_shows_what_was_drawn_last(drawn: list[list[Strip]]) -> Non
     terminal, cells = Terminal(), TerminalCells()
     for screen in drawn:
         update = LayoutUpdate([[strip] for strip in screen], Region(0, 0, WIDTH, HEIGHT))
-        terminal.read(cells.changes(update).render_segments(CONSOLE))
+        terminal.read(Changes(cells, update).render_segments(CONSOLE))
         whole = Terminal()
         whole.read(update.render_segments(CONSOLE).replace("\n", ""))
         for y in range(HEIGHT):
@@ -93,7 +93,7 @@ def strip(text: str) -> Strip:
 def shown() -> TerminalCells:
     cells = TerminalCells()
     update = LayoutUpdate([[strip("one   "), strip("ab")], [strip("two     ")]], Region(0, 0, WIDTH, HEIGHT))
-    cells.changes(update).render_segments(CONSOLE)
+    Changes(cells, update).render_segments(CONSOLE)
     return cells
 
 
@@ -103,10 +103,10 @@ def partly(*first: Strip) -> ChopsUpdate:
 
 
 def test_what_is_there_already_is_not_written_again(shown) -> None:
-    assert shown.changes(partly(strip("one   "))).render_segments(CONSOLE) == ""
-    assert shown.changes(partly(strip("onE   "))).render_segments(CONSOLE) == "\x1b[1;3HE"
+    assert Changes(shown, partly(strip("one   "))).render_segments(CONSOLE) == ""
+    assert Changes(shown, partly(strip("onE   "))).render_segments(CONSOLE) == "\x1b[1;3HE"
 
 
 def test_after_the_terminal_was_resized_all_is_written(shown) -> None:
     shown.forget()
-    assert shown.changes(partly(strip("one   "))).render_segments(CONSOLE) == "\x1b[1;1Hone   "
+    assert Changes(shown, partly(strip("one   "))).render_segments(CONSOLE) == "\x1b[1;1Hone   "

@@ -24,7 +24,7 @@ from tracekit.tui.opening import Viewed
 from tracekit.tui.sixteen import COLORS
 from tracekit.tui.terminal import has_sixteen_colors
 from tracekit.tui.text import GROUP_CATEGORIES
-from tracekit.tui.theme import DARK, LIGHT, PALETTES, SIXTEEN, remember_theme, remembered_theme, theme_file
+from tracekit.tui.theme import DARK, LIGHT, PALETTES, SIXTEEN, palette_of, remember_theme, remembered_theme, theme_file
 from tracekit.tui.timeline.widget import Timeline
 
 VISIONS = {
@@ -247,11 +247,11 @@ def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, s
     async def test(screen) -> None:
         await screen.press("n", "n", "f")
         # Detail and inspector have one ground.
-        assert sum("│" in line for line in screen.text().splitlines()) == screen.app.pane.size.height + 1
+        assert sum("│" in line for line in screen.text().splitlines()) == screen.app.browse.pane.size.height + 1
         for line in screen.app.browse.query_one(Timeline).render_lines(Region(0, 0, 120, 15)):
             told.update(segment.style.color.name for segment in line if segment.style and segment.style.color)
         await screen.press("T")
-        assert screen.app.palette is SIXTEEN[False]
+        assert palette_of(screen.app.current_theme) is SIXTEEN[False]
 
     run_view(test, samples / "sharpen_8bit.trace", sixteen_colors=True)
     assert told <= set(COLORS)

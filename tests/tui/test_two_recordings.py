@@ -17,6 +17,7 @@ from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.ranges import passing
 from tracekit.tui.screens.title import change_words, title_line
 from tracekit.tui.state import EventFilter
+from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of
 
@@ -150,7 +151,7 @@ async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) 
     for place, row in enumerate(rows.records):
         if row.before is None or row.warm:
             continue
-        chosen = pane.opened(rows, place).chosen
+        chosen = pane.opened(rows, place).fields["filter"]
         trace = screen.state.session.trace
         listed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
         assert listed == row.before.count, row
@@ -162,8 +163,8 @@ async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) 
 async def test_the_first_line_says_the_loads_where_no_latency_changed_for_certain(screen) -> None:
     # As the samples were made: 81 loads before as many predictions, and one.
     assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms); 1 finding fixed" in screen.text().splitlines()[0]
-    title = title_line(screen.state, 120, screen.app.palette)
-    assert screen.app.palette.better in [str(span.style) for span in title.spans]
+    title = title_line(screen.state, 120, palette_of(screen.app.current_theme))
+    assert palette_of(screen.app.current_theme).better in [str(span.style) for span in title.spans]
     comparison = screen.state.comparison
     (mosaic,) = [model for model in comparison.models if model.name == "Mosaic"]
 
@@ -186,9 +187,9 @@ async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(
     assert (screen.state.pane, screen.state.measure) == ("compare", "mean")
     # The medians of the warm predictions of both samples, as they were made.
     assert "Prediction 12.44 → 8.68 ms (−30%, improved); 1 finding fixed" in screen.text().splitlines()[0]
-    title = title_line(screen.state, 120, screen.app.palette)
-    assert screen.app.palette.better in [str(span.style) for span in title.spans]
-    rows = screen.app.pane.focus_target().rows
+    title = title_line(screen.state, 120, palette_of(screen.app.current_theme))
+    assert palette_of(screen.app.current_theme).better in [str(span.style) for span in title.spans]
+    rows = screen.app.browse.pane.focus_target().rows
     named = [row.model is not None for row in rows.records if row.change(Measure.MEAN).difference is not None]
     assert named == sorted(named, reverse=True)
     assert not all(named)

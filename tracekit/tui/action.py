@@ -6,7 +6,7 @@ import inspect
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from tracekit.tui.keys import Shortcut, shortcut_named
+from tracekit.tui.keys import SHORTCUTS, Shortcut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,11 +22,16 @@ class Action(Shortcut):
     """Does it, given the app: a `StateApp`, of which screens that list actions know nothing."""
 
 
+def action_of(identity: str, sentence: str, run: Callable[[Any], None]) -> Action:
+    """What the shortcut of that id does, and the sentence that says so."""
+    return Action(**asdict(SHORTCUTS[identity]), help=sentence, run=run)
+
+
 def action(identity: str) -> Callable[[Callable[[Any], None]], Action]:
     """Makes a function what the shortcut of that id does. The first paragraph of its docstring is the help."""
 
     def made(run: Callable[[Any], None]) -> Action:
         sentence = inspect.cleandoc(run.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
-        return Action(**asdict(shortcut_named(identity)), help=sentence, run=run)
+        return action_of(identity, sentence, run)
 
     return made

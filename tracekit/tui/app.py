@@ -6,50 +6,49 @@ import gc
 import signal
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from textual._compositor import CompositorUpdate
 from textual.worker import WorkerFailed, get_current_worker
 
+from tracekit.errors import TracekitError
+from tracekit.lanes.lanes import Grouping
 from tracekit.signals import stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
 from tracekit.tui.commands import views
-from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.palette import ACTIONS, ActionCommands, CommandScreen, action_named
+from tracekit.tui.keys import Scope, Section, bindings
+from tracekit.tui.opening import Canceled, ReadingProgressed, evidence_masks
+from tracekit.tui.palette import ACTIONS, action_named
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen, TroubleScreen
 from tracekit.tui.state import first_state
 from tracekit.tui.state_app import StateApp, first_lane
-from tracekit.tui.terminal import TerminalCells, TerminalDriver, has_sixteen_colors, terminal_is_gone
-from tracekit.tui.text import VisibleText
-from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
-from tracekit.tui.timeline.lanes import Lanes
+from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
+from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rich.console import RenderableType
     from textual.driver import Driver
-    from textual.screen import Screen
 
+    from tracekit.arrays import BoolArray
+    from tracekit.recording import Progress
     from tracekit.signals import StopSignals
     from tracekit.tui.messages import ZoomWanted
-    from tracekit.tui.opening import (
-        OpeningFailed,
-        ReadingProgressed,
-        RecordingJudged,
-        RecordingsCompared,
-        RecordingsOpened,
-        Viewed,
-    )
+    from tracekit.tui.opening import Viewed
+    from tracekit.tui.state import Session
+    from tracekit.tui.timeline.lanes import TimelineLane
 
 
 _SIGNALS_S = 0.2
 """Between two looks for a signal that ends the program."""
 _LEAVING_S = 5.0
 """How long leaving may take after such a signal. Service managers kill after 10 s and more."""
+
+_LONGEST_WAIT_S = 1.0
+"""For the first picture, before judging begins all the same."""
 
 _GARBAGE_THRESHOLDS = (5_000, 10, 10)
 """While the screen is used. Of those tried from 2,000 to 20,000 this had the least pauses: 40 ms at most."""
@@ -73,46 +72,15 @@ class ViewApp(StateApp, inherit_bindings=False):
         remember: bool = False,
         sixteen_colors: bool = False,
     ) -> None:
-        """`signals` are looked at again and again; with the first one the app ends as if it were left.
-
-        With `remember`, the theme is that of the last run, and kept for the next. `sixteen_colors`: whether the
-        terminal has no more.
-        """
-        super().__init__(viewed)
+        """`signals` are looked at again and again; with the first one the app ends as if it were left. See `StateApp`
+        for the rest."""
+        super().__init__(viewed, remember=remember, sixteen_colors=sixteen_colors)
         self._signals = signals
-        # Nothing that a recording holds reaches the terminal but through this.
-        self._filters.append(VisibleText())
-        self._cells = TerminalCells()
         self._at_first_picture = at_first_picture
         self.failure: str | None = None
         """Why nothing could be opened."""
         self._shown = Event()
         """Set when the timeline was drawn for the first time."""
-        for theme in THEMES:
-            self.register_theme(theme)
-        self._remember = remember
-        wanted = viewed.theme or (remembered_theme() if remember else None)
-        self._sixteen_colors = sixteen_colors
-        self.set_class(sixteen_colors, "sixteen")
-        self.theme = theme_named(dark=wanted != "light", sixteen_colors=sixteen_colors)
-        if viewed.theme is not None:
-            self._keep_theme()
-
-    # Drawing
-
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        """Textual's last step before the terminal: only what changed goes there."""
-        shown: Any = self._cells.changes(renderable) if isinstance(renderable, CompositorUpdate) else renderable
-        super()._display(screen, shown)
-
-    def on_resize(self) -> None:
-        """Terminals move what they show when their size changes."""
-        self._cells.forget()
-
-    def draw_anew(self) -> None:
-        """Draw all of the screen, whatever is there."""
-        self._cells.forget()
-        self.refresh()
 
     # Actions
 
@@ -121,6 +89,9 @@ class ViewApp(StateApp, inherit_bindings=False):
         action = action_named(identity)
         if self.is_open:
             self.browse.say("")
+        if action.section is Section.COMPARE and len(self.viewed.paths) < 2:
+            self.say("Only one recording is open. To compare two: tracekit view before.trace after.trace")
+            return
         action.run(self)
         if self.is_open and identity != "clear":
             self.redraw()
@@ -135,23 +106,6 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Zoom to the selection."""
         del message
         views.fit_selection.run(self)
-
-    def switch_theme(self) -> None:
-        """Switch between light and dark."""
-        self.theme = theme_named(dark=not self.current_theme.dark, sixteen_colors=self._sixteen_colors)
-        self._keep_theme()
-
-    def _keep_theme(self) -> None:
-        if self._remember:
-            remember_theme("dark" if self.current_theme.dark else "light")
-
-    def show_help(self) -> None:
-        """Show all keys."""
-        self.push_screen(HelpScreen(ACTIONS))
-
-    def show_palette(self) -> None:
-        """Let the user find an action by name."""
-        self.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
 
     def get_driver_class(self) -> type[Driver]:
         """What talks to the terminal."""
@@ -210,9 +164,45 @@ class ViewApp(StateApp, inherit_bindings=False):
             self.leave()
 
     def _open(self) -> None:
-        """Read, show, judge, show again. In a thread."""
+        """Read, show, judge, show again, in a thread: the first useful screen comes early. Nothing more is shown once
+        the user gave up. Raises nothing: whatever goes wrong is shown too."""
         worker = get_current_worker()
-        opening.open_all(self.viewed, self.post_message, lambda: worker.is_cancelled, self._shown)
+
+        def go_on() -> None:
+            if worker.is_cancelled:
+                raise Canceled
+
+        def progress(done: Progress) -> None:
+            go_on()
+            self.post_message(ReadingProgressed(done))
+
+        try:
+            self._read_and_judge(progress, go_on)
+        except Canceled:
+            return
+        except TracekitError as error:
+            self.call_later(self._explain, str(error))
+        except Exception as error:  # whatever else went wrong is shown, instead of a traceback over a broken screen
+            self.call_later(self._explain, f"Internal error ({type(error).__name__}: {error}); please report it.")
+
+    def _read_and_judge(self, progress: Callable[[Progress], None], go_on: Callable[[], None]) -> None:
+        request = replace(self.viewed.request, progress=progress)
+        sessions = tuple(opening.read(path, request) for path in self.viewed.paths)
+        lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
+        self.call_later(self._show_timeline, sessions, lanes)
+        # Judging would compete with the first picture for the interpreter.
+        self._shown.wait(_LONGEST_WAIT_S)
+        reports = []
+        for index, session in enumerate(sessions):
+            go_on()
+            judged = opening.judged(session)
+            reports.append(judged)
+            # The checks have read the call stacks by now.
+            thread = main_thread_lanes(judged.judged)
+            self.call_later(self.show_report, index, judged, evidence_masks(judged.trace, judged.evidence), thread)
+        if len(reports) > 1:
+            go_on()
+            self.call_later(self.change, comparison=opening.compared(*reports))
 
     def on_reading_progressed(self, message: ReadingProgressed) -> None:
         """Show how far reading has come."""
@@ -220,12 +210,10 @@ class ViewApp(StateApp, inherit_bindings=False):
         if isinstance(screen, OpeningScreen):
             screen.show(message.progress)
 
-    async def on_recordings_opened(self, message: RecordingsOpened) -> None:
-        """Show the timeline."""
-        self._lanes = message.lanes
-        self._state = replace(
-            first_state(message.sessions), inspector=self.size.width >= WIDE, lane=first_lane(message.lanes[0])
-        )
+    async def _show_timeline(self, sessions: tuple[Session, ...], lanes: tuple[Lanes, ...]) -> None:
+        """All recordings were read; their reports are still to come."""
+        self._lanes = lanes
+        self._state = replace(first_state(sessions), inspector=self.size.width >= WIDE, lane=first_lane(lanes[0]))
         help_read = self.screen.first_line if isinstance(self.screen, HelpScreen) else None
         while self.screen is not self.browse:
             await self.pop_screen()
@@ -241,32 +229,24 @@ class ViewApp(StateApp, inherit_bindings=False):
         self._at_first_picture()
         self._shown.set()
 
-    def on_recording_judged(self, message: RecordingJudged) -> None:
-        """Show what the detectors found."""
-        index, session = message.index, message.session
+    def show_report(
+        self, index: int, session: Session, evidence: Mapping[str, BoolArray], thread: tuple[TimelineLane, ...]
+    ) -> None:
+        """Show what the detectors found in one of the recordings, and the lane of its main thread, where there is one.
+        `evidence`: see `evidence_masks`."""
         sessions = (*self.state.sessions[:index], session, *self.state.sessions[index + 1 :])
-        marked = Lanes((*self._lanes[index].lanes, *message.thread), message.evidence)
+        marked = Lanes((*self._lanes[index].lanes, *thread), evidence)
         self._lanes = (*self._lanes[:index], marked, *self._lanes[index + 1 :])
         # What could not be judged is explained there, for whoever has not chosen another pane meanwhile.
         alone = len(sessions) == 1 and session.report is not None and not session.report.summary.evaluated
         pane = "facts" if alone and self.state.pane == PANES[0].PANE else self.state.pane
         self.change(sessions=sessions, pane=pane)
 
-    def on_recordings_compared(self, message: RecordingsCompared) -> None:
-        """Show what changed."""
-        self.change(comparison=message.comparison)
-
-    async def on_opening_failed(self, message: OpeningFailed) -> None:
-        """Say what is wrong."""
-        self.failure = message.sentence
+    async def _explain(self, sentence: str) -> None:
+        """Say why a recording could not be opened."""
+        self.failure = sentence
         self._state = None
-        await self.switch_screen(TroubleScreen(message.sentence))
-
-    def watch_theme(self, theme: str) -> None:
-        """Draw in other colors."""
-        del theme
-        if self.is_open:
-            self.redraw()
+        await self.switch_screen(TroubleScreen(sentence))
 
 
 def run(viewed: Viewed) -> list[str]:

@@ -19,7 +19,7 @@ from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
 from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import everything, model_names, only_range
-from tracekit.tui.ranges import aggregation, counted_words, range_words
+from tracekit.tui.ranges import aggregation, counted_ways, range_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,8 @@ def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter
     facts = private_facts(session.judged)
     report = dataclasses.replace(_known(session), aggregation=aggregation(session, span, chosen) or ())
     section = events_section(redact(report, facts).aggregation)
-    words = f"{session.name}: {counted_words(span, chosen)}" if named else _capitalized(counted_words(span, chosen))
+    counted = counted_ways(span, chosen)[0]
+    words = f"{session.name}: {counted}" if named else _capitalized(counted)
     title = markdown_text.escape(visible(redact_text(words, facts, model_names(session.judged))))
     if section is None:
         return ""

@@ -14,7 +14,6 @@ from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks, row_blocks
 from tracekit.tui.inspection.prediction import prediction_blocks
 from tracekit.tui.ranges import NO_EVENTS
-from tracekit.tui.state import NOTHING, FindingRef
 from tracekit.tui.text import Drawn
 from tracekit.tui.theme import palette_of
 
@@ -37,10 +36,8 @@ def inspected(state: State, palette: Palette, *, monochrome: bool, events: bool)
     """
     blocks: list[RenderableType] = []
     selection, session = state.inspected, state.session
-    first_check = state.selection == NOTHING and state.pane == "findings"
-    finding = FindingRef(0) if first_check else selection.finding
-    if finding is not None:
-        blocks += finding_blocks(session, finding, palette)
+    if selection.finding is not None:
+        blocks += finding_blocks(session, selection.finding, palette)
     elif selection.model is not None:
         blocks += model_blocks(session, selection.model, palette, monochrome=monochrome)
     elif selection.row is not None:
@@ -71,10 +68,7 @@ class Inspector(VerticalScroll, can_focus=True):
     def show(self, state: State, *, events: bool) -> None:
         """Write about the selection; see `inspected`."""
         palette = palette_of(self.app.current_theme)
-        made_from = (
-            *(state.inspected, state.range, state.ends),
-            *(state.session, state.filter, state.pane, palette.text, events),
-        )
+        made_from = (state.inspected, state.range, state.ends, state.session, state.filter, palette.text, events)
         if made_from != self._made_from:
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
+from textual.keys import format_key
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -54,117 +55,96 @@ class Shortcut:
     """Whether it can be done before a recording is open."""
 
 
-SHORTCUTS: tuple[Shortcut, ...] = (
-    Shortcut("zoom_in", ("w", "plus", "equals_sign"), "Zoom in", Section.MOVE, footer=True),
-    Shortcut("zoom_out", ("s", "minus"), "Zoom out", Section.MOVE, footer=True),
-    Shortcut("pan_left", ("a", "left", "h"), "Pan left", Section.MOVE),
-    Shortcut("pan_right", ("d", "right", "l"), "Pan right", Section.MOVE),
-    Shortcut("lane_up", ("up", "k"), "Lane above", Section.MOVE, Scope.TIMELINE),
-    Shortcut("lane_down", ("down", "j"), "Lane below", Section.MOVE, Scope.TIMELINE),
-    Shortcut("fit", ("0", "home"), "Fit all", Section.MOVE),
-    Shortcut("fit_selection", ("f",), "Fit selection", Section.MOVE),
-    Shortcut("back", ("left_square_bracket",), "Back", Section.MOVE),
-    Shortcut("forward", ("right_square_bracket",), "Forward", Section.MOVE),
-    Shortcut("next_event", ("n",), "Next event", Section.SELECT, footer=True),
-    Shortcut("previous_event", ("N", "p"), "Previous event", Section.SELECT),
-    Shortcut("next_slow", ("e",), "Next slow event", Section.SELECT),
-    Shortcut("previous_slow", ("E",), "Previous slow event", Section.SELECT),
-    Shortcut("select_here", ("enter",), "Select", Section.SELECT, Scope.TIMELINE),
-    Shortcut("mark", ("v",), "Mark range", Section.SELECT, footer=True),
-    Shortcut("range_of_event", ("V",), "Range from event", Section.SELECT),
-    Shortcut("clear", ("escape",), "Clear", Section.SELECT),
-    Shortcut("next_evidence", ("full_stop",), "Next interval", Section.SELECT),
-    Shortcut("previous_evidence", ("comma",), "Previous interval", Section.SELECT),
-    Shortcut("to_finding", ("F",), "Go to its finding", Section.SELECT),
-    Shortcut("to_related", ("r",), "Related finding", Section.SELECT),
-    Shortcut("to_prediction", ("P",), "Go to its prediction", Section.SELECT),
-    Shortcut("filter", ("slash",), "Search and filter", Section.FIND),
-    Shortcut("clear_filter", ("c",), "Clear filter", Section.FIND),
-    Shortcut("next_match", ("m",), "Next match", Section.FIND),
-    Shortcut("previous_match", ("M",), "Previous match", Section.FIND),
-    Shortcut("go_to_time", ("g",), "Go to time", Section.FIND),
-    Shortcut("bookmark", ("b",), "Bookmark", Section.FIND),
-    Shortcut("bookmarks", ("B",), "Bookmarks", Section.FIND),
-    Shortcut("next_bookmark", ("apostrophe",), "Next bookmark", Section.FIND),
-    Shortcut("pane_findings", ("1",), "Findings", Section.DETAIL),
-    Shortcut("pane_aggregation", ("2",), "Aggregation", Section.DETAIL),
-    Shortcut("pane_events", ("3",), "Events", Section.DETAIL),
-    Shortcut("pane_predictions", ("4",), "Predictions", Section.DETAIL),
-    Shortcut("pane_models", ("5",), "Models", Section.DETAIL),
-    Shortcut("pane_facts", ("6",), "Recording", Section.DETAIL),
-    Shortcut("pane_code", ("7",), "Code", Section.DETAIL),
-    Shortcut("sort_next", ("o",), "Sort by next column", Section.DETAIL),
-    Shortcut("sort_reversed", ("O",), "Reverse sort order", Section.DETAIL),
-    Shortcut("columns", ("C",), "Columns", Section.DETAIL),
-    Shortcut("toggle_inspector", ("i",), "Inspector", Section.DETAIL),
-    Shortcut("page", ("I",), "Full page", Section.DETAIL),
-    Shortcut("row_up", ("up", "k"), "Row above", Section.DETAIL, Scope.LIST),
-    Shortcut("row_down", ("down", "j"), "Row below", Section.DETAIL, Scope.LIST),
-    Shortcut("page_up", ("pageup",), "Page up", Section.DETAIL, Scope.LIST),
-    Shortcut("page_down", ("pagedown",), "Page down", Section.DETAIL, Scope.LIST),
-    Shortcut("first_row", ("home",), "First row", Section.DETAIL, Scope.LIST),
-    Shortcut("last_row", ("end",), "Last row", Section.DETAIL, Scope.LIST),
-    Shortcut("open_row", ("enter",), "Open row", Section.DETAIL, Scope.LIST),
-    Shortcut("copy_row", ("y",), "Copy row", Section.EXPORT),
-    Shortcut("copy_finding", ("Y",), "Copy finding", Section.EXPORT),
-    Shortcut("copy_statistics", ("ctrl+y",), "Copy statistics", Section.EXPORT),
-    Shortcut("save_report", ("S",), "Save report", Section.EXPORT),
-    Shortcut("save_range", ("R",), "Save range report", Section.EXPORT),
-    Shortcut("pane_compare", ("8",), "Compare", Section.COMPARE),
-    Shortcut("next_measure", ("u",), "Compare by", Section.COMPARE),
-    Shortcut("other_recording", ("z",), "Switch recording", Section.COMPARE),
-    Shortcut("align", ("A",), "Align", Section.COMPARE),
-    Shortcut("focus_next", ("tab",), "Next pane", Section.DETAIL),
-    Shortcut("focus_previous", ("shift+tab",), "Previous pane", Section.DETAIL),
-    Shortcut("grouping", ("t",), "Group by", Section.APP, footer=True),
-    Shortcut("maximize", ("Z",), "Maximize", Section.APP),
-    Shortcut("expand", ("x",), "Expand lane", Section.APP),
-    Shortcut("theme", ("T",), "Light/dark theme", Section.APP, early=True),
-    Shortcut("redraw", ("ctrl+l",), "Redraw", Section.APP, early=True),
-    Shortcut("help", ("question_mark", "f1"), "Help", Section.APP, footer=True, early=True),
-    Shortcut("palette", ("ctrl+p",), "Command palette", Section.APP),
-    Shortcut("quit", ("q", "ctrl+c"), "Quit", Section.APP, footer=True, early=True),
-)
-"""In the order in which the footer and each section of the help screen show them."""
-
-_BY_ID = {shortcut.id: shortcut for shortcut in SHORTCUTS}
-
-
-def shortcut_named(identity: str) -> Shortcut:
-    """The shortcut of the action of that id. Raises KeyError."""
-    return _BY_ID[identity]
+SHORTCUTS: dict[str, Shortcut] = {
+    shortcut.id: shortcut
+    for shortcut in (
+        Shortcut("zoom_in", ("w", "plus", "equals_sign"), "Zoom in", Section.MOVE, footer=True),
+        Shortcut("zoom_out", ("s", "minus"), "Zoom out", Section.MOVE, footer=True),
+        Shortcut("pan_left", ("a", "left", "h"), "Pan left", Section.MOVE),
+        Shortcut("pan_right", ("d", "right", "l"), "Pan right", Section.MOVE),
+        Shortcut("lane_up", ("up", "k"), "Lane above", Section.MOVE, Scope.TIMELINE),
+        Shortcut("lane_down", ("down", "j"), "Lane below", Section.MOVE, Scope.TIMELINE),
+        Shortcut("fit", ("0", "home"), "Fit all", Section.MOVE),
+        Shortcut("fit_selection", ("f",), "Fit selection", Section.MOVE),
+        Shortcut("back", ("left_square_bracket",), "Back", Section.MOVE),
+        Shortcut("forward", ("right_square_bracket",), "Forward", Section.MOVE),
+        Shortcut("next_event", ("n",), "Next event", Section.SELECT, footer=True),
+        Shortcut("previous_event", ("N", "p"), "Previous event", Section.SELECT),
+        Shortcut("next_slow", ("e",), "Next slow event", Section.SELECT),
+        Shortcut("previous_slow", ("E",), "Previous slow event", Section.SELECT),
+        Shortcut("select_here", ("enter",), "Select", Section.SELECT, Scope.TIMELINE),
+        Shortcut("mark", ("v",), "Mark range", Section.SELECT, footer=True),
+        Shortcut("range_of_event", ("V",), "Range from event", Section.SELECT),
+        Shortcut("clear", ("escape",), "Clear", Section.SELECT),
+        Shortcut("next_evidence", ("full_stop",), "Next interval", Section.SELECT),
+        Shortcut("previous_evidence", ("comma",), "Previous interval", Section.SELECT),
+        Shortcut("to_finding", ("F",), "Go to its finding", Section.SELECT),
+        Shortcut("to_related", ("r",), "Related finding", Section.SELECT),
+        Shortcut("to_prediction", ("P",), "Go to its prediction", Section.SELECT),
+        Shortcut("filter", ("slash",), "Search and filter", Section.FIND),
+        Shortcut("clear_filter", ("c",), "Clear filter", Section.FIND),
+        Shortcut("next_match", ("m",), "Next match", Section.FIND),
+        Shortcut("previous_match", ("M",), "Previous match", Section.FIND),
+        Shortcut("go_to_time", ("g",), "Go to time", Section.FIND),
+        Shortcut("bookmark", ("b",), "Bookmark", Section.FIND),
+        Shortcut("bookmarks", ("B",), "Bookmarks", Section.FIND),
+        Shortcut("next_bookmark", ("apostrophe",), "Next bookmark", Section.FIND),
+        Shortcut("pane_findings", ("1",), "Findings", Section.DETAIL),
+        Shortcut("pane_aggregation", ("2",), "Aggregation", Section.DETAIL),
+        Shortcut("pane_events", ("3",), "Events", Section.DETAIL),
+        Shortcut("pane_predictions", ("4",), "Predictions", Section.DETAIL),
+        Shortcut("pane_models", ("5",), "Models", Section.DETAIL),
+        Shortcut("pane_facts", ("6",), "Recording", Section.DETAIL),
+        Shortcut("pane_code", ("7",), "Code", Section.DETAIL),
+        Shortcut("sort_next", ("o",), "Sort by next column", Section.DETAIL),
+        Shortcut("sort_reversed", ("O",), "Reverse sort order", Section.DETAIL),
+        Shortcut("columns", ("C",), "Columns", Section.DETAIL),
+        Shortcut("toggle_inspector", ("i",), "Inspector", Section.DETAIL),
+        Shortcut("page", ("I",), "Full page", Section.DETAIL),
+        Shortcut("row_up", ("up", "k"), "Row above", Section.DETAIL, Scope.LIST),
+        Shortcut("row_down", ("down", "j"), "Row below", Section.DETAIL, Scope.LIST),
+        Shortcut("page_up", ("pageup",), "Page up", Section.DETAIL, Scope.LIST),
+        Shortcut("page_down", ("pagedown",), "Page down", Section.DETAIL, Scope.LIST),
+        Shortcut("first_row", ("home",), "First row", Section.DETAIL, Scope.LIST),
+        Shortcut("last_row", ("end",), "Last row", Section.DETAIL, Scope.LIST),
+        Shortcut("open_row", ("enter",), "Open row", Section.DETAIL, Scope.LIST),
+        Shortcut("copy_row", ("y",), "Copy row", Section.EXPORT),
+        Shortcut("copy_finding", ("Y",), "Copy finding", Section.EXPORT),
+        Shortcut("copy_statistics", ("ctrl+y",), "Copy statistics", Section.EXPORT),
+        Shortcut("save_report", ("S",), "Save report", Section.EXPORT),
+        Shortcut("save_range", ("R",), "Save range report", Section.EXPORT),
+        Shortcut("pane_compare", ("8",), "Compare", Section.COMPARE),
+        Shortcut("next_measure", ("u",), "Compare by", Section.COMPARE),
+        Shortcut("other_recording", ("z",), "Switch recording", Section.COMPARE),
+        Shortcut("align", ("A",), "Align", Section.COMPARE),
+        Shortcut("focus_next", ("tab",), "Next pane", Section.DETAIL),
+        Shortcut("focus_previous", ("shift+tab",), "Previous pane", Section.DETAIL),
+        Shortcut("grouping", ("t",), "Group by", Section.APP, footer=True),
+        Shortcut("maximize", ("Z",), "Maximize", Section.APP),
+        Shortcut("expand", ("x",), "Expand lane", Section.APP),
+        Shortcut("theme", ("T",), "Light/dark theme", Section.APP, early=True),
+        Shortcut("redraw", ("ctrl+l",), "Redraw", Section.APP, early=True),
+        Shortcut("help", ("question_mark", "f1"), "Help", Section.APP, footer=True, early=True),
+        Shortcut("palette", ("ctrl+p",), "Command palette", Section.APP),
+        Shortcut("quit", ("q", "ctrl+c"), "Quit", Section.APP, footer=True, early=True),
+    )
+}
+"""By id, in the order in which the footer and each section of the help screen show them."""
 
 
 def bindings(scope: Scope) -> list[BindingType]:
     """Key bindings of one scope."""
     return [
         Binding(",".join(entry.keys), f"app.run('{entry.id}')", entry.title, show=entry.footer, id=entry.id)
-        for entry in SHORTCUTS
+        for entry in SHORTCUTS.values()
         if entry.scope is scope
     ]
 
 
-_KEY_SIGNS = {
-    "plus": "+",
-    "equals_sign": "=",
-    "minus": "-",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "question_mark": "?",
-    "left": "←",
-    "right": "→",
-    "up": "↑",
-    "down": "↓",
-    "escape": "esc",
-    "slash": "/",
-    "full_stop": ".",
-    "comma": ",",
-    "apostrophe": "'",
-    "pageup": "page up",
-    "pagedown": "page down",
-}
+_KEY_WORDS = {"enter": "enter", "pageup": "page up", "pagedown": "page down"}
+"""What Textual has signs for that not every font holds, or shortens."""
 
 
 def key_signs(shortcut: Shortcut) -> str:
     """Keys as they stand on a keyboard: `w + =`."""
-    return "  ".join(_KEY_SIGNS.get(key, key) for key in shortcut.keys)
+    return "  ".join(_KEY_WORDS.get(key) or format_key(key) for key in shortcut.keys)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from tracekit.tui.state import EventFilter, EventRef, FindingRef, RowRef, Selection, Sort
+    from tracekit.tui.state import Selection
     from tracekit.tui.viewport import Span, Viewport
 
 
@@ -20,40 +20,12 @@ class OfRecording(Message):
 
 
 @dataclass(eq=False)
-class EventSelected(OfRecording):
-    """A row of a frame was chosen. `reveal`: whether the timeline is to move to it."""
+class Selected(OfRecording):
+    """Something was chosen. `reveal`: whether the timeline is to move to it."""
 
-    ref: EventRef
+    selection: Selection
     _: KW_ONLY
     reveal: bool = True
-
-
-@dataclass(eq=False)
-class PredictionSelected(OfRecording):
-    """A prediction was chosen as a whole; `index` counts the rows of `Trace.activity`."""
-
-    index: int
-
-
-@dataclass(eq=False)
-class FindingSelected(OfRecording):
-    """A check of the report was chosen, or one interval of its evidence."""
-
-    ref: FindingRef
-
-
-@dataclass(eq=False)
-class ModelSelected(OfRecording):
-    """A model of the report was chosen."""
-
-    name: str
-
-
-@dataclass(eq=False)
-class RowSelected(OfRecording):
-    """A row of the aggregation was chosen."""
-
-    ref: RowRef
 
 
 @dataclass(eq=False)
@@ -65,25 +37,18 @@ class FirstRowListed(OfRecording):
 
 
 @dataclass(eq=False)
-class Sorted(Message):
-    """The list of a pane is to be sorted."""
-
-    pane: str
-    sort: Sort
-
-
-@dataclass(eq=False)
-class EventsWanted(Message):
-    """The events that pass a filter are to be listed."""
-
-    chosen: EventFilter
-
-
-@dataclass(eq=False)
 class CheckToggled(OfRecording):
     """The evidence of a check is to be listed, or no longer; `check` is its index in the report."""
 
     check: int
+
+
+class ChangeWanted(Message):
+    """Fields of the state are to have other values; with another pane, the keys are to be on it."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__()
+        self.fields = fields
 
 
 @dataclass(eq=False)
@@ -118,30 +83,8 @@ class RecordingChosen(Message):
     session: int
 
 
-@dataclass(eq=False)
-class LaneToggled(Message):
-    """A lane is to show all its rows, or no longer."""
-
-    lane: str
-
-
-@dataclass(eq=False)
-class PaneChosen(Message):
-    """Another pane of the detail area is to be shown."""
-
-    pane: str
-
-
 class ZoomWanted(Message):
     """The timeline is to zoom to what is selected."""
-
-
-@dataclass(eq=False)
-class InspectorWanted(Message):
-    """The inspector is to be shown or hidden, as there is room for it now."""
-
-    _: KW_ONLY
-    wanted: bool
 
 
 class RedrawWanted(Message):

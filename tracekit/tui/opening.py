@@ -1,7 +1,4 @@
-"""Reads and judges recordings for the screen, step by step, so that the first useful screen comes early.
-
-Runs in a thread. No widget is known here.
-"""
+"""The steps in which recordings are read and judged for the screen. They run in a thread, and know no widget."""
 
 from __future__ import annotations
 
@@ -11,17 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from textual.message import Message
 
-from tracekit.errors import TracekitError
-from tracekit.lanes.lanes import Grouping
 from tracekit.request import ALL, Request, read_trace, shown_by
 from tracekit.trace.filter import EVENT_FRAMES, narrow
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
-from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from threading import Event
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -32,7 +25,6 @@ if TYPE_CHECKING:
     from tracekit.recording import Progress
     from tracekit.report.report import Report, Result
     from tracekit.trace.trace import Trace
-    from tracekit.tui.timeline.lanes import TimelineLane
 
 
 class Canceled(Exception):  # noqa: N818 - no error: the user wanted it
@@ -59,82 +51,6 @@ class ReadingProgressed(Message):
     def can_replace(self, message: Message) -> bool:
         """A later one makes this one needless."""
         return isinstance(message, ReadingProgressed)
-
-
-@dataclass(eq=False)
-class RecordingsOpened(Message):
-    """All recordings were read; their reports are still to come."""
-
-    sessions: tuple[Session, ...]
-    lanes: tuple[Lanes, ...]
-
-
-@dataclass(eq=False)
-class RecordingJudged(Message):
-    """The report of one of the recordings is there."""
-
-    index: int
-    session: Session
-    evidence: Mapping[str, BoolArray]
-    thread: tuple[TimelineLane, ...] = ()
-    """The lane of the main thread, where there is one."""
-
-
-@dataclass(eq=False)
-class RecordingsCompared(Message):
-    """Two recordings were judged, and compared."""
-
-    comparison: Comparison
-
-
-@dataclass(eq=False)
-class OpeningFailed(Message):
-    """A recording could not be opened."""
-
-    sentence: str
-
-
-_LONGEST_WAIT_S = 1.0
-"""For the first picture, before judging begins all the same."""
-
-
-def open_all(viewed: Viewed, post: Callable[[Message], object], given_up: Callable[[], bool], shown: Event) -> None:
-    """Read all recordings, then judge them, and post what came of each step; nothing more once the user gave up.
-
-    `shown` is set when the lanes are on screen. Raises nothing: whatever goes wrong is posted too.
-    """
-
-    def go_on() -> None:
-        if given_up():
-            raise Canceled
-
-    def progress(done: Progress) -> None:
-        go_on()
-        post(ReadingProgressed(done))
-
-    try:
-        sessions = tuple(read(path, replace(viewed.request, progress=progress)) for path in viewed.paths)
-        lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
-        post(RecordingsOpened(sessions, lanes))
-        # Judging would compete with the first picture for the interpreter.
-        shown.wait(_LONGEST_WAIT_S)
-
-        reports = []
-        for index, session in enumerate(sessions):
-            go_on()
-            reports.append(judged(session))
-            # The checks have read the call stacks by now.
-            thread = main_thread_lanes(reports[-1].judged)
-            post(RecordingJudged(index, reports[-1], evidence_masks(reports[-1].trace, reports[-1].evidence), thread))
-        if len(reports) > 1:
-            go_on()
-            post(RecordingsCompared(compared(*reports)))
-    except Canceled:
-        return
-    except TracekitError as error:
-        post(OpeningFailed(str(error)))
-    except Exception as error:  # whatever else went wrong is shown, instead of a traceback over a broken screen
-        post(OpeningFailed(f"Internal error ({type(error).__name__}: {error}); please report it."))
 
 
 def read(path: str, request: Request = ALL) -> Session:

@@ -1,6 +1,7 @@
 """Every action of the terminal UI: the functions of `tracekit.tui.commands` with the keys of `tracekit.tui.keys`.
 
-Help and command palette are made from this table; bindings and footer, which need no function, from that of the keys.
+Help and command palette are made from this table, and shown here; bindings and footer, which need no function, are made
+from that of the keys.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Provider
 
-from tracekit.tui.action import Action
+from tracekit.tui.action import Action, action
 from tracekit.tui.commands import compare, detail, export, find, program, select, views, walk
 from tracekit.tui.keys import SHORTCUTS, key_signs
+from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.sized import Modal
 
 if TYPE_CHECKING:
@@ -21,14 +23,28 @@ if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
     from textual.command import Hits
 
+    from tracekit.tui.state_app import StateApp
+
+
+@action("help")
+def show_help(app: StateApp) -> None:
+    """Show all keys."""
+    app.push_screen(HelpScreen(ACTIONS))
+
+
+@action("palette")
+def show_palette(app: StateApp) -> None:
+    """Find a command by name."""
+    app.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
+
 
 _BY_ID = {
     value.id: value
-    for module in (compare, detail, export, find, program, select, views, walk)
-    for value in vars(module).values()
+    for names in (globals(), *map(vars, (compare, detail, export, find, program, select, views, walk)))
+    for value in names.values()
     if isinstance(value, Action)
 }
-ACTIONS: tuple[Action, ...] = tuple(_BY_ID[shortcut.id] for shortcut in SHORTCUTS)
+ACTIONS: tuple[Action, ...] = tuple(_BY_ID[identity] for identity in SHORTCUTS)
 """In the order in which each section of the help screen shows them."""
 
 
@@ -42,21 +58,21 @@ class ActionCommands(Provider):
 
     async def discover(self) -> Hits:
         """All actions, before anything is typed."""
-        for action in ACTIONS:
-            yield DiscoveryHit(_name(action), self._runner(action), help=action.help)
+        for entry in ACTIONS:
+            yield DiscoveryHit(_name(entry), self._runner(entry), help=entry.help)
 
     async def search(self, query: str) -> Hits:
         """Actions whose name or sentence fits."""
         matcher = self.matcher(query)
-        for action in ACTIONS:
-            name = _name(action)
+        for entry in ACTIONS:
+            name = _name(entry)
             # The section stands in each of its names, so that it says least.
-            score = max(matcher.match(action.title), matcher.match(action.help) / 2, matcher.match(name) / 4)
+            score = max(matcher.match(entry.title), matcher.match(entry.help) / 2, matcher.match(name) / 4)
             if score > 0:
-                yield Hit(score, matcher.highlight(name), self._runner(action), help=action.help)
+                yield Hit(score, matcher.highlight(name), self._runner(entry), help=entry.help)
 
-    def _runner(self, action: Action) -> Callable[[], object]:
-        return partial(self.app.call_later, self.app.run_action, f"run('{action.id}')")
+    def _runner(self, entry: Action) -> Callable[[], object]:
+        return partial(self.app.call_later, self.app.run_action, f"run('{entry.id}')")
 
 
 class CommandScreen(CommandPalette, Modal[None]):

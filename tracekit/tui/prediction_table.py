@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.latency import warm_mask
+from tracekit.lanes.events import position_of
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
@@ -41,8 +42,7 @@ class Calls:
 
     def position(self, index: int) -> int | None:
         """Position of a row of `Trace.activity`; None where it is no prediction that the app called. O(log n)."""
-        at = int(np.searchsorted(self.index, index))
-        return at if at < len(self.index) and self.index[at] == index else None
+        return position_of(self.index, index)
 
     def parts(self, position: int) -> PartsRow:
         """Where the time of one went, without what only many predictions show."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracekit import units
 from tracekit.tui.state import EventFilter
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or -, relative to the cursor"
 
 _NUMBER = re.compile(r"\d[\d.]*")
-_KEYS = ("model", "kind", "device")
 _ALIKE = 0.75
 """How alike a word and a key must be to be one mistyped; texts with a colon are searched for as well."""
 _SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,12})?")
@@ -29,27 +28,26 @@ class QueryError(ValueError):
     """What was typed means nothing; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a recording has to filter by."""
+class Known(NamedTuple):
+    """What a recording has to filter by: names of fields of `EventFilter`, with the values that occur."""
 
-    models: Sequence[str]
-    kinds: Sequence[str]
-    devices: Sequence[str]
+    model: Sequence[str]
+    kind: Sequence[str]
+    device: Sequence[str]
 
 
 def filter_hint(known: Known) -> str:
     """What can be typed, with the values that occur."""
     offered = [
         "text",
-        known.models and "model:NAME",
-        known.kinds and "kind:KIND",
-        known.devices and f"device:{'|'.join(known.devices)}",
+        known.model and "model:NAME",
+        known.kind and "kind:KIND",
+        known.device and f"device:{'|'.join(known.device)}",
         ">5ms, <20ms",
     ]
     line = ", ".join(str(offer) for offer in offered if offer)
-    quotes = "; quote names with spaces" if known.models else ""
-    kinds = f"\nkinds: {', '.join(known.kinds)}" if known.kinds else ""
+    quotes = "; quote names with spaces" if known.model else ""
+    kinds = f"\nkinds: {', '.join(known.kind)}" if known.kind else ""
     return f"{line}{quotes}{kinds}"
 
 
@@ -61,7 +59,7 @@ def completed(text: str, known: Known, model: str | None) -> str:
         return text
     name, colon, value = last_word[2].partition(":")
     name, value = (name, value) if colon else ("model", name)
-    values = {"model": known.models, "kind": known.kinds, "device": known.devices}.get(name, ())
+    values = known._asdict().get(name, ())
     typed = value.strip("'").casefold()
     near = [entry for entry in values if typed in entry.casefold()]
     same = next((at for at, entry in enumerate(values) if entry.casefold() == typed), None)
@@ -94,13 +92,12 @@ def parse_filter(text: str, known: Known) -> EventFilter:
         if token[0:1] in (">", "<"):
             bound = parse_duration(_amount(token[1:], tokens))
             parsed = replace(parsed, min_ns=bound) if token[0] == ">" else replace(parsed, max_ns=bound)
-        elif colon and name == "model":
-            parsed = replace(parsed, model=_one("model", value, known.models) if value else "")
-        elif colon and name == "kind":
-            parsed = replace(parsed, kind=_one("kind", value, known.kinds))
-        elif colon and name == "device":
-            parsed = replace(parsed, device=_one("device", value, known.devices))
-        elif colon and (meant := get_close_matches(name, _KEYS, 1, _ALIKE)):
+        elif colon and (name, value) == ("model", ""):
+            parsed = replace(parsed, model="")
+        elif colon and name in Known._fields:
+            meant_value: Any = _one(name, value, known._asdict()[name])
+            parsed = replace(parsed, **{name: meant_value})
+        elif colon and (meant := get_close_matches(name, Known._fields, 1, _ALIKE)):
             raise QueryError(f"Unknown filter '{name}:'; did you mean {meant[0]}:{value}?")
         else:
             words.append(token)

@@ -129,13 +129,8 @@ def range_words(span: Span) -> str:
     return f"range of {duration(span.span_ns)}, {moment(span.start_ns)} – {moment(span.end_ns)}"
 
 
-def counted_words(span: Span | None, chosen: EventFilter) -> str:
-    """What is counted: all, or what the range and the filter let through."""
-    return counted_ways(span, chosen)[0]
-
-
 def counted_ways(span: Span | None, chosen: EventFilter, rules: Sequence[str] = (RULE, STARTS)) -> tuple[str, ...]:
-    """The same in ever fewer words; `rules` say what counts for a range."""
+    """What is counted, in ever fewer words: all, or what range and filter let through. `rules`: what a range counts."""
     only = f", filter: {filter_words(chosen)}" if chosen.active else ""
     if span is None:
         return (f"whole recording{only}",)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from tracekit.lanes.events import Events
     from tracekit.tui.state import Session, State
-    from tracekit.tui.timeline.lanes import Lanes
 
 
 def selected_span(state: State) -> Span | None:
@@ -77,12 +76,6 @@ def prediction_of(session: Session, event: EventRef) -> int | None:
         index = int(above)
         above = parents.iloc[index]
     return index if calls is not None and calls.position(index) is not None else None
-
-
-def events_of(state: State, lanes: Lanes) -> Events | None:
-    """Events of the lane with the cursor; None where it has none."""
-    lane = next((lane for lane in lanes.lanes if lane.id == state.lane), None)
-    return lane.events if lane is not None else None
 
 
 def walk_start(state: State, *, forward: bool) -> tuple[EventRef | None, int]:

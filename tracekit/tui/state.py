@@ -107,6 +107,10 @@ class EventFilter:
         """Whether it hides anything."""
         return self != EventFilter()
 
+    def within(self, outer: EventFilter) -> EventFilter:
+        """This filter with the device and the durations of another one."""
+        return replace(self, device=outer.device, min_ns=outer.min_ns, max_ns=outer.max_ns)
+
 
 @dataclass(frozen=True, slots=True)
 class Sort:
@@ -190,12 +194,15 @@ class Session:
         """The check that a `FindingRef` names; None while the report is not there."""
         return self.report.results[ref.check] if self.report is not None else None
 
-    def holds(self, ref: EventRef | FindingRef) -> bool:
-        """Whether there is such a row, check or interval: a list may have named one of another recording."""
-        if isinstance(ref, EventRef):
-            return ref.index < len(self.frame(ref.frame))
-        checks = self.report.results[ref.check : ref.check + 1] if self.report is not None else ()
-        return any(ref.evidence is None or ref.evidence < len(check.evidence) for check in checks)
+    def holds(self, selection: Selection) -> bool:
+        """Whether there is such a row, check and interval: a list may have named one of another recording."""
+        event, finding = selection.event, selection.finding
+        if event is not None and event.index >= len(self.frame(event.frame)):
+            return False
+        if finding is None:
+            return True
+        checks = self.report.results[finding.check : finding.check + 1] if self.report is not None else ()
+        return any(finding.evidence is None or finding.evidence < len(check.evidence) for check in checks)
 
     def locate(self, evidence: Evidence) -> EventRef | None:
         """The row that an interval of evidence was made from. O(n)."""
@@ -261,6 +268,8 @@ class State:
     @property
     def inspected(self) -> Selection:
         """What the inspector shows: the selection, else the first row of the list on screen."""
+        if self.selection == NOTHING and self.pane == "findings":
+            return Selection(finding=FindingRef(0))
         if self.selection == NOTHING and self.first is not None and self.first[0] == self.pane:
             return self.first[1]
         return self.selection

@@ -3,58 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
+from textual._compositor import CompositorUpdate
 from textual.app import App
 
 from tracekit.tui.background import in_background
 from tracekit.tui.screens.browse import BrowseScreen
-from tracekit.tui.state import Area, EventRef, FindingRef, Selection, State
-from tracekit.tui.theme import palette_of
+from tracekit.tui.state import Area, FindingRef, Selection, State
+from tracekit.tui.terminal import Changes, TerminalCells
+from tracekit.tui.text import VisibleText
+from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
 from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
-from tracekit.tui.viewport import Span, Viewport, revealing
+from tracekit.tui.viewport import revealing, span_between
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from rich.console import RenderableType
     from textual.screen import Screen
 
     from tracekit.lanes.lanes import Grouping
-    from tracekit.tui.detail.pane import DetailPane
     from tracekit.tui.messages import (
+        ChangeWanted,
         CheckToggled,
         CursorMoved,
-        EventSelected,
-        EventsWanted,
-        FindingSelected,
         FirstRowListed,
-        InspectorWanted,
-        LaneToggled,
-        ModelSelected,
         OfRecording,
-        PaneChosen,
-        PredictionSelected,
         RangeSelected,
         RecordingChosen,
         RedrawWanted,
-        RowSelected,
-        Sorted,
+        Selected,
         ViewMoved,
     )
     from tracekit.tui.opening import Viewed
-    from tracekit.tui.state import Session
-    from tracekit.tui.theme import Palette
+    from tracekit.tui.state import EventRef, Session
     from tracekit.tui.timeline.lanes import TimelineLane
-    from tracekit.tui.viewport import History
-
-Result = TypeVar("Result")
+    from tracekit.tui.viewport import History, Viewport
 
 
 class StateApp(App[None], inherit_bindings=False):
     """Owns the `State`. Only `change` replaces it."""
 
-    def __init__(self, viewed: Viewed) -> None:
+    def __init__(self, viewed: Viewed, *, remember: bool, sixteen_colors: bool) -> None:
+        """With `remember`, the theme is that of the last run, and kept for the next. `sixteen_colors`: whether the
+        terminal has no more."""
         super().__init__()
         self.viewed: Final = viewed
         """What the user asked to see."""
@@ -63,6 +55,18 @@ class StateApp(App[None], inherit_bindings=False):
         """Of each recording, as they are grouped now; those of a million intervals are made again in a tenth of a
         second, and would take as much memory as the recording if each grouping were kept."""
         self._stepping = False
+        # Nothing that a recording holds reaches the terminal but through this.
+        self._filters.append(VisibleText())
+        self._cells = TerminalCells()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self._remember = remember
+        wanted = viewed.theme or (remembered_theme() if remember else None)
+        self._sixteen_colors = sixteen_colors
+        self.set_class(sixteen_colors, "sixteen")
+        self.theme = theme_named(dark=wanted != "light", sixteen_colors=sixteen_colors)
+        if viewed.theme is not None:
+            self._keep_theme()
 
     @property
     def state(self) -> State:
@@ -91,16 +95,6 @@ class StateApp(App[None], inherit_bindings=False):
     def lanes(self) -> Lanes:
         """Lanes of the active recording."""
         return self._lanes[self.state.active]
-
-    @property
-    def palette(self) -> Palette:
-        """Colors of the theme."""
-        return palette_of(self.current_theme)
-
-    @property
-    def pane(self) -> DetailPane:
-        """The pane that is on screen, or would be but for the inspector."""
-        return self.browse.pane
 
     @property
     def focused_area(self) -> Area:
@@ -148,32 +142,22 @@ class StateApp(App[None], inherit_bindings=False):
         self.activate(index)
         self.redraw()
 
-    def select_event(self, ref: EventRef, *, reveal: bool = True) -> None:
-        """Select an event, put the cursor on its beginning, and show it."""
-        span = self.state.session.span(ref)
-        fields: dict[str, Any] = {"selection": Selection(event=ref), "cursor_ns": span.start_ns}
-        lane = self._lane_of(ref)
-        if lane is not None:
-            fields["lane"] = lane
+    def select(self, selection: Selection, *, reveal: bool = True) -> None:
+        """Select something. Of an interval of evidence that is also the event that it was made from. Where there is an
+        event, the cursor is put on its beginning; the timeline moves to what is selected."""
+        session, finding, span = self.state.session, selection.finding, None
+        check = session.check(finding) if finding is not None else None
+        if check is not None and finding is not None and finding.evidence is not None:
+            entry = check.evidence[finding.evidence]
+            selection = replace(selection, event=session.locate(entry))
+            span = span_between(entry.start_ns, entry.end_ns)
+        fields: dict[str, Any] = {"selection": selection}
+        if selection.event is not None:
+            span = session.span(selection.event)
+            fields |= {"cursor_ns": span.start_ns, "lane": self._lane_of(selection.event) or self.state.lane}
         self.change(**fields)
-        if reveal:
+        if reveal and span is not None:
             self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
-
-    def select_finding(self, ref: FindingRef) -> None:
-        """Select a finding; with an interval of its evidence, the event that it was made from."""
-        check = self.state.session.check(ref)
-        evidence = ref.evidence
-        if check is None or evidence is None:
-            self.change(selection=Selection(finding=ref))
-            return
-        entry = check.evidence[evidence]
-        event = self.state.session.locate(entry)
-        if event is not None:
-            self.select_event(event)
-        else:
-            span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
-            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
-        self.change(selection=Selection(event=event, finding=ref))
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -207,55 +191,41 @@ class StateApp(App[None], inherit_bindings=False):
             ids = [lane.id for lane in self.lanes.lanes]
             self.change(lane=lane or (self.state.lane if self.state.lane in ids else ids[0]))
 
-        self.in_background(lambda: [work(session) for session in sessions], show)
-
-    def focus_pane(self) -> None:
-        """Put the keys on the pane that is on screen."""
-        self.browse.focus_pane()
-
-    def focus_inspector(self) -> None:
-        """Put the keys on the inspector where it is in the place of the pane, else on the pane."""
-        self.browse.focus_inspector()
-
-    def focus_timeline(self, recording: int) -> None:
-        """Put the keys on the timeline of a recording."""
-        self.browse.focus_timeline(recording)
-
-    def focus_area(self, step: int) -> None:
-        """Put the keys on the next area, or with -1 on the one before."""
-        if step > 0:
-            self.screen.focus_next()
-        else:
-            self.screen.focus_previous()
-
-    def ask(self, screen: Screen[Result], then: Callable[[Result | None], None]) -> None:
-        """Show a screen over the others; what it gives goes to a function, None where the user gave up."""
-        self.push_screen(screen, then)
-
-    def switch_theme(self) -> None:
-        """Switch between light and dark."""
-        raise NotImplementedError
-
-    def draw_anew(self) -> None:
-        """Draw all of the screen, whatever is there."""
-        raise NotImplementedError
-
-    def show_help(self) -> None:
-        """Show all keys."""
-        raise NotImplementedError
-
-    def show_palette(self) -> None:
-        """Let the user find an action by name."""
-        raise NotImplementedError
+        in_background(self, lambda: [work(session) for session in sessions], show)
 
     def leave(self) -> None:
         """End; a read that is under way is given up."""
         self.workers.cancel_all()
         self.exit()
 
-    def in_background(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
-        """Do something long in a thread, then show what came of it."""
-        in_background(self, work, then)
+    def switch_theme(self) -> None:
+        """Switch between light and dark."""
+        self.theme = theme_named(dark=not self.current_theme.dark, sixteen_colors=self._sixteen_colors)
+        self._keep_theme()
+
+    def _keep_theme(self) -> None:
+        if self._remember:
+            remember_theme("dark" if self.current_theme.dark else "light")
+
+    def watch_theme(self, theme: str) -> None:
+        """Draw in other colors."""
+        del theme
+        if self.is_open:
+            self.redraw()
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Textual's last step before the terminal: only what changed goes there."""
+        shown: Any = Changes(self._cells, renderable) if isinstance(renderable, CompositorUpdate) else renderable
+        super()._display(screen, shown)
+
+    def on_resize(self) -> None:
+        """Terminals move what they show when their size changes."""
+        self._cells.forget()
+
+    def draw_anew(self) -> None:
+        """Draw all of the screen, whatever is there."""
+        self._cells.forget()
+        self.refresh()
 
     # What widgets post
 
@@ -276,52 +246,20 @@ class StateApp(App[None], inherit_bindings=False):
         if self.is_open and message.session != self.state.active:
             self.switch_recording(message.session)
 
-    def on_event_selected(self, message: EventSelected) -> None:
-        """Select an event."""
-        if self._is_meant(message) and self.state.session.holds(message.ref):
-            self.select_event(message.ref, reveal=message.reveal)
-
-    def on_prediction_selected(self, message: PredictionSelected) -> None:
-        """Select a prediction as a whole."""
-        ref = EventRef("activity", message.index)
-        if self._is_meant(message) and self.state.session.holds(ref):
-            self.select_event(ref)
-            self.change(selection=Selection(event=ref, prediction=message.index))
-
-    def on_finding_selected(self, message: FindingSelected) -> None:
-        """Select a finding or an interval of its evidence."""
-        if self._is_meant(message) and self.state.session.holds(message.ref):
-            self.select_finding(message.ref)
+    def on_selected(self, message: Selected) -> None:
+        """Select something."""
+        if self._is_meant(message) and self.state.session.holds(message.selection):
+            self.select(message.selection, reveal=message.reveal)
 
     def on_check_toggled(self, message: CheckToggled) -> None:
         """List the evidence of a check, or no longer."""
-        ref = FindingRef(message.check)
-        if self._is_meant(message) and self.state.session.holds(ref):
-            opened = None if self.state.opened == message.check else message.check
-            self.change(opened=opened, selection=Selection(finding=ref))
+        selection = Selection(finding=FindingRef(message.check))
+        if self._is_meant(message) and self.state.session.holds(selection):
+            self.change(opened=None if self.state.opened == message.check else message.check, selection=selection)
 
     def on_range_selected(self, message: RangeSelected) -> None:
         """Take over a range."""
         self.change(range=message.span.moved(-self.state.shift(message.session)), mark=None, ends=None)
-
-    def on_lane_toggled(self, message: LaneToggled) -> None:
-        """Show all rows of a lane, or no longer."""
-        self.change(expanded=self.state.expanded ^ {message.lane})
-
-    def on_pane_chosen(self, message: PaneChosen) -> None:
-        """Show another pane."""
-        self.change(pane=message.pane)
-        self.browse.focus_pane()
-
-    def on_model_selected(self, message: ModelSelected) -> None:
-        """Select a model."""
-        if self._is_meant(message):
-            self.change(selection=Selection(model=message.name))
-
-    def on_row_selected(self, message: RowSelected) -> None:
-        """Select a row of the aggregation."""
-        if self._is_meant(message):
-            self.change(selection=Selection(row=message.ref))
 
     def on_first_row_listed(self, message: FirstRowListed) -> None:
         """Remember what the first row of the list on screen stands for."""
@@ -329,23 +267,16 @@ class StateApp(App[None], inherit_bindings=False):
         if self._is_meant(message) and first != self.state.first and message.pane == self.state.pane:
             self.change(first=first)
 
-    def on_sorted(self, message: Sorted) -> None:
-        """Remember how a list is to be sorted."""
-        self.change(sorts={**self.state.sorts, message.pane: message.sort})
-
-    def on_events_wanted(self, message: EventsWanted) -> None:
-        """List the events that pass a filter."""
-        self.change(filter=message.chosen, pane="events")
-        self.browse.focus_pane()
+    def on_change_wanted(self, message: ChangeWanted) -> None:
+        """Replace what is asked for."""
+        self.change(**message.fields)
+        if "pane" in message.fields:
+            self.browse.focus_pane()
 
     def on_redraw_wanted(self, message: RedrawWanted) -> None:
         """Show the same state again."""
         del message
         self.redraw()
-
-    def on_inspector_wanted(self, message: InspectorWanted) -> None:
-        """Show or hide the inspector."""
-        self.change(inspector=message.wanted)
 
 
 def first_lane(lanes: Lanes) -> str:

@@ -70,10 +70,6 @@ class TerminalCells:
         """Nothing is known any more, so that all is written again."""
         self._lines.clear()
 
-    def changes(self, update: CompositorUpdate) -> CompositorUpdate:
-        """An update that writes only what it changes. What it is made from is worked out when it is written."""
-        return _Changes(self, update)
-
     def write(self, pieces: Iterable[tuple[int, int, Strip]], console: Console) -> str:
         """What to send for strips at lines and columns, and take them over. O(cells)."""
         written: list[str] = []
@@ -92,7 +88,9 @@ class TerminalCells:
         return "".join(written)
 
 
-class _Changes(CompositorUpdate):
+class Changes(CompositorUpdate):
+    """An update that writes only what it changes. What it is made from is worked out when it is written."""
+
     def __init__(self, terminal: TerminalCells, update: CompositorUpdate) -> None:
         self._terminal, self._update = terminal, update
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 from textual.theme import Theme
@@ -64,7 +64,7 @@ class Palette:
     """Bar of the selected event."""
     selected_ink: str
     categories: Mapping[Category, str]
-    other_inks: Mapping[Category, str] = field(default_factory=dict)
+    other_inks: Mapping[Category, str]
 
     def ink_on(self, category: Category) -> str:
         """The color of text on a bar of a category."""
@@ -80,147 +80,71 @@ class Palette:
         return self.text if color is None or (color, ground) in sixteen.TOO_ALIKE else color
 
 
-_DARK_CATEGORIES: dict[Category, str] = {
-    Category.OTHER: "#939395",
-    Category.LOAD: VERMILLION,
-    Category.LOAD_CACHED: ORANGE,
-    Category.COMPILE: "#7c7acb",
-    Category.PREDICTION: "#5db6ea",
-    Category.VALIDATION: "#9d9fa1",
-    Category.INPUT_COPY: YELLOW,
-    Category.CAST: ORANGE,
-    Category.OUTPUT: "#009b6f",
-    Category.ANE_COPY: "#c57cb8",
-    Category.CPU: "#57b3e8",
-    Category.GPU: "#159c6a",
-    Category.ANE: "#bf75b1",
-    Category.MPS: YELLOW,
-    Category.APP: "#5c82cd",
-    Category.FOREIGN: "#abb0ad",
-    Category.GOOD: GREEN,
-    Category.FAIR: YELLOW,
-    Category.SERIOUS: ORANGE,
-    Category.CRITICAL: VERMILLION,
-    Category.LOW: "#838382",
-    Category.MEDIUM: SKY,
-    Category.HIGH: YELLOW,
-    Category.FADED: "#3a3a3a",
-    Category.INFERRED: "#c4dcec",
+_COLORS: dict[Category, tuple[str, str, str, str]] = {
+    Category.OTHER: ("#939395", "#42413e", sixteen.LIGHT_GRAY, sixteen.BRIGHT_MAGENTA),
+    Category.LOAD: (VERMILLION, "#8f2600", sixteen.BRIGHT_RED, sixteen.RED),
+    Category.LOAD_CACHED: (ORANGE, "#986606", sixteen.YELLOW, sixteen.YELLOW),
+    Category.COMPILE: ("#7c7acb", "#a43463", sixteen.BRIGHT_GREEN, sixteen.GREEN),
+    Category.PREDICTION: ("#5db6ea", "#2178b4", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.VALIDATION: ("#9d9fa1", "#53494e", sixteen.BRIGHT_BLUE, sixteen.BLUE),
+    Category.INPUT_COPY: (YELLOW, "#4f6722", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.CAST: (ORANGE, "#572907", sixteen.BRIGHT_GREEN, sixteen.BRIGHT_RED),
+    Category.OUTPUT: ("#009b6f", "#1c8367", sixteen.CYAN, sixteen.GREEN),
+    Category.ANE_COPY: ("#c57cb8", "#d1403b", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.CPU: ("#57b3e8", "#107ab9", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.GPU: ("#159c6a", "#537f23", sixteen.GREEN, sixteen.GREEN),
+    Category.ANE: ("#bf75b1", "#a54689", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.MPS: (YELLOW, "#4a5000", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.APP: ("#5c82cd", "#003f7f", sixteen.BRIGHT_BLUE, sixteen.BLUE),
+    Category.FOREIGN: ("#abb0ad", "#706f6d", sixteen.CYAN, sixteen.CYAN),
+    Category.GOOD: (GREEN, "#00795b", sixteen.GREEN, sixteen.GREEN),
+    Category.FAIR: (YELLOW, "#7c7600", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.SERIOUS: (ORANGE, "#986837", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.CRITICAL: (VERMILLION, "#912000", sixteen.BRIGHT_RED, sixteen.RED),
+    Category.LOW: ("#838382", "#616a6b", sixteen.BRIGHT_BLUE, sixteen.CYAN),
+    Category.MEDIUM: (SKY, "#2179b6", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.HIGH: (YELLOW, "#6d6800", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.FADED: ("#3a3a3a", "#d0d0d0", sixteen.GRAY, sixteen.GRAY),
+    Category.INFERRED: ("#c4dcec", "#61788b", sixteen.BRIGHT_BLUE, sixteen.CYAN),
 }
-"""With black text on them."""
+"""Of each category: with black text on it where the theme is dark, and with white text where it is light, since on a
+white ground colors for black text would all be of nearly one lightness; the same on terminals with 16 colors, where the
+last are dark but for `BRIGHT_ENOUGH_FOR_BLACK`."""
 
-_LIGHT_CATEGORIES: dict[Category, str] = {
-    Category.OTHER: "#42413e",
-    Category.LOAD: "#8f2600",
-    Category.LOAD_CACHED: "#986606",
-    Category.COMPILE: "#a43463",
-    Category.PREDICTION: "#2178b4",
-    Category.VALIDATION: "#53494e",
-    Category.INPUT_COPY: "#4f6722",
-    Category.CAST: "#572907",
-    Category.OUTPUT: "#1c8367",
-    Category.ANE_COPY: "#d1403b",
-    Category.CPU: "#107ab9",
-    Category.GPU: "#537f23",
-    Category.ANE: "#a54689",
-    Category.MPS: "#4a5000",
-    Category.APP: "#003f7f",
-    Category.FOREIGN: "#706f6d",
-    Category.GOOD: "#00795b",
-    Category.FAIR: "#7c7600",
-    Category.SERIOUS: "#986837",
-    Category.CRITICAL: "#912000",
-    Category.LOW: "#616a6b",
-    Category.MEDIUM: "#2179b6",
-    Category.HIGH: "#6d6800",
-    Category.FADED: "#d0d0d0",
-    Category.INFERRED: "#61788b",
+_ROLES: dict[str, tuple[str, str, str, str]] = {
+    "text": ("#e4e4e4", "#1c1c1c", sixteen.WHITE, sixteen.BLACK),
+    "dim": ("#a6a6a6", "#555555", sixteen.LIGHT_GRAY, sixteen.GRAY),
+    "background": ("#121212", "#ffffff", sixteen.BLACK, sixteen.WHITE),
+    "gutter": ("#1c1c1c", "#f2f2f2", sixteen.BLACK, sixteen.WHITE),
+    "pinned": ("#262626", "#e4e4e4", sixteen.BLACK, sixteen.WHITE),
+    "cursor": ("#363636", "#d4d4d4", sixteen.GRAY, sixteen.LIGHT_GRAY),
+    "range": ("#1f3a56", "#cfe3f7", sixteen.BLUE, sixteen.BRIGHT_CYAN),
+    "finding": ("#5f1f00", "#ffd7bf", sixteen.GRAY, sixteen.BRIGHT_YELLOW),
+    "accent": (ORANGE, "#8f3d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
+    "better": ("#5fd0ab", "#00573f", sixteen.BRIGHT_GREEN, sixteen.BLUE),
+    "worse": ("#ff9a5c", "#8f2600", sixteen.BRIGHT_RED, sixteen.RED),
+    "code": ("#58d1eb", "#00627d", sixteen.BRIGHT_CYAN, sixteen.BLUE),
+    "ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
+    "selected": ("#ffffff", "#000000", sixteen.WHITE, sixteen.BLACK),
+    "selected_ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
 }
-"""With white text on them: on a white ground, colors for black text would all be of nearly one lightness."""
+"""The other fields of each palette, in the same order."""
 
-PALETTES: dict[bool, Palette] = {
-    True: Palette(
-        text="#e4e4e4",
-        dim="#a6a6a6",
-        background="#121212",
-        gutter="#1c1c1c",
-        pinned="#262626",
-        cursor="#363636",
-        range="#1f3a56",
-        finding="#5f1f00",
-        accent=ORANGE,
-        better="#5fd0ab",
-        worse="#ff9a5c",
-        code="#58d1eb",
-        ink="#000000",
-        selected="#ffffff",
-        selected_ink="#000000",
-        categories=_DARK_CATEGORIES,
-    ),
-    False: Palette(
-        text="#1c1c1c",
-        dim="#555555",
-        background="#ffffff",
-        gutter="#f2f2f2",
-        pinned="#e4e4e4",
-        cursor="#d4d4d4",
-        range="#cfe3f7",
-        finding="#ffd7bf",
-        accent="#8f3d00",
-        better="#00573f",
-        worse="#8f2600",
-        code="#00627d",
-        ink="#ffffff",
-        selected="#000000",
-        selected_ink="#ffffff",
-        categories=_LIGHT_CATEGORIES,
-    ),
-}
+
+_ON_DARK, _ON_LIGHT, _ON_BLACK, _ON_WHITE = range(4)
+"""Places of a palette in these tables; the last two are for terminals with 16 colors."""
+
+
+def _palette(ground: int) -> Palette:
+    categories = {category: colors[ground] for category, colors in _COLORS.items()}
+    bright = [category for category, color in categories.items() if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK]
+    inks = dict.fromkeys(bright, sixteen.BLACK) if ground == _ON_WHITE else {}
+    return Palette(categories=categories, other_inks=inks, **{name: colors[ground] for name, colors in _ROLES.items()})
+
+
+PALETTES: dict[bool, Palette] = {True: _palette(_ON_DARK), False: _palette(_ON_LIGHT)}
 """By whether the theme is dark."""
-
-SIXTEEN: dict[bool, Palette] = {
-    True: Palette(
-        text=sixteen.WHITE,
-        dim=sixteen.LIGHT_GRAY,
-        background=sixteen.BLACK,
-        gutter=sixteen.BLACK,
-        pinned=sixteen.BLACK,
-        cursor=sixteen.GRAY,
-        range=sixteen.BLUE,
-        finding=sixteen.GRAY,
-        accent=sixteen.BRIGHT_YELLOW,
-        better=sixteen.BRIGHT_GREEN,
-        worse=sixteen.BRIGHT_RED,
-        code=sixteen.BRIGHT_CYAN,
-        ink=sixteen.BLACK,
-        selected=sixteen.WHITE,
-        selected_ink=sixteen.BLACK,
-        categories=sixteen.ON_BLACK,
-    ),
-    False: Palette(
-        text=sixteen.BLACK,
-        dim=sixteen.GRAY,
-        background=sixteen.WHITE,
-        gutter=sixteen.WHITE,
-        pinned=sixteen.WHITE,
-        cursor=sixteen.LIGHT_GRAY,
-        range=sixteen.BRIGHT_CYAN,
-        finding=sixteen.BRIGHT_YELLOW,
-        accent=sixteen.RED,
-        better=sixteen.BLUE,
-        worse=sixteen.RED,
-        code=sixteen.BLUE,
-        ink=sixteen.WHITE,
-        selected=sixteen.BLACK,
-        selected_ink=sixteen.WHITE,
-        categories=sixteen.ON_WHITE,
-        other_inks={
-            category: sixteen.BLACK
-            for category, color in sixteen.ON_WHITE.items()
-            if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK
-        },
-    ),
-}
+SIXTEEN: dict[bool, Palette] = {True: _palette(_ON_BLACK), False: _palette(_ON_WHITE)}
 """For terminals with 16 colors, by whether the theme is dark."""
 
 DARK, LIGHT = "tracekit-dark", "tracekit-light"
@@ -237,47 +161,27 @@ def palette_of(theme: Theme) -> Palette:
     return (SIXTEEN if theme.name in (DARK_16, LIGHT_16) else PALETTES)[theme.dark]
 
 
-def _theme(
-    name: str, colors: tuple[str, str, str, str, str], grounds: tuple[str, str, str, str], *, dark: bool
-) -> Theme:
-    """A theme. colors: primary, secondary, accent, warning and error. grounds: foreground, background, surface and
-    panel. Success is the secondary color."""
-    primary, secondary, accent, warning, error = colors
-    foreground, background, surface, panel = grounds
-    return Theme(
-        name=name,
-        primary=primary,
-        secondary=secondary,
-        accent=accent,
-        warning=warning,
-        error=error,
-        success=secondary,
-        foreground=foreground,
-        background=background,
-        surface=surface,
-        panel=panel,
-        dark=dark,
-    )
+_WIDGETS: dict[str, tuple[str, str, str, str]] = {
+    "primary": (SKY, BLUE, sixteen.BRIGHT_CYAN, sixteen.BLUE),
+    "secondary": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
+    "success": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
+    "accent": (ORANGE, "#b34f00", sixteen.BRIGHT_YELLOW, sixteen.RED),
+    "warning": (YELLOW, "#8a6d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
+    "error": (VERMILLION, "#b34f00", sixteen.BRIGHT_RED, sixteen.RED),
+    "foreground": _ROLES["text"],
+    "background": _ROLES["background"],
+    "surface": _ROLES["gutter"],
+    "panel": ("#262626", "#e4e4e4", sixteen.BLUE, sixteen.LIGHT_GRAY),
+}
+"""What Textual gives its own widgets, in the same order."""
 
 
-THEMES: tuple[Theme, ...] = (
-    _theme(DARK, (SKY, GREEN, ORANGE, YELLOW, VERMILLION), ("#e4e4e4", "#121212", "#1c1c1c", "#262626"), dark=True),
-    _theme(
-        LIGHT, (BLUE, GREEN, "#b34f00", "#8a6d00", "#b34f00"), ("#1c1c1c", "#ffffff", "#f2f2f2", "#e4e4e4"), dark=False
-    ),
-    _theme(
-        DARK_16,
-        (sixteen.BRIGHT_CYAN, sixteen.GREEN, sixteen.BRIGHT_YELLOW, sixteen.BRIGHT_YELLOW, sixteen.BRIGHT_RED),
-        (sixteen.WHITE, sixteen.BLACK, sixteen.BLACK, sixteen.BLUE),
-        dark=True,
-    ),
-    _theme(
-        LIGHT_16,
-        (sixteen.BLUE, sixteen.GREEN, sixteen.RED, sixteen.RED, sixteen.RED),
-        (sixteen.BLACK, sixteen.WHITE, sixteen.WHITE, sixteen.LIGHT_GRAY),
-        dark=False,
-    ),
-)
+def _theme(name: str, ground: int) -> Theme:
+    colors: dict[str, Any] = {role: of_grounds[ground] for role, of_grounds in _WIDGETS.items()}
+    return Theme(name=name, dark=ground in (_ON_DARK, _ON_BLACK), **colors)
+
+
+THEMES: tuple[Theme, ...] = tuple(map(_theme, (DARK, LIGHT, DARK_16, LIGHT_16), range(4)))
 
 
 @cache
@@ -287,7 +191,6 @@ def style(
     *,
     bold: bool = False,
     underline: bool = False,
-    dim: bool = False,
     reverse: bool = False,
 ) -> Style:
     """A style of Rich; each combination is made once."""
@@ -296,7 +199,6 @@ def style(
         bgcolor=background,
         bold=bold or None,
         underline=underline or None,
-        dim=dim or None,
         reverse=reverse or None,
     )
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from tracekit.trace.events import Attribution
+from tracekit.tui.background import in_background
 from tracekit.tui.inspection.event import ATTRIBUTION_WORDS
 from tracekit.tui.screens.ask import ChooseScreen
-from tracekit.tui.state import Bookmark, EventRef
+from tracekit.tui.state import Bookmark, EventRef, Selection
 from tracekit.tui.viewport import Span
 
 
@@ -37,7 +38,7 @@ async def test_an_event_leads_to_its_prediction(screen) -> None:
     trace = screen.state.session.trace
     within = np.flatnonzero(trace.hardware["prediction"].notna().to_numpy())
     index = int(within[len(within) // 2])
-    screen.app.select_event(EventRef("hardware", index))
+    screen.app.select(Selection(event=EventRef("hardware", index)))
     await screen.press("P")
     prediction = int(trace.hardware["prediction"][index])
     assert screen.state.selection.prediction == prediction
@@ -45,7 +46,7 @@ async def test_an_event_leads_to_its_prediction(screen) -> None:
     span = screen.state.session.span(EventRef("activity", prediction))
     assert screen.state.view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
     loads = np.flatnonzero((trace.activity["kind"] == "load_cached").to_numpy())
-    screen.app.select_event(EventRef("activity", int(loads[0])))
+    screen.app.select(Selection(event=EventRef("activity", int(loads[0]))))
     await screen.press("P")
     assert "does not belong to a known prediction" in screen.text()
 
@@ -116,8 +117,8 @@ async def test_a_result_that_comes_when_the_app_was_left_is_dropped(screen) -> N
         seen.wait(30)
 
     app.call_from_thread = call_later
-    app.in_background(lambda: "in time", shown.append)
-    app.in_background(lambda: "late", shown.append)
+    in_background(app, lambda: "in time", shown.append)
+    in_background(app, lambda: "late", shown.append)
     while len(held) < 2:
         await screen.pilot.pause()
     held[0]()

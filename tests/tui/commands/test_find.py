@@ -44,7 +44,7 @@ async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size) ->
     told = " ".join(" ".join(boxed).split())
     assert "device:ane|gpu, >5ms" in told
     # All of them, on as many lines as it takes.
-    kinds = known_of(screen.state.session.trace).kinds
+    kinds = known_of(screen.state.session.trace).kind
     assert len(kinds) > 10
     assert ", ".join(kinds) in told
     await screen.answer("device:tpu")
@@ -56,10 +56,10 @@ async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size) ->
 
 def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
     known = known_of(reload_trace)
-    assert "load" not in known.kinds
-    assert {"load_cached", "prediction", "gpu_exec"} <= set(known.kinds)
+    assert "load" not in known.kind
+    assert {"load_cached", "prediction", "gpu_exec"} <= set(known.kind)
     assert parse_filter("kind:load", known) == EventFilter(kind="load_cached")
-    assert set(known.models) == set(reload_trace.models["name"])
+    assert set(known.model) == set(reload_trace.models["name"])
 
 
 async def test_matches_are_walked_through_in_all_lanes_by_time(screen) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tracekit.tui.palette import action_named
-from tracekit.tui.state import EventRef, FindingRef
+from tracekit.tui.state import EventRef, FindingRef, Selection
 
 
 @pytest.mark.view(size=(200, 50))
@@ -63,7 +63,7 @@ async def test_walking_begins_at_the_finding_that_has_the_cursor_at_first(screen
 async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> None:
     check = screen.state.session.report.results[0]
     event = screen.state.session.locate(check.evidence[0])
-    screen.app.select_event(event)
+    screen.app.select(Selection(event=event))
     await screen.settle()
     assert "evidence of" in screen.text()
     await screen.press("3", "F")
@@ -73,13 +73,13 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> N
     # A reload that is not among the longest is one all the same.
     activity = screen.state.session.trace.activity
     loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
-    screen.app.select_event(EventRef("activity", int(loads["duration_ns"].idxmin())))
+    screen.app.select(Selection(event=EventRef("activity", int(loads["duration_ns"].idxmin()))))
     await screen.press("F")
     assert screen.state.selection.finding == FindingRef(0)
     # The first load of a model is none.
     every = activity[(activity["model"] == check.model) & activity["kind"].str.startswith("load")]
     assert len(every) == check.evidence_total + 1
-    screen.app.select_event(EventRef("activity", int(every["start_ns"].idxmin())))
+    screen.app.select(Selection(event=EventRef("activity", int(every["start_ns"].idxmin()))))
     await screen.press("F")
     assert "The selected event is not evidence of a finding." in screen.text()
 

@@ -7,7 +7,7 @@ from textual import events
 
 from support.lists import listed
 from tracekit.tui.detail.predictions import PredictionsPane
-from tracekit.tui.state import EventRef
+from tracekit.tui.state import EventRef, Selection
 
 
 @pytest.mark.parametrize("pane", ["1", "3"])
@@ -26,7 +26,7 @@ def test_no_key_of_a_burst_is_lost_in_a_list(pane, run_view, reload_sample) -> N
         assert rows.cursor == 3
         assert rows._ahead == []
         await burst(screen, "pagedown", "pagedown")
-        assert rows.cursor == min(3 + 2 * rows.page, rows.count - 1)
+        assert rows.cursor == min(3 + 2 * rows.page, len(rows.rows) - 1)
 
     run_view(test, reload_sample)
 
@@ -36,7 +36,7 @@ async def test_what_is_chosen_elsewhere_moves_the_cursor_after_keys_did(screen) 
     rows = screen.app.focused
     assert rows.cursor == 2
     index = rows.rows.index(7)
-    screen.app.select_event(EventRef("activity", index))
+    screen.app.select(Selection(event=EventRef("activity", index)))
     await screen.settle()
     assert rows.cursor == 7
 
@@ -85,7 +85,7 @@ async def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(screen) 
     for key in ("down", "down", "down", "1"):
         screen.app.post_message(events.Key(key, None))
     await screen.settle()
-    screen.app.select_event(EventRef("activity", rows.rows.index(2)))
+    screen.app.select(Selection(event=EventRef("activity", rows.rows.index(2))))
     await screen.settle()
     await screen.press("4")
     assert rows.cursor == 2

@@ -45,7 +45,7 @@ async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(sc
     await screen.press("4", "i")
     assert screen.app.focused.id == "inspector"
     await screen.press("i", "down")
-    assert screen.app.focused is screen.app.pane.focus_target()
+    assert screen.app.focused is screen.app.browse.pane.focus_target()
     assert screen.app.focused.cursor == 1
 
 

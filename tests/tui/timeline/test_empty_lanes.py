@@ -93,7 +93,7 @@ async def test_two_recordings_show_all_lanes_with_rows_at_130_by_38(screen) -> N
     for timeline in screen.app.browse.query(Timeline):
         renderer = timeline.renderer
         drawn = {line.lanes[0] for line in renderer.arrangement.lines if line.line is Line.TRACK}
-        assert drawn == {at for at, lane in enumerate(renderer.lanes) if lane.events is not None}
+        assert drawn == {at for at, lane in enumerate(renderer.lanes.lanes) if lane.events is not None}
 
 
 def test_the_page_tells_every_reason() -> None:
@@ -110,7 +110,7 @@ async def test_lanes_keep_their_name_when_their_first_rows_are_scrolled_away(scr
         renderer.scroll(-100)
         renderer.scroll(first)
         line = renderer.arrangement.lines[2]
-        lane = renderer.lanes[line.lanes[0]]
+        lane = renderer.lanes.lanes[line.lanes[0]]
         assert renderer.line(2)[0].text[1:].startswith(f"{lane.title} "), first
     # Rows of the expanded Activity, of which the first two can be scrolled away.
     assert renderer.arrangement.last_top >= 2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tracekit.intervals import Intervals
 from tracekit.lanes.events import Events
-from tracekit.tui.timeline.tracks import bars, edge, edges, hit, nearest, shares, starting, step, tracks
+from tracekit.tui.timeline.tracks import Track, bars, edge, edges, hit, nearest, starting, step, tracks
 from tracekit.tui.viewport import Viewport, column_of, time_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 40), st.integers(1, 3)), max_size=20)
@@ -167,7 +167,8 @@ def test_shares_name_the_category_that_covers_most(first, second, view, columns)
     bounds = edges(view, columns)
     both = first + second
     parts = tuple((code, covered(*arrays(part))) for code, part in ((3, first), (7, second)) if part)
-    found = shares(parts, covered(*arrays(both)), np.sort(arrays(both)[0]), bounds)
+    starts = np.sort(arrays(both)[0])
+    found = Track(np.arange(len(starts)), starts, starts, parts, covered(*arrays(both)), disjoint=False).shares(bounds)
     for column in range(columns):
         low, high = int(bounds[column]), int(bounds[column + 1])
         assert found.total[column] == counted(both, low, high) / (high - low)
@@ -182,7 +183,10 @@ def test_shares_name_the_category_that_covers_most(first, second, view, columns)
 
 def test_an_instant_is_there_though_it_covers_nothing() -> None:
     starts = np.array([55], np.int64)
-    found = shares(((2, covered(starts, starts)),), covered(starts, starts), starts, edges(Viewport(0, 100), 10))
+    on = covered(starts, starts)
+    found = Track(np.zeros(1, np.int64), starts, starts + 1, ((2, on),), on, disjoint=True).shares(
+        edges(Viewport(0, 100), 10)
+    )
     assert found.total.tolist() == [0.0] * 10
     assert np.flatnonzero(found.touched).tolist() == [5]
     assert found.category[5] == 2

@@ -7,49 +7,32 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.comparison import Measure
 from tracekit.tui.action import action
-from tracekit.tui.commands.detail import show_pane
 from tracekit.tui.state import LATENCY, first_predictions
 from tracekit.tui.viewport import clamp
 
 if TYPE_CHECKING:
     from tracekit.tui.state_app import StateApp
 
-_ALONE = "Only one recording is open. To compare two: tracekit view before.trace after.trace"
-
-
-@action("pane_compare")
-def show_compare(app: StateApp) -> None:
-    """Compare findings and numbers of the two recordings."""
-    if _alone(app):
-        return
-    show_pane(app, "compare")
-
 
 @action("next_measure")
 def next_measure(app: StateApp) -> None:
     """Switch between findings, mean, p95, sum, count and latency."""
-    if _alone(app):
-        return
     ways = (None, *Measure, LATENCY)
     app.change(measure=ways[(ways.index(app.state.measure) + 1) % len(ways)], pane="compare")
-    app.focus_pane()
+    app.browse.focus_pane()
 
 
 @action("other_recording")
 def other_recording(app: StateApp) -> None:
     """Switch keys, selection and panes to the other recording."""
-    if _alone(app):
-        return
     app.switch_recording(1 - app.state.active)
-    app.focus_timeline(app.state.active)
+    app.browse.focus_timeline(app.state.active)
     app.say(f"Switched to {app.state.session.name}.")
 
 
 @action("align")
 def align(app: StateApp) -> None:
     """Align both recordings at their starts, or at the first prediction again."""
-    if _alone(app):
-        return
     state = app.state
     if not any(state.origins) and any(session.first_prediction_ns is None for session in state.sessions):
         app.say("One recording has no predictions, so only the starts can be aligned.")
@@ -59,11 +42,3 @@ def align(app: StateApp) -> None:
     view = moved.bounds if state.view == state.bounds else clamp(state.view, moved.bounds, app.columns)
     app.change(origins=origins, view=view, history=state.history.leaving(state.view))
     app.say("Aligned at the first prediction." if any(origins) else "Aligned at the start.")
-
-
-def _alone(app: StateApp) -> bool:
-    """Whether there is nothing to compare with; says so."""
-    alone = len(app.state.sessions) < 2
-    if alone:
-        app.say(_ALONE)
-    return alone

@@ -3,67 +3,45 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.screens.ask import TickScreen
 from tracekit.tui.state import Area
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tracekit.tui.state_app import StateApp
-
-
-_UNSORTED = "Nothing to sort here; open a list with 1 to 5."
-
-
-@action("pane_findings")
-def show_findings(app: StateApp) -> None:
-    """Show findings and all other checks."""
-    show_pane(app, "findings")
-
-
-@action("pane_aggregation")
-def show_aggregation(app: StateApp) -> None:
-    """Show statistics by lane, event and model, for the range or the whole recording."""
-    show_pane(app, "aggregation")
-
-
-@action("pane_events")
-def show_events(app: StateApp) -> None:
-    """List the events."""
-    show_pane(app, "events")
-
-
-@action("pane_predictions")
-def show_predictions(app: StateApp) -> None:
-    """List the predictions and where their time went."""
-    show_pane(app, "predictions")
-
-
-@action("pane_models")
-def show_models(app: StateApp) -> None:
-    """Show the models."""
-    show_pane(app, "models")
-
-
-@action("pane_facts")
-def show_facts(app: StateApp) -> None:
-    """Show recording details and coverage."""
-    show_pane(app, "facts")
-
-
-@action("pane_code")
-def show_code(app: StateApp) -> None:
-    """Show the call tree of the range or the selected event."""
-    show_pane(app, "code")
 
 
 def show_pane(app: StateApp, name: str) -> None:
     """Show a pane and move the focus to it."""
     app.change(pane=name)
-    app.focus_pane()
+    app.browse.focus_pane()
+
+
+show_findings = action_of("pane_findings", "Show findings and all other checks.", partial(show_pane, name="findings"))
+show_aggregation = action_of(
+    "pane_aggregation",
+    "Show statistics by lane, event and model, for the range or the whole recording.",
+    partial(show_pane, name="aggregation"),
+)
+show_events = action_of("pane_events", "List the events.", partial(show_pane, name="events"))
+show_predictions = action_of(
+    "pane_predictions", "List the predictions and where their time went.", partial(show_pane, name="predictions")
+)
+show_models = action_of("pane_models", "Show the models.", partial(show_pane, name="models"))
+show_facts = action_of("pane_facts", "Show recording details and coverage.", partial(show_pane, name="facts"))
+show_compare = action_of(
+    "pane_compare", "Compare findings and numbers of the two recordings.", partial(show_pane, name="compare")
+)
+show_code = action_of(
+    "pane_code", "Show the call tree of the range or the selected event.", partial(show_pane, name="code")
+)
 
 
 @action("toggle_inspector")
@@ -73,36 +51,30 @@ def toggle_inspector(app: StateApp) -> None:
     app.change(inspector=not app.state.inspector)
     if not on_timeline:
         # What had the keys may be out of sight now.
-        app.focus_inspector()
+        app.browse.focus_inspector()
 
 
 @action("page")
 def show_page(app: StateApp) -> None:
     """Show the selection on a page of its own, a finding with its fix at full width, or go back."""
     app.change(maximized=None if app.state.maximized is Area.INSPECTOR else Area.INSPECTOR)
-    app.focus_inspector()
+    app.browse.focus_inspector()
 
 
 def _list(app: StateApp) -> ListPane[Any] | None:
     """The pane on screen, where it is a list that can be sorted."""
-    pane = app.pane
+    pane = app.browse.pane
     return pane if isinstance(pane, ListPane) else None
 
 
-@action("sort_next")
-def sort_next(app: StateApp) -> None:
-    """Sort the list by the next column."""
+def _sort(app: StateApp, by: Callable[[ListPane[Any]], bool]) -> None:
     rows = _list(app)
-    if rows is None or not rows.sort_next():
-        app.say(_UNSORTED)
+    if rows is None or not by(rows):
+        app.say("Nothing to sort here; open a list with 1 to 5.")
 
 
-@action("sort_reversed")
-def sort_reversed(app: StateApp) -> None:
-    """Reverse the sort order."""
-    rows = _list(app)
-    if rows is None or not rows.sort_reversed():
-        app.say(_UNSORTED)
+sort_next = action_of("sort_next", "Sort the list by the next column.", partial(_sort, by=ListPane.sort_next))
+sort_reversed = action_of("sort_reversed", "Reverse the sort order.", partial(_sort, by=ListPane.sort_reversed))
 
 
 @action("columns")
@@ -131,7 +103,7 @@ def choose_columns(app: StateApp) -> None:
 
     listed = rows.focus_target()
     seen = frozenset(title for title in titles if (pane, title) not in app.state.hidden)
-    app.ask(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen, note), take)
+    app.push_screen(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen, note), take)
 
 
 def focused_list(app: StateApp) -> RowList | None:
@@ -140,50 +112,24 @@ def focused_list(app: StateApp) -> RowList | None:
     return focused if isinstance(focused, RowList) else None
 
 
-@action("row_up")
-def row_up(app: StateApp) -> None:
-    """Move to the row above."""
-    if rows := focused_list(app):
-        rows.move(-1)
+def _on_list(what: Callable[[RowList], None]) -> Callable[[StateApp], None]:
+    """Does something with the list that has the keys, where one has."""
+
+    def run(app: StateApp) -> None:
+        if rows := focused_list(app):
+            what(rows)
+
+    return run
 
 
-@action("row_down")
-def row_down(app: StateApp) -> None:
-    """Move to the row below."""
-    if rows := focused_list(app):
-        rows.move(1)
-
-
-@action("page_up")
-def page_up(app: StateApp) -> None:
-    """Move one page up."""
-    if rows := focused_list(app):
-        rows.move(-rows.page)
-
-
-@action("page_down")
-def page_down(app: StateApp) -> None:
-    """Move one page down."""
-    if rows := focused_list(app):
-        rows.move(rows.page)
-
-
-@action("first_row")
-def first_row(app: StateApp) -> None:
-    """Move to the first row."""
-    if rows := focused_list(app):
-        rows.go(0)
-
-
-@action("last_row")
-def last_row(app: StateApp) -> None:
-    """Move to the last row."""
-    if rows := focused_list(app):
-        rows.go(sys.maxsize)
-
-
-@action("open_row")
-def open_row(app: StateApp) -> None:
-    """List a finding's intervals, or the events behind a row of numbers; zoom to an event or prediction."""
-    if rows := focused_list(app):
-        rows.open()
+row_up = action_of("row_up", "Move to the row above.", _on_list(lambda rows: rows.move(-1)))
+row_down = action_of("row_down", "Move to the row below.", _on_list(lambda rows: rows.move(1)))
+page_up = action_of("page_up", "Move one page up.", _on_list(lambda rows: rows.move(-rows.page)))
+page_down = action_of("page_down", "Move one page down.", _on_list(lambda rows: rows.move(rows.page)))
+first_row = action_of("first_row", "Move to the first row.", _on_list(lambda rows: rows.go(0)))
+last_row = action_of("last_row", "Move to the last row.", _on_list(lambda rows: rows.go(sys.maxsize)))
+open_row = action_of(
+    "open_row",
+    "List a finding's intervals, or the events behind a row of numbers; zoom to an event or prediction.",
+    _on_list(RowList.open),
+)

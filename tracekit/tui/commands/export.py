@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.blocks import plain
 from tracekit.render.forms import form_for
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
+from tracekit.tui.background import in_background
 from tracekit.tui.commands.detail import focused_list
 from tracekit.tui.commands.walk import NO_FINDING, NOT_YET
 from tracekit.tui.detail.events import FIRST_SORT, EventRows
@@ -79,12 +81,6 @@ def copy_statistics(app: StateApp) -> None:
     _copy(app, lambda: export.statistics_markdown(session, span, chosen, named=named), about)
 
 
-@action("save_report")
-def save_report(app: StateApp) -> None:
-    """Save the report as Markdown, JSON or text."""
-    _save(app, None)
-
-
 @action("save_range")
 def save_range(app: StateApp) -> None:
     """Save a report of the range: events starting in it and findings overlapping it."""
@@ -117,7 +113,7 @@ def _copy(app: StateApp, make: Callable[[], str], what: str) -> None:
         app.copy_to_clipboard(text)
         app.say(longest_that_fits(_words_of_copy(what, text), app.size.width - 2))
 
-    app.in_background(make, show)
+    in_background(app, make, show)
 
 
 def _about_row(state: State, *, compared: bool) -> str:
@@ -162,12 +158,15 @@ def _save(app: StateApp, span: Span | None) -> None:
         def report(ways: Sequence[str]) -> None:
             app.say(longest_that_fits(ways, app.size.width - 2))
 
-        app.in_background(lambda: export.save_report(session, span, path, replace=replace), report)
+        in_background(app, lambda: export.save_report(session, span, path, replace=replace), report)
 
     about = "recording" if span is None else "range"
     suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
     hint = "Format follows the extension: .html, .md, .json or .txt. Private data is redacted."
-    app.ask(AskScreen(f"Save the report of the {about}", hint, check, suggested), take)
+    app.push_screen(AskScreen(f"Save the report of the {about}", hint, check, suggested), take)
+
+
+save_report = action_of("save_report", "Save the report as Markdown, JSON or text.", partial(_save, span=None))
 
 
 class NameCheck:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
+from tracekit.tui.background import in_background
 from tracekit.tui.detail.events import EventRows, event_rows
 from tracekit.tui.query import (
     TIME_HINT,
@@ -25,8 +26,8 @@ from tracekit.tui.query import (
 )
 from tracekit.tui.ranges import passing
 from tracekit.tui.screens.ask import AskScreen, ChooseScreen
-from tracekit.tui.selection import finding_here, walk_start
-from tracekit.tui.state import NOTHING, Bookmark, EventFilter, Selection
+from tracekit.tui.selection import walk_start
+from tracekit.tui.state import Bookmark, EventFilter, Selection
 from tracekit.tui.timeline.strips import model_of
 from tracekit.tui.viewport import centered
 from tracekit.units import format_count
@@ -62,19 +63,16 @@ def ask_filter(app: StateApp) -> None:
         pane = app.state.pane if app.state.pane in _FILTERED else "events"
         app.change(filter=parse_filter(text, known), pane=pane)
 
-    model = _model_on_screen(app.state)
+    # Of the selection or, without one, of the first row of the list.
+    model = model_of(replace(app.state, selection=app.state.inspected))
 
     def complete(text: str) -> str:
         return completed(text, known, model)
 
     check = _problem(lambda text: parse_filter(text, known))
-    app.ask(AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed, complete), take)
-
-
-def _model_on_screen(state: State) -> str | None:
-    """The model of the selection or, without one, of the first row of the list."""
-    first = Selection(finding=finding_here(state)) if state.inspected == NOTHING else state.inspected
-    return model_of(replace(state, selection=first))
+    app.push_screen(
+        AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed, complete), take
+    )
 
 
 def _count(trace: Trace, chosen: EventFilter) -> int:
@@ -85,18 +83,6 @@ def _count(trace: Trace, chosen: EventFilter) -> int:
 def clear_filter(app: StateApp) -> None:
     """Clear the filter."""
     app.change(filter=EventFilter())
-
-
-@action("next_match")
-def next_match(app: StateApp) -> None:
-    """Select the next event that matches the filter."""
-    _to_match(app, forward=True)
-
-
-@action("previous_match")
-def previous_match(app: StateApp) -> None:
-    """Select the previous event that matches the filter."""
-    _to_match(app, forward=False)
 
 
 @action("go_to_time")
@@ -110,12 +96,11 @@ def go_to_time(app: StateApp) -> None:
         time, state = parse_time(text, here), app.state
         low, high = state.bounds.start_ns, state.bounds.end_ns - 1
         reached = min(max(time, low), high)
-        app.change(cursor_ns=reached)
-        app.go(centered(state.view, reached, state.bounds, app.columns), step=False)
+        _go(app, reached)
         beyond = "Past the end" if time > reached else "Before the start"
         app.say("" if reached == time else f"{beyond}; moved to {moment(reached)}.")
 
-    app.ask(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
+    app.push_screen(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
 
 
 def known_of(trace: Trace) -> Known:
@@ -130,7 +115,7 @@ def known_of(trace: Trace) -> Known:
             values_present.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
         return sorted(values_present)
 
-    return Known(texts("model"), texts("kind"), texts("device"))
+    return Known(*map(texts, Known._fields))
 
 
 def _problem(parse: Callable[[str], object]) -> Callable[[str], str]:
@@ -160,12 +145,18 @@ def _to_match(app: StateApp, *, forward: bool) -> None:
     def show(rows: EventRows) -> None:
         row = match_after(rows, app.state, forward=forward)
         if 0 <= row < len(rows):
-            app.select_event(rows.ref(row))
+            app.select(Selection(event=rows.ref(row)))
             app.say(f"Match {row + 1:,} of {len(rows):,}.")
         else:
             app.say(f"No {'later' if forward else 'earlier'} match; {len(rows):,} in all.")
 
-    app.in_background(lambda: _matches(state.session.trace, state.filter), show)
+    in_background(app, lambda: _matches(state.session.trace, state.filter), show)
+
+
+next_match = action_of("next_match", "Select the next event that matches the filter.", partial(_to_match, forward=True))
+previous_match = action_of(
+    "previous_match", "Select the previous event that matches the filter.", partial(_to_match, forward=False)
+)
 
 
 def match_after(rows: EventRows, state: State, *, forward: bool) -> int:
@@ -203,10 +194,10 @@ def list_bookmarks(app: StateApp) -> None:
 
     def take(index: int | None) -> None:
         if index is not None:
-            _go(app, marks[index])
+            _go_to_mark(app, marks[index])
 
     lines = [f"{moment(entry.time_ns)}  {entry.note}" for entry in marks]
-    app.ask(ChooseScreen("Bookmarks", lines), take)
+    app.push_screen(ChooseScreen("Bookmarks", lines), take)
 
 
 @action("next_bookmark")
@@ -216,13 +207,16 @@ def next_bookmark(app: StateApp) -> None:
     if not marks:
         app.say(_NONE)
         return
-    _go(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
+    _go_to_mark(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 
 
-def _go(app: StateApp, mark: Bookmark) -> None:
-    state = app.state
-    app.change(cursor_ns=mark.time_ns)
-    app.go(centered(state.view, mark.time_ns, state.bounds, app.columns), step=False)
+def _go(app: StateApp, time_ns: int) -> None:
+    app.change(cursor_ns=time_ns)
+    app.go(centered(app.state.view, time_ns, app.state.bounds, app.columns), step=False)
+
+
+def _go_to_mark(app: StateApp, mark: Bookmark) -> None:
+    _go(app, mark.time_ns)
     app.say(f"{moment(mark.time_ns)}: {mark.note}")
 
 

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tracekit.lanes.lanes import Grouping
-from tracekit.tui.action import action
-
-if TYPE_CHECKING:
-    from tracekit.tui.state_app import StateApp
-
-
-@action("focus_next")
-def focus_next(app: StateApp) -> None:
-    """Move the focus to the next pane."""
-    app.focus_area(1)
-
-
-@action("focus_previous")
-def focus_previous(app: StateApp) -> None:
-    """Move the focus to the previous pane."""
-    app.focus_area(-1)
+from tracekit.tui.action import action, action_of
+from tracekit.tui.state_app import StateApp
 
 
 @action("grouping")
@@ -42,31 +26,10 @@ def expand(app: StateApp) -> None:
     app.change(expanded=app.state.expanded ^ {app.state.lane})
 
 
-@action("theme")
-def switch_theme(app: StateApp) -> None:
-    """Switch between dark and light theme."""
-    app.switch_theme()
-
-
-@action("redraw")
-def draw_anew(app: StateApp) -> None:
-    """Redraw the screen, where another program wrote over it."""
-    app.draw_anew()
-
-
-@action("help")
-def show_help(app: StateApp) -> None:
-    """Show all keys."""
-    app.show_help()
-
-
-@action("palette")
-def show_palette(app: StateApp) -> None:
-    """Find a command by name."""
-    app.show_palette()
-
-
-@action("quit")
-def leave(app: StateApp) -> None:
-    """Quit."""
-    app.leave()
+focus_next = action_of("focus_next", "Move the focus to the next pane.", lambda app: app.screen.focus_next())
+focus_previous = action_of(
+    "focus_previous", "Move the focus to the previous pane.", lambda app: app.screen.focus_previous()
+)
+switch_theme = action_of("theme", "Switch between dark and light theme.", StateApp.switch_theme)
+draw_anew = action_of("redraw", "Redraw the screen, where another program wrote over it.", StateApp.draw_anew)
+leave = action_of("quit", "Quit.", StateApp.leave)

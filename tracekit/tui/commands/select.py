@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.report.formatting import duration
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
 from tracekit.tui.inspection.event import distances
 from tracekit.tui.ranges import NO_EVENTS
-from tracekit.tui.selection import events_of, range_end, walk_start
-from tracekit.tui.state import NOTHING, EventRef
+from tracekit.tui.selection import range_end, walk_start
+from tracekit.tui.state import NOTHING, EventRef, Selection
 from tracekit.tui.timeline.tracks import nearest, step
 from tracekit.tui.viewport import span_between
 
@@ -36,40 +36,16 @@ def _no_events(app: StateApp) -> str:
     return "This lane has no events; choose another with ↑ and ↓." if app.lanes.hold_events else NO_EVENTS
 
 
-@action("next_event")
-def next_event(app: StateApp) -> None:
-    """Select the next event in the lane."""
-    _walk(app, forward=True)
-
-
-@action("previous_event")
-def previous_event(app: StateApp) -> None:
-    """Select the previous event in the lane."""
-    _walk(app, forward=False)
-
-
-@action("next_slow")
-def next_slow(app: StateApp) -> None:
-    """Select the next slow event in the lane: slower than its kind's p95."""
-    _walk(app, forward=True, slow=True)
-
-
-@action("previous_slow")
-def previous_slow(app: StateApp) -> None:
-    """Select the previous slow event in the lane."""
-    _walk(app, forward=False, slow=True)
-
-
 @action("select_here")
 def select_here(app: StateApp) -> None:
     """Select the event under the cursor."""
-    events = _events(app)
+    events = app.lanes.events_of(app.state.lane)
     if events is None:
         app.say(_no_events(app))
         return
     position = nearest(events, app.state.cursor_ns)
     if position is not None:
-        app.select_event(EventRef(events.frame, int(events.index[position])))
+        app.select(Selection(event=EventRef(events.frame, int(events.index[position]))))
 
 
 @action("mark")
@@ -79,7 +55,7 @@ def mark(app: StateApp) -> None:
     The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
     event, it counts, at the edge of an event of the lane that is next to it on screen.
     """
-    state, here = app.state, range_end(app.state, _events(app), app.columns)
+    state, here = app.state, range_end(app.state, app.lanes.events_of(app.state.lane), app.columns)
     if state.mark is None:
         app.change(mark=here, range=None, ends=None)
         app.say("Range start set. Move to the end, v again; esc cancels.")
@@ -129,7 +105,7 @@ def slow_events(events: Events) -> BoolArray:
 
 
 def _walk(app: StateApp, *, forward: bool, slow: bool = False) -> None:
-    events = _events(app)
+    events = app.lanes.events_of(app.state.lane)
     if events is None:
         app.say(_no_events(app))
         return
@@ -144,8 +120,16 @@ def _walk(app: StateApp, *, forward: bool, slow: bool = False) -> None:
     if target is None:
         app.say(f"No {'later' if forward else 'earlier'} {'slow ' if slow else ''}event in this lane.")
         return
-    app.select_event(EventRef(events.frame, int(events.index[target])))
+    app.select(Selection(event=EventRef(events.frame, int(events.index[target]))))
 
 
-def _events(app: StateApp) -> Events | None:
-    return events_of(app.state, app.lanes)
+next_event = action_of("next_event", "Select the next event in the lane.", partial(_walk, forward=True))
+previous_event = action_of("previous_event", "Select the previous event in the lane.", partial(_walk, forward=False))
+next_slow = action_of(
+    "next_slow",
+    "Select the next slow event in the lane: slower than its kind's p95.",
+    partial(_walk, forward=True, slow=True),
+)
+previous_slow = action_of(
+    "previous_slow", "Select the previous slow event in the lane.", partial(_walk, forward=False, slow=True)
+)

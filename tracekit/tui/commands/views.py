@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.tui import viewport
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
 from tracekit.tui.selection import selected_span
 
 if TYPE_CHECKING:
     from tracekit.tui.state_app import StateApp
-
-
-@action("zoom_in")
-def zoom_in(app: StateApp) -> None:
-    """Zoom in 2x at the cursor."""
-    _zoom(app, viewport.ZOOM_STEP)
-
-
-@action("zoom_out")
-def zoom_out(app: StateApp) -> None:
-    """Zoom out 2x at the cursor."""
-    _zoom(app, 1 / viewport.ZOOM_STEP)
 
 
 def _zoom(app: StateApp, factor: float) -> None:
@@ -31,16 +20,16 @@ def _zoom(app: StateApp, factor: float) -> None:
     app.go(viewport.zoom(state.view, factor, at, state.bounds, app.columns))
 
 
-@action("pan_left")
-def pan_left(app: StateApp) -> None:
-    """Pan left by a quarter of the screen."""
-    app.go(viewport.pan(app.state.view, -viewport.PAN_STEP, app.state.bounds, app.columns))
+def _pan(app: StateApp, share: float) -> None:
+    app.go(viewport.pan(app.state.view, share, app.state.bounds, app.columns))
 
 
-@action("pan_right")
-def pan_right(app: StateApp) -> None:
-    """Pan right by a quarter of the screen."""
-    app.go(viewport.pan(app.state.view, viewport.PAN_STEP, app.state.bounds, app.columns))
+pan_left = action_of("pan_left", "Pan left by a quarter of the screen.", partial(_pan, share=-viewport.PAN_STEP))
+pan_right = action_of("pan_right", "Pan right by a quarter of the screen.", partial(_pan, share=viewport.PAN_STEP))
+
+
+zoom_in = action_of("zoom_in", "Zoom in 2x at the cursor.", partial(_zoom, factor=viewport.ZOOM_STEP))
+zoom_out = action_of("zoom_out", "Zoom out 2x at the cursor.", partial(_zoom, factor=1 / viewport.ZOOM_STEP))
 
 
 @action("fit")
@@ -72,18 +61,6 @@ def forward(app: StateApp) -> None:
     app.revisit(*app.state.history.forward(app.state.view))
 
 
-@action("lane_up")
-def lane_up(app: StateApp) -> None:
-    """Move the cursor to the lane above."""
-    _lane(app, -1)
-
-
-@action("lane_down")
-def lane_down(app: StateApp) -> None:
-    """Move the cursor to the lane below."""
-    _lane(app, 1)
-
-
 def _lane(app: StateApp, step: int) -> None:
     # Those without rows share a line, and have nothing to go to.
     lanes = [lane.id for lane in app.lanes.lanes if lane.events is not None]
@@ -91,3 +68,7 @@ def _lane(app: StateApp, step: int) -> None:
         return
     at = lanes.index(app.state.lane) if app.state.lane in lanes else 0
     app.change(lane=lanes[min(max(at + step, 0), len(lanes) - 1)])
+
+
+lane_up = action_of("lane_up", "Move the cursor to the lane above.", partial(_lane, step=-1))
+lane_down = action_of("lane_down", "Move the cursor to the lane below.", partial(_lane, step=1))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.tui.action import action
+from tracekit.tui.action import action, action_of
 from tracekit.tui.commands.select import no_event_selected
 from tracekit.tui.commands.views import fit_selection
 from tracekit.tui.selection import evidence_of, finding_here, prediction_of
@@ -14,18 +15,6 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from tracekit.report.report import Result
     from tracekit.tui.state_app import StateApp
-
-
-@action("next_evidence")
-def next_evidence(app: StateApp) -> None:
-    """Select the next interval of the finding's evidence."""
-    _walk(app, 1)
-
-
-@action("previous_evidence")
-def previous_evidence(app: StateApp) -> None:
-    """Select the previous interval of the finding's evidence."""
-    _walk(app, -1)
 
 
 def _walk(app: StateApp, step: int) -> None:
@@ -43,6 +32,14 @@ def _walk(app: StateApp, step: int) -> None:
         app.say(_end(check, last=step > 0))
         return
     _show(app, FindingRef(ref.check, index))
+
+
+next_evidence = action_of(
+    "next_evidence", "Select the next interval of the finding's evidence.", partial(_walk, step=1)
+)
+previous_evidence = action_of(
+    "previous_evidence", "Select the previous interval of the finding's evidence.", partial(_walk, step=-1)
+)
 
 
 def _end(check: Result, *, last: bool) -> str:
@@ -76,11 +73,10 @@ def to_finding(app: StateApp) -> None:
     if state.session.report is None:
         app.say(NOT_YET)
         return
-    app.say(_NO_EVIDENCE)
+    app.say("The selected event is not evidence of a finding.")
 
 
 NOT_YET = "The checks are still running; try again when the findings appear."
-_NO_EVIDENCE = "The selected event is not evidence of a finding."
 
 
 @action("to_related")
@@ -112,12 +108,10 @@ def to_prediction(app: StateApp) -> None:
     if index is None:
         app.say("The selected event does not belong to a known prediction.")
         return
-    ref = EventRef("activity", index)
-    app.select_event(ref)
-    app.change(selection=Selection(event=ref, prediction=index))
+    app.select(Selection(event=EventRef("activity", index), prediction=index))
     fit_selection.run(app)
 
 
 def _show(app: StateApp, ref: FindingRef) -> None:
     app.change(pane="findings", opened=ref.check)
-    app.select_finding(ref)
+    app.select(Selection(finding=ref))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -14,7 +14,7 @@ from tracekit.trace.events import DEVICE_NAMES, Device, Kind
 from tracekit.tui.detail.columns import WIDEST, ListColumn
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import Records, records_of
-from tracekit.tui.messages import EventsWanted, RowSelected
+from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.ranges import aggregation, counted_ways, holds_events, none_words
 from tracekit.tui.state import EventFilter, RowRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
@@ -56,7 +56,15 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) 
     """The list, with the columns of the report; `empty` is said where there are no rows."""
     lines = lines_of(rows)
     columns: list[ListColumn[Line]] = [
-        ListColumn("event", _event, words=True, width=0, min_width=_MIN_EVENT, max_width=WIDEST, short=short_event),
+        ListColumn(
+            "event",
+            lambda line: line.shown.event,
+            words=True,
+            width=0,
+            min_width=_MIN_EVENT,
+            max_width=WIDEST,
+            short=short_event,
+        ),
         ListColumn("model", lambda line: line.source.model or ABSENT, words=True),
     ]
     columns += [_column(column) for column in event_columns([line.shown for line in lines])]
@@ -86,10 +94,6 @@ _MIN_EVENT, _MIN_PROCESS = 18, 6
 """Cells in which most names of events, and of processes, differ."""
 
 
-def _event(line: Line) -> str:
-    return line.shown.event
-
-
 def _column(column: Column[EventRow]) -> ListColumn[Line]:
     """A column of the report's table."""
     name = SORT_COLUMNS.get(column.title)
@@ -114,7 +118,7 @@ class AggregationPane(ListPane[Records[Line]]):
     TITLE = "Aggregation"
     SHORT = "Stats"
     WAITING = "Computing statistics…"
-    HEADED = True
+    ENTER = "List events"
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """The recording, the range, the filter and the order."""
@@ -139,23 +143,14 @@ class AggregationPane(ListPane[Records[Line]]):
         chosen = state.selection.row
         return next((at for at, line in enumerate(rows.records) if chosen is not None and line.ref == chosen), None)
 
-    def chosen(self, rows: Records[Line], row: int) -> Message | None:
-        """The message that selects a row."""
-        return RowSelected(rows.records[row].ref)
-
     def selection_of(self, rows: Records[Line], row: int) -> Selection:
         """The row of the report's aggregation that a row shows."""
         return Selection(row=rows.records[row].ref)
 
-    def enter_words(self) -> str:
-        """What enter does."""
-        return "List events"
-
-    def opened(self, rows: Records[Line], row: int) -> Message | None:
+    def opened(self, rows: Records[Line], row: int) -> Message:
         """List the events of a row, of those that count."""
         chosen = filter_of(rows.records[row].source)
-        before = self._state.filter if self._state is not None else chosen
-        return EventsWanted(replace(chosen, device=before.device, min_ns=before.min_ns, max_ns=before.max_ns))
+        return ChangeWanted(pane="events", filter=chosen.within(self.state.filter))
 
 
 def filter_of(row: AggregationRow) -> EventFilter:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracekit.tui.state import Session, State
+    from tracekit.tui.viewport import Span
 
 
-def code_text(session: Session, span: tuple[int, int] | None) -> RenderableType:
+def code_text(session: Session, span: Span | None) -> RenderableType:
     """The call tree of what ran in a range, or in the whole recording; what is longer than a line goes on below its
     beginning. The checks have read the samples by now."""
     sampled = session.judged.profiled
@@ -31,8 +32,8 @@ def code_text(session: Session, span: tuple[int, int] | None) -> RenderableType:
         entry = session.judged.coverage_of(CALL_STACKS)
         return Text(f"{entry.conclusion} {entry.advice}".rstrip())
     time = sampled.samples["time_ns"].to_numpy()
-    chosen = np.ones(len(time), np.bool_) if span is None else (time >= span[0]) & (time < span[1])
-    where = "" if span is None else f" from {moment(span[0])} to {moment(span[1])}"
+    chosen = np.ones(len(time), np.bool_) if span is None else (time >= span.start_ns) & (time < span.end_ns)
+    where = "" if span is None else f" from {moment(span.start_ns)} to {moment(span.end_ns)}"
     samples = format_count(int(chosen.sum()), "sample")
     counted = "" if sampled.weights is None else f"; numbers and shares are {sampled.unit}, not time"
     title = f"{samples} of running threads{where}; threads that wait are not sampled{counted}"
@@ -44,14 +45,10 @@ def code_text(session: Session, span: tuple[int, int] | None) -> RenderableType:
     return Group(Text(title), grid)
 
 
-def chosen_span(state: State) -> tuple[int, int] | None:
+def chosen_span(state: State) -> Span | None:
     """The range, else the selected event, else None: everything."""
-    if state.range is not None:
-        return state.range.start_ns, state.range.end_ns
-    if state.selection.event is not None:
-        span = state.session.span(state.selection.event)
-        return span.start_ns, span.end_ns
-    return None
+    event = state.selection.event
+    return state.range or (state.session.span(event) if event is not None else None)
 
 
 class CodePane(TextPane):
@@ -60,17 +57,10 @@ class CodePane(TextPane):
     PANE = "code"
     TITLE = "Code"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._made_from: object = None
+    def made_from(self, state: State) -> tuple[object, ...] | None:
+        """The samples, which the checks read, and the range or the selection."""
+        return (state.session.judged, chosen_span(state)) if state.session.report is not None else None
 
-    def show(self, state: State) -> None:
-        """Write the tree of the range or the selection."""
-        session = state.session
-        if session.report is None:
-            return
-        made_from = (session.judged, chosen_span(state))
-        if made_from != self._made_from:
-            self._made_from = made_from
-            self.write(Drawn(code_text(session, made_from[1])))
-            self.focus_target().scroll_home(animate=False)
+    def text(self, state: State) -> Drawn:
+        """The tree."""
+        return Drawn(code_text(state.session, chosen_span(state)))

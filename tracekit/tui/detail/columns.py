@@ -79,11 +79,11 @@ def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozen
     return [room + spare if room and not column.width else room for room, column in zip(widths, columns, strict=True)]
 
 
-def headings(columns: Sequence[ListColumn[Any]], sort: Sort | None, widths: Sequence[int]) -> list[str]:
+def headings(columns: Sequence[ListColumn[Any]], sort: Sort, widths: Sequence[int]) -> list[str]:
     """Titles of the columns, with the sign of the sort. Where the column that rows are sorted by is not on screen,
     another one names it: the order would make no sense otherwise."""
     titles = [column.title for column in columns]
-    if sort is None or not any(widths):
+    if not any(widths):
         return titles
     at = titles.index(sort.column)
     by = f"{titles[at]}{'▾' if sort.descending else '▴'}"
@@ -118,27 +118,11 @@ class Rows(Protocol):
         ...
 
     @property
-    def sort(self) -> Sort | None:
-        """What the rows are sorted by; None where that cannot be chosen."""
+    def sort(self) -> Sort:
+        """What the rows are sorted by."""
         ...
 
     @property
     def empty(self) -> str:
         """What to say where there are no rows."""
         ...
-
-
-@dataclass(frozen=True, eq=False)
-class NoRows:
-    """Nothing to list, and why."""
-
-    columns: Sequence[ListColumn[Any]]
-    empty: str
-    sort: Sort | None = None
-
-    def __len__(self) -> int:
-        return 0
-
-    def record(self, row: int) -> Any:
-        """Raises `IndexError`, as there are no rows."""
-        raise IndexError(row)

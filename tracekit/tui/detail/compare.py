@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.comparison import FEW, Difference, Measure, differences, recorded_lanes
@@ -12,7 +11,7 @@ from tracekit.report.formatting import duration
 from tracekit.tui.detail.differences import ANSWER_COLUMNS, FINDING_COLUMNS, number_columns
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import Records, records_of
-from tracekit.tui.messages import EventsWanted, FindingSelected, ModelSelected, PaneChosen, RowSelected
+from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
 from tracekit.tui.state import LATENCY, EventFilter, FindingRef, RowRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
@@ -41,7 +40,6 @@ class ComparePane(ListPane[Compared]):
     SHORT = "Diff"
     RECORDINGS = 2
     WAITING = "Running checks…"
-    HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """Both recordings, the order, and for numbers the range."""
@@ -112,37 +110,24 @@ class ComparePane(ListPane[Compared]):
 
         return next((at for at in range(len(rows)) if is_meant(rows.records[at])), None)
 
-    def chosen(self, rows: Compared, row: int) -> Message | None:
-        """Look at the same of the active recording: the check, whatever it says there, the model, or the numbers."""
-        selection = self.selection_of(rows, row)
-        if selection is None:
-            return None
-        if selection.finding is not None:
-            return FindingSelected(selection.finding)
-        if selection.model is not None:
-            return ModelSelected(selection.model)
-        return RowSelected(selection.row) if selection.row is not None else None
-
     def selection_of(self, rows: Compared, row: int) -> Selection | None:
         """What a row stands for in the active recording."""
-        return _stands_for(rows.records[row], self._state) if self._state is not None else None
+        return _stands_for(rows.records[row], self.state)
 
     def enter_words(self) -> str:
         """What enter does."""
-        by_findings = self._state is not None and self._state.measure is None
-        return "Show finding" if by_findings else "List events"
+        return "Show finding" if self.state.measure is None else "List events"
 
-    def opened(self, rows: Compared, row: int) -> Message | None:
+    def opened(self, rows: Compared, row: int) -> Message:
         """Go on to the findings, or to the events of a row."""
         line = rows.records[row]
         if isinstance(line, FindingChange):
-            return PaneChosen("findings")
+            return ChangeWanted(pane="findings")
         if isinstance(line, Difference):
             chosen = EventFilter(text=line.label, model=line.model or "", kind=line.kind)
         else:
             chosen = EventFilter(model=line.name)
-        before = self._state.filter if self._state is not None else chosen
-        return EventsWanted(replace(chosen, device=before.device, min_ns=before.min_ns, max_ns=before.max_ns))
+        return ChangeWanted(pane="events", filter=chosen.within(self.state.filter))
 
 
 def _stands_for(line: FindingChange | Difference | ModelComparison, state: State) -> Selection | None:

@@ -16,7 +16,7 @@ from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import ListColumn, model_column
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import EventSelected, ZoomWanted
+from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
@@ -38,18 +38,6 @@ Event = Mapping[str, Any]
 """Columns of an event frame, by name."""
 
 
-def _columns(trace: Trace) -> tuple[ListColumn[Event], ...]:
-    return (
-        ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
-        ListColumn("duration", lambda event: duration(int(event["duration_ns"])), width=10),
-        ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),
-        ListColumn("event", _text("label"), words=True, width=0, min_width=18),
-        model_column(trace.models["name"], _text("model")),
-        ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
-        ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
-    )
-
-
 def _text(name: str, role: Role = Role.PLAIN) -> Callable[[Event], Line]:
     return lambda event: Span(event[name] if isinstance(event[name], str) else "", role)
 
@@ -69,7 +57,15 @@ class EventRows:
     @cached_property
     def columns(self) -> Sequence[ListColumn[Event]]:
         """From left to right."""
-        return _columns(self.trace)
+        return (
+            ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
+            ListColumn("duration", lambda event: duration(int(event["duration_ns"])), width=10),
+            ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),
+            ListColumn("event", _text("label"), words=True, width=0, min_width=18),
+            model_column(self.trace.models["name"], _text("model")),
+            ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
+            ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
+        )
 
     def __len__(self) -> int:
         return len(self.index)
@@ -139,7 +135,7 @@ class EventsPane(ListPane[EventRows]):
 
     PANE = "events"
     TITLE = "Events"
-    HEADED = True
+    ENTER = "Zoom in"
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """Everything that chooses or sorts."""
@@ -165,19 +161,11 @@ class EventsPane(ListPane[EventRows]):
         # Most often it is the row with the cursor, which spares looking through all.
         return here if here < len(rows) and rows.ref(here) == event else rows.row(event)
 
-    def chosen(self, rows: EventRows, row: int) -> Message | None:
-        """The message that selects the event of a row."""
-        return EventSelected(rows.ref(row))
-
     def selection_of(self, rows: EventRows, row: int) -> Selection:
         """The event of a row."""
         return Selection(event=rows.ref(row))
 
-    def enter_words(self) -> str:
-        """What enter does."""
-        return "Zoom in"
-
-    def opened(self, rows: EventRows, row: int) -> Message | None:
+    def opened(self, rows: EventRows, row: int) -> Message:
         """Zoom to it."""
         del rows, row
         return ZoomWanted()

@@ -60,13 +60,10 @@ class FactsPane(TextPane):
     TITLE = "Recording"
     SHORT = "Rec."
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._report: Report | None = None
+    def made_from(self, state: State) -> tuple[object, ...] | None:
+        """The active recording."""
+        return (state.session,) if state.session.report is not None else None
 
-    def show(self, state: State) -> None:
-        """Write the facts of the active recording."""
-        report = state.session.report
-        if report is not None and report is not self._report:
-            self._report = report
-            self.write(facts_text(report))
+    def text(self, state: State) -> Text:
+        """Its facts."""
+        return facts_text(state.session.report) if state.session.report is not None else Text()

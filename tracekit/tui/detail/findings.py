@@ -12,9 +12,9 @@ from tracekit.report.formatting import visible
 from tracekit.tui.detail.checks import BY_RANK, CheckRows, check_rows
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import CheckToggled, FindingSelected, ZoomWanted
+from tracekit.tui.messages import CheckToggled, ZoomWanted
 from tracekit.tui.selection import interval_of
-from tracekit.tui.state import NOTHING, FindingRef
+from tracekit.tui.state import NOTHING, FindingRef, Selection
 
 if TYPE_CHECKING:
     from textual import events
@@ -33,7 +33,6 @@ class FindingsPane(ListPane[CheckRows]):
     PANE = "findings"
     TITLE = "Findings"
     WAITING = "Running checks… findings appear here."
-    HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """The report, what is open, and the order."""
@@ -68,11 +67,11 @@ class FindingsPane(ListPane[CheckRows]):
             chosen = chosen or FindingRef(state.opened)
         return rows.row_of(chosen, cursor) if chosen is not None else None
 
-    def chosen(self, rows: CheckRows, row: int) -> Message | None:
-        """Look at a check, or at an interval of its evidence."""
-        return FindingSelected(rows.rows[row].ref)
+    def selection_of(self, rows: CheckRows, row: int) -> Selection:
+        """A check, or an interval of its evidence."""
+        return Selection(finding=rows.rows[row].ref)
 
-    def opened(self, rows: CheckRows, row: int) -> Message | None:
+    def opened(self, rows: CheckRows, row: int) -> Message:
         """List the evidence or the checks of a row, or no longer; zoom to an interval."""
         ref = rows.rows[row].ref
         return ZoomWanted() if ref.evidence is not None else CheckToggled(rows.to_toggle(ref.check))

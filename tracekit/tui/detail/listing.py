@@ -8,15 +8,14 @@ from textual.widgets import Static
 
 from tracekit.characters import visible
 from tracekit.tui.background import in_background
-from tracekit.tui.detail.columns import NoRows, Rows
+from tracekit.tui.detail.columns import Rows
 from tracekit.tui.detail.pane import DetailPane
+from tracekit.tui.detail.records import no_records
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import FirstRowListed, OfRecording, RedrawWanted, Sorted
+from tracekit.tui.messages import ChangeWanted, FirstRowListed, OfRecording, RedrawWanted, Selected
 from tracekit.tui.state import NOTHING, Sort
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual import events
     from textual.app import ComposeResult
     from textual.message import Message
@@ -35,8 +34,6 @@ class ListPane(DetailPane, Generic[Made]):
 
     WAITING: ClassVar[str] = "Loading…"
     """What to say before there are rows."""
-    HEADED: ClassVar[bool] = False
-    """Whether a line above the list says what it is about."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,6 +42,13 @@ class ListPane(DetailPane, Generic[Made]):
         self._fresh = False
         """Whether the rows on screen are those of the state: a row of another recording means nothing in this one."""
         self._state: State | None = None
+
+    @property
+    def state(self) -> State:
+        """What is shown. Only after something was."""
+        if self._state is None:
+            raise RuntimeError("nothing is shown yet")
+        return self._state
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """What the rows depend on; they are made again where it is not equal."""
@@ -58,28 +62,22 @@ class ListPane(DetailPane, Generic[Made]):
         """The row of what is selected; None where it is not in the list."""
         raise NotImplementedError
 
-    def chosen(self, rows: Made, row: int) -> Message | None:
-        """What it means that the cursor came to a row."""
+    def selection_of(self, rows: Made, row: int) -> Selection | None:
+        """What a row stands for; None where it is nothing that can be selected."""
         raise NotImplementedError
 
-    def selection_of(self, rows: Made, row: int) -> Selection | None:
-        """What a row stands for; None where it is nothing that can be selected, or where that is known anyway."""
-        del rows, row
-        return None
-
-    def opened(self, rows: Made, row: int) -> Message | None:
+    def opened(self, rows: Made, row: int) -> Message:
         """What it means that a row was opened."""
         raise NotImplementedError
 
     def heading(self, state: State, rows: Made, room: int) -> str:
-        """The line above the list, in `room` cells, where it is `HEADED`."""
+        """The line above the list, in `room` cells."""
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
         """The line and the list."""
-        if self.HEADED:
-            yield Static(classes="heading", markup=False)
-        yield RowList()
+        yield Static(classes="heading", markup=False)
+        yield RowList(self._select, self._open, self.sort_by_title)
 
     def focus_target(self) -> RowList:
         """The list, without the line above it."""
@@ -109,92 +107,77 @@ class ListPane(DetailPane, Generic[Made]):
     def _draw(self) -> None:
         rows, state, listed = self._rows, self._state, self.query_one(RowList)
         if rows is None or state is None:
-            listed.show(NoRows((), self.WAITING), final=False)
+            listed.show(no_records(self.WAITING), final=False)
             return
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self.row_of(rows, state), hidden, final=self._fresh)
         if self._fresh and state.selection == NOTHING:
             self._post(FirstRowListed(self.PANE, self.selection_of(rows, listed.cursor) if len(rows) else None))
-        if self.HEADED:
-            line = self.query_one(Static)
-            line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
+        line = self.query_one(Static)
+        line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
 
     def on_resize(self, event: events.Resize) -> None:
         """Say as much above the list as there is room for now."""
         del event
-        if self.HEADED:
-            self.call_after_refresh(self._draw)
+        self.call_after_refresh(self._draw)
 
     @property
     def titles(self) -> tuple[str, ...]:
         """Titles of all its columns."""
-        return tuple(column.title for column in self._columns())
+        return tuple(column.title for column in self._rows.columns) if self._rows is not None else ()
 
     def sort_next(self) -> bool:
         """Ask for sorting by the next column on screen; False where this list cannot be sorted."""
-        sort, titles = self._sort(), [column.title for column in self.query_one(RowList).shown if column.ordered]
-        if sort is None or not titles:
+        columns = [column for column in self.query_one(RowList).shown if column.ordered]
+        if self._rows is None or not columns:
             return False
-        at = titles.index(sort.column) + 1 if sort.column in titles else 0
-        self._sort_by(titles[at % len(titles)])
+        at = next((at for at, column in enumerate(columns) if column.title == self._rows.sort.column), -1)
+        self._sort_by(columns[(at + 1) % len(columns)])
         return True
 
     def sort_reversed(self) -> bool:
         """Ask for the other direction; False where this list cannot be sorted."""
-        sort = self._sort()
-        if sort is not None:
-            self.post_message(Sorted(self.PANE, Sort(sort.column, not sort.descending)))
-        return sort is not None
+        if self._rows is None:
+            return False
+        sort = self._rows.sort
+        self._want(Sort(sort.column, not sort.descending))
+        return True
 
-    def on_row_list_header_clicked(self, message: RowList.HeaderClicked) -> None:
-        """Sort by a column, or the other way round where it is the one already."""
-        message.stop()
-        sort, column = self._sort(), message.column
-        if sort is not None and column.title == sort.column:
+    def sort_by_title(self, column: ListColumn[Any]) -> None:
+        """Sort by the column whose title was clicked, or the other way round where it is the one already."""
+        if self._rows is not None and column.title == self._rows.sort.column:
             self.sort_reversed()
-        elif sort is not None and column.ordered and column.title in self.titles:
-            self._sort_by(column.title)
+        elif column.ordered and column.title in self.titles:
+            self._sort_by(column)
 
-    def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
-        """Post what `chosen` says of the row that the cursor came to."""
-        message.stop()
-        if self._rows is not None and self._is_current(message):
-            what = self.chosen(self._rows, message.row)
-            if what is None:
-                message.rows.arrived(message.row)
-            self._post(what)
-
-    def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """Post what `opened` says of the row."""
-        message.stop()
-        if self._rows is not None and self._is_current(message):
-            if self._state is None or self.row_of(self._rows, self._state) != message.row:
-                # The first row has the cursor before anybody chose it.
-                self._post(self.chosen(self._rows, message.row))
-            self._post(self.opened(self._rows, message.row))
-
-    def _is_current(self, message: RowList.OfRow) -> bool:
-        """Whether a list's message is about rows that are still listed: others, and fewer, may have come since."""
-        rows = message.listed
-        return rows is not None and message.row < len(rows) and rows is self._rows and self._fresh
-
-    def _post(self, what: Message | None) -> None:
-        if isinstance(what, OfRecording) and self._state is not None:
-            what.recording = self._state.active
-        if what is not None:
-            self.post_message(what)
-
-    def _columns(self) -> Sequence[ListColumn[Any]]:
-        return self._rows.columns if self._rows is not None else ()
-
-    def _sort(self) -> Sort | None:
-        """How the list is sorted now."""
-        return self._rows.sort if self._rows is not None else None
-
-    def _sort_by(self, title: str) -> None:
+    def _sort_by(self, column: ListColumn[Any]) -> None:
         """Numbers begin with the largest, words with the first; so does time."""
-        column = next(column for column in self._columns() if column.title == title)
-        self.post_message(Sorted(self.PANE, Sort(title, not column.words and title != "start")))
+        self._want(Sort(column.title, not column.words and column.title != "start"))
+
+    def _want(self, sort: Sort) -> None:
+        self.post_message(ChangeWanted(sorts={**self.state.sorts, self.PANE: sort}))
+
+    def _select(self, row: int) -> None:
+        """Select what a row stands for, to which the cursor came."""
+        selection = self.selection_of(self._rows, row) if self._rows is not None else None
+        if selection is not None:
+            self._post(Selected(selection))
+        else:
+            self.query_one(RowList).arrived(row)
+
+    def _open(self, row: int) -> None:
+        """Do what enter does with a row."""
+        if self._rows is None:
+            return
+        if self.row_of(self._rows, self.state) != row:
+            # The first row has the cursor before anybody chose it.
+            self._select(row)
+        self._post(self.opened(self._rows, row))
+
+    def _post(self, what: Message) -> None:
+        if isinstance(what, OfRecording):
+            what.recording = self.state.active
+        self.post_message(what)
 
 
 def unnarrowed(state: State) -> str:

@@ -10,7 +10,7 @@ from tracekit.report.time_breakdown import legend, parts_rows
 from tracekit.tui.detail.columns import ListColumn
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import Records, records_of
-from tracekit.tui.messages import EventsWanted, ModelSelected
+from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.state import EventFilter, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
@@ -25,21 +25,15 @@ if TYPE_CHECKING:
     from tracekit.tui.state import State
 
 
-def _number(of: Callable[[ModelSummary], Statistics | None], name: str) -> Callable[[ModelSummary], float | None]:
-    """A field of statistics that a model may lack."""
-
-    def value(model: ModelSummary) -> float | None:
-        numbers = of(model)
-        number: float | None = getattr(numbers, name) if numbers is not None else None
-        return number
-
-    return value
-
-
 def _time(
     title: str, of: Callable[[ModelSummary], Statistics | None], name: str, drop: int = 0
 ) -> ListColumn[ModelSummary]:
-    value = _number(of, name)
+    """A field of statistics that a model may lack."""
+
+    def value(model: ModelSummary) -> float | None:
+        number: float | None = getattr(of(model), name, None)
+        return number
+
     return ListColumn(title, lambda model: duration(value(model)), value, drop=drop)
 
 
@@ -87,7 +81,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
     PANE = "models"
     TITLE = "Models"
     WAITING = "Running checks…"
-    HEADED = True
+    ENTER = "List events"
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """The recording and the order."""
@@ -116,18 +110,10 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         names = [model.name for model in rows.records]
         return names.index(state.selection.model) if state.selection.model in names else None
 
-    def chosen(self, rows: Records[ModelSummary], row: int) -> Message | None:
-        """The message that selects the model of a row."""
-        return ModelSelected(rows.records[row].name)
-
     def selection_of(self, rows: Records[ModelSummary], row: int) -> Selection:
         """The model of a row."""
         return Selection(model=rows.records[row].name)
 
-    def enter_words(self) -> str:
-        """What enter does."""
-        return "List events"
-
-    def opened(self, rows: Records[ModelSummary], row: int) -> Message | None:
+    def opened(self, rows: Records[ModelSummary], row: int) -> Message:
         """List the events of a model."""
-        return EventsWanted(EventFilter(model=rows.records[row].name))
+        return ChangeWanted(pane="events", filter=EventFilter(model=rows.records[row].name))

@@ -28,6 +28,8 @@ class DetailPane(Vertical):
     """On its tab."""
     SHORT: ClassVar[str] = ""
     """What stands there where the tabs would not fit otherwise; empty for the title."""
+    ENTER: ClassVar[str] = ""
+    """What enter does, in a word or two."""
     RECORDINGS: ClassVar[int] = 1
     """How many recordings it needs."""
 
@@ -41,13 +43,13 @@ class DetailPane(Vertical):
         """
         raise NotImplementedError
 
-    def focus_target(self) -> Widget | None:
-        """The widget that takes the keys when the pane is chosen; None for none."""
-        return None
+    def focus_target(self) -> Widget:
+        """The widget that takes the keys when the pane is chosen."""
+        raise NotImplementedError
 
     def enter_words(self) -> str:
-        """What enter does in this pane now, in a word or two; nothing where it does nothing."""
-        return ""
+        """What enter does in this pane now; nothing where it does nothing."""
+        return self.ENTER
 
     def badge(self, state: State) -> str:
         """A few characters behind the title, for example a count."""
@@ -61,6 +63,10 @@ class TextPane(DetailPane):
     WAITING: ClassVar[str] = "Running checks…"
     """What stands there before the first text."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._made_from: object = None
+
     def compose(self) -> ComposeResult:
         """The text in a container that scrolls."""
         with VerticalScroll(can_focus=True):
@@ -70,6 +76,18 @@ class TextPane(DetailPane):
         """The container that scrolls."""
         return self.query_one(VerticalScroll)
 
-    def write(self, text: VisualType) -> None:
-        """Replace the text."""
-        self.query_one(Static).update(text)
+    def made_from(self, state: State) -> tuple[object, ...] | None:
+        """What the text depends on; None while it cannot be written yet."""
+        raise NotImplementedError
+
+    def text(self, state: State) -> VisualType:
+        """The text, once there is what it is made from."""
+        raise NotImplementedError
+
+    def show(self, state: State) -> None:
+        """Write the text again where something that it is made from changed."""
+        made_from = self.made_from(state)
+        if made_from is not None and made_from != self._made_from:
+            self._made_from = made_from
+            self.query_one(Static).update(self.text(state))
+            self.focus_target().scroll_home(animate=False)

@@ -14,7 +14,7 @@ from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
 from tracekit.tui.detail.listing import ListPane
-from tracekit.tui.messages import PredictionSelected, ZoomWanted
+from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.ranges import narrowed_ways, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
@@ -146,7 +146,7 @@ class PredictionsPane(ListPane[CallRows]):
     TITLE = "Predictions"
     SHORT = "Pred."
     WAITING = "Breaking predictions down…"
-    HEADED = True
+    ENTER = "Zoom in"
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """Everything that chooses or sorts."""
@@ -174,19 +174,11 @@ class PredictionsPane(ListPane[CallRows]):
         event = state.selection.event
         return rows.row(event.index) if event is not None and event.frame == "activity" else None
 
-    def chosen(self, rows: CallRows, row: int) -> Message | None:
-        """Look at a prediction as a whole."""
-        return PredictionSelected(rows.index(row))
-
     def selection_of(self, rows: CallRows, row: int) -> Selection:
         """A prediction as a whole."""
         return Selection(event=EventRef("activity", rows.index(row)), prediction=rows.index(row))
 
-    def enter_words(self) -> str:
-        """What enter does."""
-        return "Zoom in"
-
-    def opened(self, rows: CallRows, row: int) -> Message | None:
+    def opened(self, rows: CallRows, row: int) -> Message:
         """Zoom to it."""
         del rows, row
         return ZoomWanted()

@@ -11,12 +11,12 @@ from rich.cells import cell_len
 from tracekit.render.blocks import plain
 from tracekit.report.formatting import ABSENT
 from tracekit.tui.detail.columns import FITTED, WIDEST
+from tracekit.tui.state import Sort
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.tui.detail.columns import ListColumn
-    from tracekit.tui.state import Sort
 
 Record = TypeVar("Record")
 
@@ -36,6 +36,11 @@ class Records(Generic[Record]):
     def record(self, row: int) -> Record:
         """The record of a row."""
         return self.records[row]
+
+
+def no_records(empty: str) -> Records[Any]:
+    """Nothing to list, and why."""
+    return Records((), (), Sort("", descending=False), empty)
 
 
 def records_of(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual.geometry import Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tracekit.render.blocks import Role, plain, spans
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.detail.columns import GAP, column_widths, headings
+from tracekit.tui.detail.records import no_records
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.text import bar_segments, cut, pointer, with_focus_sign
 from tracekit.tui.theme import palette_of, style
@@ -35,30 +35,18 @@ class RowList(ScrollView, can_focus=True):
     BINDINGS = bindings(Scope.LIST)
     ALLOW_SELECT = False
 
-    class OfRow(Message):
-        """About a row of what is `listed`: by the time that it arrives, the list may show something else."""
-
-        def __init__(self, rows: RowList, row: int) -> None:
-            super().__init__()
-            self.rows, self.listed = rows, rows.rows
-            self.row = row
-
-    class Highlighted(OfRow):
-        """The cursor came to a row, by key or click."""
-
-    class Opened(OfRow):
-        """A row was chosen with enter or two clicks."""
-
-    class HeaderClicked(Message):
-        """The title of a column was clicked."""
-
-        def __init__(self, column: ListColumn[Any]) -> None:
-            super().__init__()
-            self.column = column
-
-    def __init__(self, id: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id)
-        self._rows: Rows | None = None
+    def __init__(
+        self,
+        selected: Callable[[int], None],
+        opened: Callable[[int], None],
+        title_clicked: Callable[[ListColumn[Any]], None],
+    ) -> None:
+        """`selected` gets a row that the cursor came to by key or click, `opened` one that was chosen with enter or two
+        clicks, and `title_clicked` a column."""
+        super().__init__()
+        self._selected, self._opened, self._title_clicked = selected, opened, title_clicked
+        self.rows: Rows = no_records("")
+        """What is listed."""
         self._hidden: frozenset[str] = frozenset()
         self.cursor = 0
         self._ahead: list[int] = []
@@ -77,13 +65,13 @@ class RowList(ScrollView, can_focus=True):
     def show(
         self, rows: Rows, cursor: int | None = None, hidden: frozenset[str] = frozenset(), *, final: bool = True
     ) -> None:
-        """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Posts no message.
+        """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Selects nothing.
 
         Where keys moved the cursor on since the state was shown, it stays. Unless they are `final`, others are being
         made.
         """
-        changed = rows is not self._rows
-        self._rows, self._hidden, self._waits = rows, hidden, not final
+        changed = rows is not self.rows
+        self.rows, self._hidden, self._waits = rows, hidden, not final
         typed, self._typed = (self._typed, []) if final else ([], self._typed)
         if changed:
             self._forget()
@@ -124,30 +112,29 @@ class RowList(ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the width."""
-        if self._rows is not None:
-            self.virtual_size = Size(event.size.width, len(self._rows) + 1)
+        self.virtual_size = Size(event.size.width, len(self.rows) + 1)
 
     def move(self, step: int) -> None:
-        """Move the cursor by some rows and post it."""
+        """Move the cursor by some rows."""
         if not self._later(partial(self.move, step)):
             self.go(self.cursor + step)
 
     def go(self, row: int) -> None:
-        """Put the cursor on a row, or the nearest there is, and post it."""
-        if self._later(partial(self.go, row)) or self._rows is None or not len(self._rows):
+        """Put the cursor on a row, or the nearest there is, and select it."""
+        if self._later(partial(self.go, row)) or not len(self.rows):
             return
-        goal = min(max(row, 0), len(self._rows) - 1)
+        goal = min(max(row, 0), len(self.rows) - 1)
         if goal != self.cursor:
             self._ahead.append(goal)
         self.cursor = goal
         self._follow()
         self.refresh()
-        self.post_message(self.Highlighted(self, self.cursor))
+        self._selected(goal)
 
     def open(self) -> None:
-        """Post that the row with the cursor was chosen."""
-        if not self._later(self.open) and self.count:
-            self.post_message(self.Opened(self, self.cursor))
+        """Open the row with the cursor."""
+        if not self._later(self.open) and len(self.rows):
+            self._opened(self.cursor)
 
     def _later(self, what: Callable[[], None]) -> bool:
         """Whether other rows are being made; what a key asks for is done once they are there."""
@@ -161,26 +148,14 @@ class RowList(ScrollView, can_focus=True):
         return max(self.size.height - 1, 1)
 
     @property
-    def count(self) -> int:
-        """Number of rows."""
-        return len(self._rows) if self._rows is not None else 0
-
-    @property
-    def rows(self) -> Rows | None:
-        """What is listed."""
-        return self._rows
-
-    @property
     def shown(self) -> list[ListColumn[Any]]:
         """Columns on screen, from left to right."""
         return self.shown_without(self._hidden)
 
     def shown_without(self, hidden: frozenset[str]) -> list[ListColumn[Any]]:
         """Columns that would be on screen if these were hidden."""
-        if self._rows is None:
-            return []
-        widths = column_widths(self._rows.columns, self._room, hidden)
-        return [column for column, room in zip(self._rows.columns, widths, strict=True) if room]
+        widths = column_widths(self.rows.columns, self._room, hidden)
+        return [column for column, room in zip(self.rows.columns, widths, strict=True) if room]
 
     @property
     def _room(self) -> int:
@@ -196,16 +171,14 @@ class RowList(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Choose a row, or a column to sort by."""
-        if self._rows is None:
-            return
         if event.y == 0:
             column = self._column_at(event.x)
             if column is not None:
-                self.post_message(self.HeaderClicked(self._rows.columns[column]))
+                self._title_clicked(column)
             return
         row = int(self.scroll_offset.y) + event.y - 1
         # A click is about what is seen.
-        if row < len(self._rows) and not self._waits:
+        if row < len(self.rows) and not self._waits:
             self.go(row)
             if event.chain == 2:
                 self.open()
@@ -217,10 +190,8 @@ class RowList(ScrollView, can_focus=True):
         return Strip(with_focus_sign(line, palette) if self.has_focus else line, self._room)
 
     def _drawn(self, y: int, width: int, palette: Palette) -> list[Segment]:
-        rows = self._rows
+        rows = self.rows
         blank = [Segment(" " * width, style(None, palette.background))]
-        if rows is None:
-            return blank
         widths = column_widths(rows.columns, width, self._hidden)
         if y == 0:
             return self._header(rows, widths, width, palette)
@@ -264,15 +235,15 @@ class RowList(ScrollView, can_focus=True):
         segments.append(Segment(" " * max(width - used, 0), style(None, ground)))
         return segments
 
-    def _column_at(self, x: int) -> int | None:
+    def _column_at(self, x: int) -> ListColumn[Any] | None:
         """The column under a cell of the header."""
-        if self._rows is None:
-            return None
         left = 1
-        for number, room in enumerate(column_widths(self._rows.columns, self._room, self._hidden)):
+        for column, room in zip(
+            self.rows.columns, column_widths(self.rows.columns, self._room, self._hidden), strict=True
+        ):
             if room:
                 if left <= x < left + room + GAP:
-                    return number
+                    return column
                 left += room + GAP
         return None
 

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.strip import Strip
-from textual.widget import Widget
+from textual.reactive import reactive
 
-from tracekit.tui.messages import PaneChosen
+from tracekit.tui.action_line import ActionLine
 from tracekit.tui.text import cut, with_focus_sign
 from tracekit.tui.theme import palette_of, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from textual import events
+    from rich.style import Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,55 +50,27 @@ def tab_texts(tabs: Sequence[Tab], width: int) -> list[str]:
     return next((texts for texts in ways if sum(map(cell_len, texts)) <= width), ways[-1])
 
 
-class TabLine(Widget):
+class TabLine(ActionLine):
     """Titles of the panes with their keys; the one on screen stands out."""
 
-    ALLOW_SELECT = False
+    tabs: reactive[Sequence[Tab]] = reactive(())
+    current = reactive("")
+    """The pane on screen."""
+    focused = reactive(False)
+    """Whether the keys are on it."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._tabs: Sequence[Tab] = ()
-        self._current = ""
-        self._focused = False
+    def ground(self) -> Style:
+        """As behind the tabs of panes that are not on screen."""
+        return style(None, palette_of(self.app.current_theme).pinned)
 
-    def show(self, tabs: Sequence[Tab], current: str) -> None:
-        """Draw these tabs, with that of the pane `current` marked."""
-        if (tabs, current) != (self._tabs, self._current):
-            self._tabs, self._current = tabs, current
-            self.refresh()
-
-    def set_focused(self, *, focused: bool) -> None:
-        """Whether the keys are on the pane below."""
-        if focused != self._focused:
-            self._focused = focused
-            self.refresh()
-
-    def render_line(self, y: int) -> Strip:
-        """The titles of all tabs in one line, as wide as the screen."""
-        del y
+    def parts(self) -> list[tuple[str, list[Segment]]]:
+        """The titles of all tabs."""
         palette = palette_of(self.app.current_theme)
-        segments = []
-        for tab, text in zip(self._tabs, tab_texts(self._tabs, self.size.width), strict=True):
-            current = tab.pane == self._current
-            look = style(
-                palette.text if current else palette.dim,
-                palette.background if current else palette.pinned,
-                bold=current,
-            )
-            if current and self._focused:
-                look = style(palette.accent, palette.background, bold=True, reverse=True)
-            segments.append(Segment(text, look))
-        rest = Segment(
-            " " * max(self.size.width - sum(cell_len(s.text) for s in segments), 0), style(None, palette.pinned)
-        )
-        line = with_focus_sign([*segments, rest], palette) if self._focused else [*segments, rest]
-        return Strip(line).adjust_cell_length(self.size.width)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the pane whose tab is under the mouse."""
-        left = 0
-        for tab, text in zip(self._tabs, tab_texts(self._tabs, self.size.width), strict=True):
-            left += cell_len(text)
-            if event.x < left:
-                self.post_message(PaneChosen(tab.pane))
-                return
+        looks = {False: style(palette.dim, palette.pinned), True: style(palette.text, palette.background, bold=True)}
+        if self.focused:
+            looks[True] = style(palette.accent, palette.background, bold=True, reverse=True)
+        parts: list[tuple[str, list[Segment]]] = []
+        for tab, text in zip(self.tabs, tab_texts(self.tabs, self.size.width), strict=True):
+            title = [Segment(text, looks[tab.pane == self.current])]
+            parts.append((f"pane_{tab.pane}", with_focus_sign(title, palette) if self.focused and not parts else title))
+        return parts

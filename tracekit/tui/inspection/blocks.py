@@ -11,8 +11,9 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.text import bar_segments, hanging
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
+    from rich.console import RenderableType
     from rich.table import Table
 
     from tracekit.report.time_breakdown import PartsRow
@@ -36,6 +37,13 @@ def heading(text: str) -> Text:
 def facts(pairs: Iterable[tuple[str, str]], room: int = LABELS) -> Table:
     """Names in so many cells, with their values beside them."""
     return hanging(((Text(name, "dim"), Text(visible(value))) for name, value in pairs), room)
+
+
+def section(title: str, pairs: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
+    """A heading, facts and a blank line."""
+    yield heading(title)
+    yield facts(pairs)
+    yield ""
 
 
 def exact(ns: int) -> str:

@@ -12,7 +12,7 @@ from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.inspection.blocks import exact, facts, heading
+from tracekit.tui.inspection.blocks import exact, section
 from tracekit.tui.inspection.histogram import histogram_blocks
 from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.selection import findings_of
@@ -46,7 +46,6 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     """All that is known of a row."""
     row = session.row(ref)
     label = row.get("label", row.get("state", row.get("hang_type")))
-    yield heading(label if isinstance(label, str) else "unnamed event")
     span = session.span(ref)
     length = int(row["duration_ns"]) if "duration_ns" in row else 0
     known = [
@@ -64,8 +63,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         known.append(("source", f"{row['table']}, row {row['row']}"))
         checks = session.report.results if session.report is not None else ()
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
-    yield facts(known)
-    yield ""
+    yield from section(label if isinstance(label, str) else "unnamed event", known)
 
 
 def _prediction(session: Session, index: int) -> str:
@@ -81,29 +79,24 @@ def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
     site = site_of(session.judged, session.label_in_judged(index)) if session.report is not None else None
     if site is None:
         return
-    yield heading("Called from")
     known = [("function", place(site)), *(("called by", place(each)) for each in site.called_by)]
     known += [("thread", THREADS[site.thread])] if site.thread in THREADS else []
     known.append(("busy with", busy_words(site) or f"unknown ({format_count(site.samples, 'sample')})"))
     if site.ambiguous:
         known.append(("note", "ambiguous: another thread made such a call meanwhile"))
-    yield facts(known)
-    yield ""
+    yield from section("Called from", known)
 
 
 def range_blocks(state: State, span: Span, ends: tuple[Span, Span] | None) -> Iterator[RenderableType]:
     """Length and ends; for two events, the distances between their edges; the predictions that start in it."""
-    yield heading("Range")
-    yield facts(
-        [
-            ("length", exact(span.span_ns)),
-            ("from", exact_moment(span.start_ns)),
-            ("to", exact_moment(span.end_ns)),
-            *((name, exact(length)) for name, length in (distances(*ends) if ends is not None else ())),
-            ("statistics", "2 to show, ctrl+y to copy"),
-        ]
-    )
-    yield ""
+    known = [
+        ("length", exact(span.span_ns)),
+        ("from", exact_moment(span.start_ns)),
+        ("to", exact_moment(span.end_ns)),
+        *((name, exact(length)) for name, length in (distances(*ends) if ends is not None else ())),
+        ("statistics", "2 to show, ctrl+y to copy"),
+    ]
+    yield from section("Range", known)
     yield from histogram_blocks(durations_in_range(state, span), "predictions starting in it")
 
 

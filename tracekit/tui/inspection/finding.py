@@ -11,7 +11,7 @@ from tracekit.documents.report_findings import included_above
 from tracekit.render.prose import parts
 from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, quantity, visible
 from tracekit.report.groups import rank
-from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
+from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, section
 from tracekit.tui.text import Broken, hanging, which_interval
 from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count, format_estimate, format_percent
@@ -33,9 +33,7 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
     if check is None or report is None:
         return
     if ref.evidence is not None:
-        yield heading(f"Evidence {which_interval(check, ref.evidence)}")
-        yield facts(_interval(check, ref.evidence))
-        yield ""
+        yield from section(f"Evidence {which_interval(check, ref.evidence)}", _interval(check, ref.evidence))
     # The title of a check says what it found, or that all is well: neither is known of one that was not evaluated.
     evaluated = check.outcome in ("finding", "passed")
     yield heading(check.title if evaluated else f"{check.id}: {OUTCOMES[check.outcome]}")

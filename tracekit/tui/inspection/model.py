@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from tracekit.analysis.aggregation import SORT_COLUMNS
 from tracekit.report.formatting import ABSENT, count, duration, listed, visible
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
-from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
+from tracekit.tui.inspection.blocks import bar_text, facts, heading, section, slices
 from tracekit.tui.inspection.histogram import histogram_blocks
 from tracekit.tui.ranges import durations_of_model, durations_of_row
 
@@ -31,9 +32,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
     model = next((entry for entry in (session.report.models if session.report else ()) if entry.name == name), None)
     if model is None:
         return
-    yield heading(model.name)
-    yield facts(_facts(model))
-    yield ""
+    yield from section(model.name, _facts(model))
     if session.report is not None:
         yield from _file_blocks(session.report, name)
     yield from histogram_blocks(durations_of_model(session, name), "all predictions")
@@ -45,9 +44,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         ("First predictions after a load", latency.cold if latency is not None else None),
     ):
         if numbers is not None:
-            yield heading(title)
-            yield facts(numbers_of(numbers))
-            yield ""
+            yield from section(title, numbers_of(numbers))
     rows = parts_rows([model])
     for row in rows:
         yield heading("Where a prediction's time goes")
@@ -91,29 +88,18 @@ def numbers_of(numbers: Statistics) -> Iterator[tuple[str, str]]:
     yield "sum", duration(numbers.total_ns)
     if numbers.elapsed_ns != numbers.total_ns:
         yield "elapsed", duration(numbers.elapsed_ns)
-    for name, value in (
-        ("mean", numbers.mean_ns),
-        ("min", numbers.min_ns),
-        ("median", numbers.p50_ns),
-        ("p90", numbers.p90_ns),
-        ("p95", numbers.p95_ns),
-        ("p99", numbers.p99_ns),
-        ("max", numbers.max_ns),
-        ("stdev", numbers.stdev_ns),
-    ):
-        yield name, duration(value)
+    for name in ("mean", "min", "median", "p90", "p95", "p99", "max", "stdev"):
+        yield name, duration(getattr(numbers, SORT_COLUMNS[name]))
 
 
 def row_blocks(state: State, ref: RowRef) -> Iterator[RenderableType]:
     """A row, of what range and filter let through."""
     row = ref.source
     numbers = row.warm if ref.warm else row.statistics
-    yield heading(row.label)
     known = [("lane", row.lane), ("model", row.model or ABSENT)]
     known += [("process", row.process)] if row.process is not None else []
     known += [("warm", "excludes the first prediction after each load")] if ref.warm else []
-    yield facts([*known, ("keys", "enter lists the events")])
-    yield ""
+    yield from section(row.label, [*known, ("keys", "enter lists the events")])
     if numbers is not None:
         yield from histogram_blocks(durations_of_row(state, ref), "these events")
         yield facts(numbers_of(numbers))

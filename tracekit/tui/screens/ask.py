@@ -86,7 +86,12 @@ class AskScreen(Modal[str]):
 
 
 class ChoiceList(OptionList):
-    """A list that has no page to turn until it is laid out; Textual's ends the app then."""
+    """A list that begins at its first line, and has no page to turn until it is laid out; Textual's ends the app
+    then."""
+
+    def on_mount(self) -> None:
+        """Begin at the first line."""
+        self.highlighted = 0
 
     def _move_page(self, direction: Direction) -> None:
         if self.scrollable_content_region:
@@ -113,10 +118,6 @@ class ChooseScreen(Modal[int]):
             box.border_subtitle = "enter jumps there, esc cancels"
             yield ChoiceList(*(Text(visible(line)) for line in self._lines))
 
-    def on_mount(self) -> None:
-        """Begin at the first line."""
-        self.query_one(OptionList).highlighted = 0
-
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
         """Take the index of a line."""
         self.dismiss(message.option_index)
@@ -140,10 +141,6 @@ class TickScreen(Modal[frozenset[str]]):
             box.border_title = self._title
             box.border_subtitle = "space or enter toggles, esc closes"
             yield TickList(*(Tick(self._line(name, self._ticked), name, name in self._ticked) for name in self._names))
-
-    def on_mount(self) -> None:
-        """Begin at the first name."""
-        self.query_one(SelectionList).highlighted = 0
 
     def on_selection_list_selected_changed(self) -> None:
         """Say again what becomes of each: one that goes makes room for another."""

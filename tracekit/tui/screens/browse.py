@@ -20,11 +20,11 @@ from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.tabs import Tab, TabLine
 from tracekit.tui.footer import FooterKey, KeysFooter
 from tracekit.tui.inspector import Inspector
-from tracekit.tui.keys import key_signs, shortcut_named
-from tracekit.tui.messages import InspectorWanted, RedrawWanted
+from tracekit.tui.keys import SHORTCUTS, key_signs
+from tracekit.tui.messages import ChangeWanted, RedrawWanted
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
-from tracekit.tui.selection import events_of, finding_here, range_end
+from tracekit.tui.selection import finding_here, range_end
 from tracekit.tui.state import Area
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.widget import Timeline
@@ -112,7 +112,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         for timeline, of_session in zip(self._timelines, lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
-        here = range_end(state, events_of(state, lanes[state.active]), self.columns)
+        here = range_end(state, lanes[state.active].events_of(state.lane), self.columns)
         line = self._said or self._small or status_line(state, here, self.size.width)
         self.query_one("#status", Static).update(line, layout=False)
         self._show_keys(state)
@@ -129,8 +129,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         if isinstance(focused, RowList):
             enter = self.pane.enter_words()
         keys = footer_keys(state, enter, lists=isinstance(focused, RowList), events=self._events)
-        self.query_one(KeysFooter).show([FooterKey(sign, words, action) for sign, words, action in keys])
-        self.query_one(TabLine).set_focused(focused=isinstance(focused, RowList | VerticalScroll))
+        self.query_one(KeysFooter).keys = tuple(FooterKey(*key) for key in keys)
+        self.query_one(TabLine).focused = isinstance(focused, RowList | VerticalScroll)
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -173,10 +173,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
 
     def focus_pane(self) -> None:
         """Put the keys on the pane that is on screen."""
-        target = self.pane.focus_target()
-        if target is not None:
-            # At once: what a widget does by itself comes after the next keys.
-            self.set_focus(target)
+        # At once: what a widget does by itself comes after the next keys.
+        self.set_focus(self.pane.focus_target())
 
     def focus_inspector(self) -> None:
         """Put the keys on the inspector where it is in the place of the pane, else on the pane."""
@@ -202,8 +200,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         detail = self.query_one("#detail")
         detail.display = beside and alone is not Area.INSPECTOR
         self.query_one("#panes", ContentSwitcher).current = f"pane-{state.pane}"
-        tabs = tuple(_tab(pane, state) for pane in self._panes)
-        self.query_one(TabLine).show(tabs, state.pane)
+        line = self.query_one(TabLine)
+        line.tabs, line.current = tuple(_tab(pane, state) for pane in self._panes), state.pane
         if inspector.display:
             inspector.show(state, events=self._events)
         if detail.display:
@@ -223,7 +221,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         self._wide = wide
         if not wide:
             self._beside = state.inspector
-        self.post_message(InspectorWanted(wanted=wide and (self._beside or state.inspector)))
+        self.post_message(ChangeWanted(inspector=wide and (self._beside or state.inspector)))
 
     def _say_too_small(self) -> None:
         """Cover everything, where there is no room for any of it, with what size is needed."""
@@ -268,5 +266,5 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
 
 
 def _tab(pane: DetailPane, state: State) -> Tab:
-    keys = key_signs(shortcut_named(f"pane_{pane.PANE}"))
+    keys = key_signs(SHORTCUTS[f"pane_{pane.PANE}"])
     return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}")

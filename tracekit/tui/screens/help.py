@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from tracekit.lanes.categories import FILLINGS, LOOKS
-from tracekit.tui.keys import Scope, Section, key_signs, shortcut_named
+from tracekit.tui.keys import SHORTCUTS, Scope, Section, key_signs
 from tracekit.tui.screens.sized import Modal
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import palette_of, style
@@ -94,9 +94,7 @@ def _entry(action: Action) -> tuple[Text, Text]:
 class HelpScreen(Modal[None]):
     """The keys, over what was on screen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        (",".join(("escape", "q", *shortcut_named("help").keys)), "dismiss", "Close")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [(",".join(("escape", "q", *SHORTCUTS["help"].keys)), "dismiss", "Close")]
 
     def __init__(self, actions: Sequence[Action], first_line: float = 0) -> None:
         """Begin at this line."""

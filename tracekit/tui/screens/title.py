@@ -16,7 +16,6 @@ from rich.text import Text
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Presence
 from tracekit.compare.words import CHANGED, arrow, number, pair_words, percent_change
-from tracekit.lanes.lanes import Grouping
 from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.query import filter_words
 from tracekit.tui.text import cut, longest_that_fits
@@ -36,11 +35,6 @@ _CLAUSE_END = "[:;.] "
 _VERSUS = " → "
 _MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 """Cells in which a cut name, or a cut verdict, says anything."""
-GROUPING_WORDS = {
-    Grouping.LANES: "grouped by lane",
-    Grouping.EVENTS: "grouped by event",
-    Grouping.MODELS: "grouped by model",
-}
 
 
 def title_line(state: State, width: int, palette: Palette) -> Text:
@@ -204,7 +198,7 @@ def status_line(state: State, here: Span, width: int) -> str:
         "when": "",
         "edges": f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
         "span": f"{format_duration(view.span_ns)} in view",
-        "grouping": GROUPING_WORDS[state.grouping],
+        "grouping": f"grouped by {state.grouping.removesuffix('s')}",
         "cursor": f"cursor {_edge(state.cursor_ns, view)}",
         "range": "",
     }

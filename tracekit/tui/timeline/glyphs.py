@@ -22,7 +22,7 @@ from tracekit.tui.theme import style
 from tracekit.tui.timeline.tracks import bars, edges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rich.style import Style
 
@@ -107,20 +107,16 @@ def of_level(level: IntArray, categories: IntArray, part: int, parts: int) -> Pi
 
 def faded(unfiltered: Picture, chosen: Picture) -> Picture:
     """What is chosen as it is, and all else that is there faded. `unfiltered` has no labels, which would be cut."""
-    taken = [code >= 0 for code in chosen.categories]
-    faded = Category.FADED.value
-    return Picture(
-        [
-            one if take else other
-            for take, one, other in zip(taken, chosen.characters, unfiltered.characters, strict=True)
-        ],
-        [
-            one if take else faded if other >= 0 else other
-            for take, one, other in zip(taken, chosen.categories, unfiltered.categories, strict=True)
-        ],
-        [one if take else other for take, one, other in zip(taken, chosen.inks, unfiltered.inks, strict=True)],
-        unfiltered.blocks,
-    )
+    cells = [
+        one if one[1] >= 0 else (character, Category.FADED.value if code >= 0 else code, ink)
+        for one, (character, code, ink) in zip(_cells(chosen), _cells(unfiltered), strict=True)
+    ]
+    characters, categories, inks = (list(of_cells) for of_cells in zip(*cells, strict=True))
+    return Picture(characters, categories, inks, unfiltered.blocks)
+
+
+def _cells(picture: Picture) -> Iterator[tuple[str, int, Ink]]:
+    return zip(picture.characters, picture.categories, picture.inks, strict=True)
 
 
 def _solid(result: Picture, bar: Bar, text: str) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
+from tracekit.lanes.lanes import Grouping, LaneRows, lanes_of, main_thread
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.ranges import passing
 from tracekit.tui.timeline.tracks import Track, passing_tracks, tracks
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray
     from tracekit.lanes.events import Events
-    from tracekit.lanes.lanes import LaneRows
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter
-    from tracekit.tui.timeline.tracks import Track
 
 
 DEPTH_LIMIT = 4
@@ -28,19 +26,9 @@ EXPANDED_LIMIT = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TimelineLane:
+class TimelineLane(LaneRows):
     """One lane as it is drawn."""
 
-    id: str
-    title: str
-    section: str
-    """Heading under which it stands; lanes of one section follow one another."""
-    events: Events | None
-    """None where there is nothing to draw; then `words` says why."""
-    words: str = ""
-    pinned: bool = False
-    strip: bool = False
-    """A thin strip of states, which tile time."""
     tracks: tuple[Track, ...] = ()
 
 
@@ -51,6 +39,10 @@ class Lanes:
     lanes: tuple[TimelineLane, ...]
     evidence: Mapping[str, BoolArray] = field(default_factory=dict)
     """Which rows are evidence of a finding, by frame: shape (rows,) each."""
+
+    def events_of(self, identity: str) -> Events | None:
+        """Events of the lane of that id; None where it has none."""
+        return next((lane.events for lane in self.lanes if lane.id == identity), None)
 
     @property
     def hold_events(self) -> bool:
@@ -71,22 +63,11 @@ def main_thread_lanes(trace: Trace) -> tuple[TimelineLane, ...]:
 def _drawn(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
     return tuple(
         TimelineLane(
-            lane.id,
-            lane.title,
-            lane.section,
-            lane.events,
-            lane.words,
-            lane.pinned,
-            lane.strip,
-            () if lane.events is None else tracks(lane.events, 1 if lane.strip else DEPTH_LIMIT),
+            **{field.name: getattr(lane, field.name) for field in fields(LaneRows)},
+            tracks=() if lane.events is None else tracks(lane.events, 1 if lane.strip else DEPTH_LIMIT),
         )
         for lane in lanes
     )
-
-
-def expanded(lane: TimelineLane) -> tuple[Track, ...]:
-    """The rows of a lane that shows them all. O(n log n)."""
-    return tracks(lane.events, EXPANDED_LIMIT) if lane.events is not None else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

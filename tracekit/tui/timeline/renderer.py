@@ -17,7 +17,7 @@ from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
-from tracekit.tui.timeline.lanes import Lanes, expanded
+from tracekit.tui.timeline.lanes import EXPANDED_LIMIT, Lanes
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.intervals import CoveredTime
-    from tracekit.tui.state import Session, State
+    from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import FilterMask, TimelineLane
     from tracekit.tui.timeline.tracks import Track
@@ -59,12 +59,13 @@ class Renderer:
         self._leads = True
         self.has_keys = True
         """Whether keys move the cursor of the lanes."""
-        self._lanes = Lanes(())
+        self.lanes = Lanes(())
+        """What is drawn."""
         self._state: State | None = None
         self._width, self._height = 0, 0
         self._palette: Palette = PALETTES[True]
         self._tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
-        """Of expanded lanes (0), and of joined ones by their number of rows."""
+        """Of expanded lanes and of joined ones, by the most rows that they may have."""
         self._joined: dict[str, int] = {}
         """Lanes with fewer rows than usual, and how many they have."""
         self._marks: dict[tuple[str, bool, int, int], CoveredTime | None] = {}
@@ -87,8 +88,8 @@ class Renderer:
         """
         self._leads = leads
         follow = self._state is None or (self._state.lane, self._state.grouping) != (state.lane, state.grouping)
-        if lanes is not self._lanes:
-            self._lanes, self._overview, self._pictured = lanes, None, None
+        if lanes is not self.lanes:
+            self.lanes, self._overview, self._pictured = lanes, None, None
             self._tracks.clear()
             self._marks.clear()
         self._state, self._palette = state, palette
@@ -124,44 +125,26 @@ class Renderer:
             self._palette, self.gutter, self.columns, self._monochrome, self._leads, has_keys=self.has_keys
         )
 
-    @property
-    def lanes(self) -> tuple[TimelineLane, ...]:
-        """The lanes that are drawn."""
-        return self._lanes.lanes
-
-    @property
-    def session(self) -> Session | None:
-        """The recording that is drawn."""
-        return self._state.session if self._state else None
-
-    def lane(self, identity: str) -> TimelineLane | None:
-        """The lane of that id."""
-        return next((lane for lane in self._lanes.lanes if lane.id == identity), None)
-
     def tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
         """The rows of a lane as they are drawn: fewer where there is little room."""
-        count = self._joined.get(lane.id)
-        if count is None or lane.events is None:
-            return self._all_tracks(lane)
-        key = (lane.id, count)
-        if key not in self._tracks:
-            self._tracks[key] = tracks(lane.events, count)
-        return self._tracks[key]
+        return self._tracks_up_to(lane, self._joined.get(lane.id))
 
-    def _all_tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
-        """The rows of a lane, all of them where it is expanded."""
-        if self._state is None or lane.id not in self._state.expanded:
+    def _tracks_up_to(self, lane: TimelineLane, limit: int | None) -> tuple[Track, ...]:
+        """The rows of a lane, joined to a number of them; without one all that it has now. O(n log n)."""
+        if limit is None and self._state is not None and lane.id in self._state.expanded:
+            limit = EXPANDED_LIMIT
+        if limit is None or lane.events is None:
             return lane.tracks
-        key = (lane.id, 0)
+        key = (lane.id, limit)
         if key not in self._tracks:
-            self._tracks[key] = expanded(lane)
+            self._tracks[key] = tracks(lane.events, limit)
         return self._tracks[key]
 
     def at(self, x: int, y: int) -> Spot:
         """What lies under a cell."""
         line = self.arrangement.lines[y] if 0 <= y < len(self.arrangement.lines) else ScreenLine(Line.BLANK)
         column = min(x - self.gutter, self.columns - 1)
-        lane = self._lanes.lanes[line.lanes[0]] if line.lanes else None
+        lane = self.lanes.lanes[line.lanes[0]] if line.lanes else None
         if lane is None or lane.events is None or line.line is not Line.TRACK or column < 0 or self._state is None:
             return Spot(line.line, column, lane)
         low, high = (time_of(self._state.view, self.columns, at) for at in (column, column + 1))
@@ -175,7 +158,7 @@ class Renderer:
         match line.line:
             case Line.MINIMAP:
                 if self._overview is None:
-                    self._overview = overview(self._lanes)
+                    self._overview = overview(self.lanes)
                 return minimap(self._state, self._overview, self._style)
             case Line.RULER:
                 return time_axis(self._state, self._style)
@@ -198,9 +181,9 @@ class Renderer:
         state = self._state
         view = state.view
         strips = 0 if self._predictions(state)[1] is None else MAX_STRIPS
-        all_of = [self._all_tracks(lane) for lane in self._lanes.lanes]
+        all_of = [self._tracks_up_to(lane, None) for lane in self.lanes.lanes]
         rows = [len(of_lane) for of_lane in all_of]
-        expanded_lanes = [at for at, lane in enumerate(self._lanes.lanes) if lane.id in state.expanded]
+        expanded_lanes = [at for at, lane in enumerate(self.lanes.lanes) if lane.id in state.expanded]
         reached = [
             [number for number, track in enumerate(of_lane) if track.reaches(view.start_ns, view.end_ns)]
             for of_lane in all_of
@@ -208,7 +191,7 @@ class Renderer:
 
         def arranged(first: int) -> Arrangement:
             return arrange(
-                self._lanes.lanes,
+                self.lanes.lanes,
                 rows,
                 self._height,
                 self.columns,
@@ -220,14 +203,14 @@ class Renderer:
             )
 
         arrangement = arranged(top)
-        lane_index = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
+        lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
             last = arrangement.last_of_lane[lane_index]
             wanted = min(max(top, last + 1 - arrangement.visible), first)
             arrangement = arranged(wanted)
         self.arrangement = arrangement
-        self._joined = {self._lanes.lanes[at].id: count for at, count in arrangement.joined.items()}
+        self._joined = {self.lanes.lanes[at].id: count for at, count in arrangement.joined.items()}
 
     def _predictions(self, state: State) -> tuple[str | None, PredictionsOverTime | None]:
         """Those of the selected model with its name, else of all; None where there are none."""
@@ -256,7 +239,7 @@ class Renderer:
         return [title, *segments(strip.pictures[line.part], self._palette, overlay, monochrome=self._monochrome)]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
-        lanes = [self._lanes.lanes[lane_index] for lane_index in line.lanes]
+        lanes = [self.lanes.lanes[lane_index] for lane_index in line.lanes]
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
             return [self._style.lane_title(lanes[0], line, current=current), *self._text(lanes[0].words)]
@@ -268,7 +251,7 @@ class Renderer:
         return [Segment(text, style(self._palette.dim, self._palette.background))]
 
     def _track(self, state: State, line: ScreenLine) -> list[Segment]:
-        lane = self._lanes.lanes[line.lanes[0]]
+        lane = self.lanes.lanes[line.lanes[0]]
         track = self.tracks(lane)[line.track]
         hidden = "" if track.disjoint or line.part else "+"
         # What stands first in sight is named, where the line with the name is scrolled away.
@@ -290,7 +273,7 @@ class Renderer:
         return self._pictures[key][line.part]
 
     def _keep_only_this_view(self, state: State) -> None:
-        seen = (state.view, self.columns, self._lanes)
+        seen = (state.view, self.columns, self.lanes)
         if seen != self._pictured:
             self._pictures.clear()
             self._strips.clear()
@@ -342,17 +325,17 @@ class Renderer:
 
     def _selected_columns(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
-        event, session = state.selection.event, self.session
-        if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
+        event = state.selection.event
+        if event is None or lane.events is None or lane.events.frame != event.frame:
             return (0, 0)
         position = lane.events.position(event.index)
         if position is None or not track.holds(position):
             return (0, 0)
-        return shown.blocks.get(position) or columns_seen(session.span(event), state.view, self.columns)
+        return shown.blocks.get(position) or columns_seen(state.session.span(event), state.view, self.columns)
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> CoveredTime | None:
         """Intervals of a track that are evidence; None where it has none."""
-        rows = self._lanes.evidence.get(lane.events.frame) if lane.events is not None else None
+        rows = self.lanes.evidence.get(lane.events.frame) if lane.events is not None else None
         if rows is None or lane.events is None:
             return None
         key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id, 0), number)

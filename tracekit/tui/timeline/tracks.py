@@ -53,30 +53,6 @@ class Shares:
     """Shape (columns,): whether an interval is on at the first ns of the column, and none begins in it."""
 
 
-def shares(
-    parts: tuple[tuple[int, CoveredTime], ...], total: CoveredTime, starts: IntArray, bounds: IntArray
-) -> Shares:
-    """Shares of a row.
-
-    parts: categories with their unions. total: the union of all. starts: of all intervals, sorted. bounds: edges.
-    O(categories * columns * log n).
-    """
-    width = np.diff(bounds)
-    until = total.until(bounds)
-    covered = np.diff(until)
-    begun = starting(starts, bounds)
-    running = total.until(bounds[:-1] + 1) > until[:-1]
-    touched = (covered > 0) | (begun > 0)
-    category = np.full(len(width), -1, np.int64)
-    if len(parts) == 1:
-        category[touched] = parts[0][0]
-    elif parts:
-        amounts = np.stack([part.between(bounds) for _, part in parts])
-        codes = np.array([code for code, _ in parts])
-        category[touched] = codes[amounts.argmax(axis=0)][touched]
-    return Shares(covered / width, category, touched, (begun == 1) & ~running, (begun == 0) & running)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
     """One row of a lane on screen."""
@@ -95,7 +71,20 @@ class Track:
 
     def shares(self, bounds: IntArray) -> Shares:
         """Busy share of each column between the edges `bounds`. O(categories * columns * log n)."""
-        return shares(self.parts, self.total, self.starts, bounds)
+        width = np.diff(bounds)
+        until = self.total.until(bounds)
+        covered = np.diff(until)
+        begun = starting(self.starts, bounds)
+        running = self.total.until(bounds[:-1] + 1) > until[:-1]
+        touched = (covered > 0) | (begun > 0)
+        category = np.full(len(width), -1, np.int64)
+        if len(self.parts) == 1:
+            category[touched] = self.parts[0][0]
+        elif self.parts:
+            amounts = np.stack([part.between(bounds) for _, part in self.parts])
+            codes = np.array([code for code, _ in self.parts])
+            category[touched] = codes[amounts.argmax(axis=0)][touched]
+        return Shares(covered / width, category, touched, (begun == 1) & ~running, (begun == 0) & running)
 
     def reaches(self, low_ns: int, high_ns: int) -> bool:
         """Whether any interval, or instant, lies in `[low_ns, high_ns)` at least in part. O(log n), O(n) where they

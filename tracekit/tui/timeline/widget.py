@@ -10,8 +10,8 @@ from textual.widget import Widget
 
 from tracekit.tui.background import in_background
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
-from tracekit.tui.state import EventRef
+from tracekit.tui.messages import ChangeWanted, CursorMoved, RangeSelected, RecordingChosen, Selected, ViewMoved
+from tracekit.tui.state import EventRef, Selection
 from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.lanes import filter_mask
@@ -22,6 +22,7 @@ from tracekit.tui.viewport import (
     PAN_STEP,
     ZOOM_STEP,
     Viewport,
+    centered,
     clamp,
     pan,
     span_between,
@@ -178,9 +179,11 @@ class Timeline(Widget, can_focus=True):
         """Two clicks on a title show all rows of the lane."""
         spot = self.renderer.at(event.x, event.y)
         if spot.column < 0 and spot.lane is not None:
+            if self._state is None:
+                return
             if event.chain == 2:
-                self.post_message(LaneToggled(spot.lane.id))
-            elif self._state is not None:
+                self.post_message(ChangeWanted(expanded=self._state.expanded ^ {spot.lane.id}))
+            else:
                 self.post_message(CursorMoved(self._state.cursor_ns, spot.lane.id, self._session))
 
     def _click(self, event: events.MouseUp) -> None:
@@ -194,7 +197,7 @@ class Timeline(Widget, can_focus=True):
         self.post_message(CursorMoved(time, lane, self._session))
         if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
             ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
-            selected = EventSelected(ref, reveal=False)
+            selected = Selected(Selection(event=ref), reveal=False)
             selected.recording = self._session
             self.post_message(selected)
 
@@ -227,15 +230,14 @@ class Timeline(Widget, can_focus=True):
     def _overview(self, column: int) -> None:
         """Center the view on a column of the overview."""
         if self._state is not None:
-            view, bounds = self._state.view, self._state.bounds
-            start = time_of(bounds, self.renderer.columns, column) - view.span_ns // 2
-            self._look(clamp(Viewport(start, view.span_ns), bounds, self.renderer.columns))
+            bounds, columns = self._state.bounds, self.renderer.columns
+            self._look(centered(self._state.view, time_of(bounds, columns, column), bounds, columns))
 
     def _nearest_edge(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""
-        dragged = self.renderer.lane(lane)
-        if dragged is None or dragged.events is None or self._state is None:
+        events = self.renderer.lanes.events_of(lane)
+        if events is None or self._state is None:
             return time_ns
         within = SNAP_COLUMNS * self._state.view.span_ns // self.renderer.columns
-        snapped = edge(dragged.events, time_ns, within)
+        snapped = edge(events, time_ns, within)
         return time_ns if snapped is None else snapped
