@@ -98,10 +98,8 @@ def map_strings(value: Value, change: Callable[[str, str], str]) -> Value:
 def _with_strings(value: Any, change: Callable[[str, str], str], field: str) -> Any:
     if type(value) in _PLAIN:
         return value
-    if isinstance(value, Enum):
-        return value
     if isinstance(value, str):
-        return change(field, value)
+        return change(field, value) if type(value) is str or not isinstance(value, Enum) else value
     if isinstance(value, tuple):
         items = tuple([_with_strings(item, change, field) for item in value])
         return value if all(map(is_, items, value)) else items

@@ -84,16 +84,17 @@ class DataRows:
 
 def data_rows(predictions: pd.DataFrame, data: pd.DataFrame, kinds: Sequence[Kind]) -> DataRows:
     """The rows of these kinds in an event frame that links to the index of `predictions`."""
-    position = predictions.index.get_indexer(pd.Index(or_minus_one(data["prediction"])))
-    rows = DataRows(
+    kind = categorical(data["kind"])
+    chosen = is_any(kind, *kinds)
+    position = predictions.index.get_indexer(pd.Index(or_minus_one(data["prediction"])[chosen]))
+    return DataRows(
         Intervals.from_rows(predictions),
-        data.index.to_numpy(dtype=np.int64),
-        Intervals.from_rows(data),
+        data.index.to_numpy(dtype=np.int64)[chosen],
+        Intervals.from_rows(data).where(chosen),
         np.where(position >= 0, position, len(predictions)).astype(np.int64),
-        categorical(data["kind"]),
-        categorical(data["attribution"]),
+        kind[chosen],
+        categorical(data["attribution"])[chosen],
     )
-    return rows.where(is_any(rows.kind, *kinds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.competing_work import waits_for_others
@@ -74,9 +73,15 @@ def latencies(view: tk.ModelView) -> Latencies:
 
 def _usual_by_use(use: tk.IntArray, count: int, latency_ns: tk.IntArray, compared: tk.BoolArray) -> tk.FloatArray:
     """Usual latency on each load, of those that are `compared`: shape (uses,), NaN where none is."""
-    usual = pd.Series(latency_ns[compared]).groupby(use[compared]).quantile(USUAL_QUANTILE, interpolation="lower")
-    shortest: tk.FloatArray = np.maximum(usual.reindex(range(count)).to_numpy(dtype=np.float64), 1)
-    return shortest
+    use, latency_ns = use[compared], latency_ns[compared]
+    # A fifteenth of the time that pandas takes for few values.
+    order = np.lexsort((latency_ns, use))
+    sizes = np.bincount(use, minlength=count)
+    some = sizes > 0
+    place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
+    usual = np.full(count, np.nan)
+    usual[some] = np.maximum(latency_ns[order][place], 1)
+    return usual
 
 
 def _kinds(usual_ns: tk.FloatArray, predictions: tk.IntArray) -> tk.IntArray:

@@ -16,7 +16,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.throughput import bursts
+from tracekit.analysis.throughput import burst_numbers, bursts
 from tracekit.detectors.shared.comparable_latency import latencies, worst_of
 from tracekit.detectors.shared.competing_work import held_up
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
@@ -189,8 +189,7 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     """The comparable ones of the `chosen` predictions among those that are `alike` in their concurrency, shape
     (predictions,)."""
     rows = tk.rows_where(view.predictions, chosen)
-    in_bursts = bursts(rows)
-    burst = in_bursts.burst
+    burst = burst_numbers(rows)
     warm, alike, timed = view.warm[chosen], alike[chosen], rows["duration_ns"].to_numpy() > 0
     comparable = warm & alike & timed
     calls = Calls(
@@ -206,6 +205,7 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     )
     if not _uneven(calls.durations):
         return calls
+    in_bursts = bursts(rows)
     delayed = held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
     waiting, unclear = int(delayed.surely.sum()), int(delayed.perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
