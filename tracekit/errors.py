@@ -54,20 +54,31 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
     names = list(choices)
     shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
     more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""
-    return UsageError(f"unknown {what} '{name}'{_meant(name, names)} (available: {shown}{more})")
+    return UsageError(f"unknown {what} '{name}'{meant(name, names)} (available: {shown}{more})")
 
 
 def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
     """Error for a check that does not exist. There are too many to list them."""
-    meant = _meant(name, list(ids))
-    return UsageError(f"unknown check '{name}'{f'{meant} List' if meant else '; list'} them with `tracekit detectors`")
+    near = meant(name, ids)
+    return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
 
 
-def _meant(name: str, names: list[str]) -> str:
+def no_such_path(path: str) -> str:
+    """What is wrong with a path at which nothing is: the name beside it that is nearest, where one is near."""
+    from pathlib import Path
+
+    try:
+        beside = [entry.name for entry in Path(path).parent.iterdir()]
+    except (OSError, ValueError):
+        beside = []
+    return f"{path}: no such file or directory{meant(Path(path).name, beside)}"
+
+
+def meant(name: str, names: Iterable[str]) -> str:
     """The nearest name as a question; empty where none is near."""
     import difflib
 
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(name, list(names), n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 

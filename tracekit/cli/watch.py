@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
+from tracekit.cli.inputs import ARCHIVES
 from tracekit.cli.measuring import measure_all
 from tracekit.cli.output import emit, has_color, narrate
-from tracekit.cli.reports import tell_unreadable
+from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import request_from
-from tracekit.cli.several import ARCHIVES
 from tracekit.compare.comparison import compare, same_content
 from tracekit.documents.latest import latest_lines
 from tracekit.errors import TracekitError, UsageError

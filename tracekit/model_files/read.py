@@ -87,8 +87,6 @@ def _read_folder(folder: Path) -> ModelFile:
         raise UnreadableModel(
             f"{quote(folder)} is a Core AI model; inspect what `xcrun coreai-build inspect --ops --json` prints of it"
         )
-    if folder.suffix == ".trace":
-        raise UnreadableModel(f"{quote(folder)} is a recording; use `tracekit analyze`")
     raise UnreadableModel(f"{quote(folder)} is not a Core ML model; expected {EXPECTED}")
 
 
