@@ -1,4 +1,4 @@
-"""`tracekit check` and `tracekit baseline`, from end to end with every exit status."""
+"""`tracekit check` with baselines and without, from end to end with every exit status."""
 
 from __future__ import annotations
 

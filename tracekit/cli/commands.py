@@ -182,7 +182,7 @@ COMMANDS = (
     ),
     Command(
         "matrix",
-        "many recordings, one table",
+        "recordings in one table",
         ("tracekit matrix a.trace b.trace c.trace", "tracekit matrix runs/ --label '{device}' -o matrix.html"),
         "Latency, loads, frame rate and Neural Engine share of each model in many recordings, the best of each row "
         "marked. Paths with the same label share a column.",
@@ -254,8 +254,8 @@ COMMANDS = (
         "watch",
         "report on new recordings",
         ("tracekit watch runs/", "tracekit watch run.trace"),
-        "Prints four lines on each new recording in a folder: what it is, the worst finding, what changed since the last "
-        "one of the same app and device there, and what to do next. Ctrl-C ends it.",
+        "Prints four lines on each new recording in a folder: what it is, the worst finding, what changed since the "
+        "last one of the same app and device there, and what to do next. Ctrl-C ends it.",
         (Argument("path", "PATH", "folder of recordings; a recording is reported on at once"),),
         f"model process quiet {_SETTINGS}",
         _READ,
