@@ -63,23 +63,28 @@ def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
     return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
 
 
-def no_such_path(path: str) -> str:
-    """What is wrong with a path at which nothing is: the name beside it that is nearest, where one is near."""
+def meant_beside(path: str) -> str:
+    """The path that may be meant, beside one at which nothing is, as a question; empty where none is near."""
     from pathlib import Path
 
     try:
-        beside = [entry.name for entry in Path(path).parent.iterdir()]
+        names = {entry.stem: entry.name for entry in Path(path).parent.iterdir()}
     except (OSError, ValueError):
-        beside = []
-    return f"{path}: no such file or directory{meant(Path(path).name, beside)}"
+        return ""
+    near = _nearest(Path(path).stem, names)
+    return f"; did you mean '{names[near]}'?" if near else ""
 
 
 def meant(name: str, names: Iterable[str]) -> str:
     """The nearest name as a question; empty where none is near."""
+    near = _nearest(name, names)
+    return f"; did you mean '{near}'?" if near else ""
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, list(names), n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    return next(iter(difflib.get_close_matches(name, list(names), n=1)), "")
 
 
 def words_of(error: BaseException) -> str:

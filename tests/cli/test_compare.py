@@ -105,7 +105,7 @@ def test_a_folder_of_recordings_is_a_side(tracekit, samples, tmp_path):
     ("arguments", "words"),
     [
         ((), "missing recordings"),
-        (("a.trace",), "got 1"),
+        (("a.trace",), "missing the recording after the change, as in: tracekit compare a.trace B.trace"),
         (("a.trace", "b.trace", "c.trace"), "got 3"),
         (("a.trace", "--before", "b.trace"), "either two paths"),
         (("--before", "b.trace"), "missing recordings"),

@@ -32,13 +32,11 @@ from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from tracekit.api import Analysis
-    from tracekit.cli.forms import Data
     from tracekit.cli.inputs import Input
     from tracekit.report.report import Report, Result
-    from tracekit.report.timeline import Timeline
     from tracekit.request import Request
 
 ARCHIVE = "zip"
@@ -76,33 +74,21 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
             print_document(listing(next(iter(files)), analysis, timeline, archived))
             return ExitStatus.UNUSABLE if tell_unreadable(report.recording.source, report.tables) else ExitStatus.DONE
         data[ARCHIVE] = partial(zip_of, archived)
-    _deliver(report, arguments, files, timeline, data)
+    full, parts = bool(arguments.verbose or arguments.show), tuple(arguments.show) or PARTS
+    deliver(
+        arguments,
+        files,
+        lambda form: report_document(report, timeline if form == "html" else None, parts),
+        data,
+        brief=summary_document(report, more=not arguments.quiet),
+        whole=full,
+        verbose=full,
+    )
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.
     if status is ExitStatus.INCONCLUSIVE and arguments.format not in (None, "text") and not arguments.quiet:
         narrate('tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report')
     return status
-
-
-def _deliver(
-    report: Report,
-    arguments: Namespace,
-    files: Mapping[Path, str],
-    timeline: Timeline | None = None,
-    data: Data | None = None,
-) -> None:
-    """Write and print a report, as much of it as the arguments ask for."""
-    full = bool(arguments.verbose or arguments.show)
-    parts = tuple(arguments.show) or PARTS
-    deliver(
-        arguments,
-        files,
-        lambda form: report_document(report, timeline if form == "html" else None, parts),
-        data or {},
-        brief=summary_document(report, more=not arguments.quiet),
-        whole=full,
-        verbose=full,
-    )
 
 
 def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:
@@ -141,8 +127,8 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
             write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), _text(entry, form))
         # The lanes of many recordings take much memory, and are written by now.
         entries.append(replace(entry, timeline=None))
-        if entry.report is not None and (arguments.verbose or arguments.show):
-            _deliver(entry.report, arguments, {})
+        if entry.report is not None and (arguments.verbose or arguments.show) and form == "text":
+            print_document(report_document(entry.report, None, tuple(arguments.show) or PARTS), verbose=True)
     deliver(arguments, files, lambda _: several_document(entries), {"json": lambda: _json_of(entries)}, verbose=False)
     fail_on = arguments.fail_on or request.settings.fail_on
     statuses = [

@@ -59,7 +59,6 @@ class Command:
 
 RECORDING = "a .trace bundle, export, folder or zip of one; - for standard input"
 _PATHS = Argument("path", "PATH", RECORDING, "+")
-_MANY = Argument("path", "PATH", "recordings, their JSON reports, or folders of either", "+")
 _PART = "from to signpost"
 _READ = "reader timeout"
 _SETTINGS = "config no-config"

@@ -77,14 +77,20 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
     if arguments.path and (arguments.before or arguments.after):
         raise UsageError("pass either two paths, or --before and --after, not both")
     if arguments.path:
-        if len(arguments.path) != 2:
+        if len(arguments.path) == 1:
+            raise UsageError(
+                f"missing the recording after the change, as in: tracekit compare {arguments.path[0]} B.trace"
+            )
+        if len(arguments.path) > 2:
             raise UsageError(
                 f"compare takes one recording before and one after (got {len(arguments.path)}); for more of each: "
                 "--before A B --after C D; to set them side by side: tracekit matrix"
             )
         return [arguments.path[0]], [arguments.path[1]]
     if not arguments.before or not arguments.after:
-        raise UsageError("missing recordings; usage: tracekit compare BEFORE AFTER, or --before A B C --after D E F")
+        raise UsageError(
+            "missing recordings, as in: tracekit compare before.trace after.trace (see 'tracekit compare --help')"
+        )
     return arguments.before, arguments.after
 
 

@@ -35,7 +35,9 @@ class Parser(argparse.ArgumentParser):
         """One sentence, and where to read more."""
         _, is_missing, names = message.partition("the following arguments are required: ")
         if is_missing and self.command is not None:
-            raise UsageError(f"missing {names}, as in: {self.command.examples[0]} (see '{self.prog} --help')")
+            raise UsageError(
+                f"missing {names}, as in: {self.command.examples[0].partition('  ')[0]} (see '{self.prog} --help')"
+            )
         raise UsageError(f"{message} (see '{self.prog} --help')")
 
     def format_help(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import shorten, visible
 from tracekit.render.blocks import Column, Document, Role, items, present, table
@@ -21,34 +21,20 @@ MAX_NAMED = 3
 """Tables that are named beside a reason; more of them are counted."""
 
 
-class _Row(NamedTuple):
-    """One table. The names are the keys of the JSON."""
-
-    run: int
-    position: int | None
-    """The N of `table[N]` in the run."""
-    state: str
-    rows: int | None
-    columns: int | None
-    schema: str
-    source: str | None
-    attributes: dict[str, str]
-    reason: str
-
-
-def _rows(contents: Contents, number: int | None) -> list[_Row]:
+def _rows(contents: Contents, number: int | None) -> list[dict[str, Any]]:
+    """One object for each table, as the JSON has it. `position` is the N of `table[N]` in the run."""
     return [
-        _Row(
-            run.number,
-            entry.position,
-            str(entry.state),
-            entry.rows,
-            entry.columns,
-            entry.schema,
-            entry.source,
-            dict(public_attributes(entry.attributes)),
-            entry.reason,
-        )
+        {
+            "run": run.number,
+            "position": entry.position,
+            "state": str(entry.state),
+            "rows": entry.rows,
+            "columns": entry.columns,
+            "schema": entry.schema,
+            "source": entry.source,
+            "attributes": public_attributes(entry.attributes),
+            "reason": entry.reason,
+        }
         for run in contents.runs
         if number in (None, run.number)
         for entry in run.tables
@@ -57,42 +43,46 @@ def _rows(contents: Contents, number: int | None) -> list[_Row]:
 
 def tables_json(contents: Contents, number: int | None = None) -> str:
     """The tables of one run, or of all. What is not known is null."""
-    rows = [row._asdict() for row in _rows(contents, number)]
-    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_rows(contents, number), indent=2, ensure_ascii=False) + "\n"
 
 
 def tables_document(contents: Contents, number: int | None = None) -> Document:
     """The tables of one run, or of all, and why some cannot be read."""
-    columns: tuple[Column[_Row], ...] = (
-        Column("run", lambda row: str(row.run), drop=2),
-        Column("position", lambda row: _count(row.position), drop=3),
-        Column("state", lambda row: "no rows" if row.state == "empty" else row.state, words=True),
-        Column("rows", lambda row: _count(row.rows)),
-        Column("columns", lambda row: _count(row.columns), drop=1),
-        Column("schema", lambda row: row.schema, words=True),
-        Column("source", lambda row: row.source or "-", words=True, drop=4),
-        Column("attributes", lambda row: _attributes(row.attributes), words=True, drop=5),
+
+    def column(name: str, drop: int = 0, words: bool = False) -> Column[dict[str, Any]]:
+        return Column(name, lambda row: _text(row[name]), words=words, drop=drop)
+
+    columns = (
+        column("run", 2),
+        column("position", 3),
+        column("state", words=True),
+        column("rows"),
+        column("columns", 1),
+        column("schema", words=True),
+        column("source", 4, words=True),
+        column("attributes", 5, words=True),
     )
-    rows = _rows(contents, number)
+    rows = [row | {"state": "no rows"} if row["state"] == "empty" else row for row in _rows(contents, number)]
+    reasons: dict[str, list[tuple[str, str]]] = {"Unreadable": [], "Incomplete": []}
+    for row in rows:
+        if row["reason"]:
+            heading = "Unreadable" if row["state"] == "unreadable" else "Incomplete"
+            reasons[heading].append((row["schema"], row["reason"]))
     notes = [
-        f"{state}: {named} ({reason})"
-        for state, label in (("Unreadable", "unreadable"), ("Incomplete", ""))
-        for reason, named in reasons_in(
-            (row.schema, row.reason) for row in rows if row.reason and (row.state == "unreadable") == bool(label)
-        ).items()
+        f"{heading}: {named} ({reason})"
+        for heading, pairs in reasons.items()
+        for reason, named in reasons_in(pairs).items()
     ]
     blocks = present((table("Tables", columns, rows), items(notes)))
-    empty = "" if rows else "No tables are listed."
-    return Document(contents.source, empty, Role.PLAIN, blocks=blocks)
+    return Document(contents.source, "" if rows else "No tables are listed.", Role.PLAIN, blocks=blocks)
 
 
-def _count(number: int | None) -> str:
-    return "-" if number is None else str(number)
-
-
-def _attributes(attributes: dict[str, Any]) -> str:
-    pairs = " ".join(f"{key}={attributes[key]}" for key in sorted(attributes))
-    return shorten(visible(pairs), ATTRIBUTES)
+def _text(value: object) -> str:
+    """A cell. What is not known is a dash, never a zero."""
+    if isinstance(value, dict):
+        pairs = " ".join(f"{key}={value[key]}" for key in sorted(value))
+        return shorten(visible(pairs), ATTRIBUTES)
+    return "-" if value is None else str(value)
 
 
 def reasons_in(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
