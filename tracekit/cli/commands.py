@@ -75,7 +75,7 @@ COMMANDS = (
         ),
         "Ctrl-C stops and saves. Start before the app loads its models: only loads name them. Elsewhere than on a "
         "Mac, it prints the command to run there.",
-        (Argument("launched", "COMMAND ...", "with --launch: the command to start, last, after --", "*"),),
+        (Argument("launched", "COMMAND ...", "what --launch starts, last and after --", "*"),),
         "attach all-processes launch device time-limit output analyze compare-last",
         "template only-template instrument no-prompt save-timeout quiet",
         "tracekit.cli.record:run",
@@ -106,7 +106,7 @@ COMMANDS = (
         ("tracekit view run.trace", "tracekit view before.trace after.trace"),
         "Zoom the lanes, step through evidence, compare two recordings. Press ? for all keys.",
         (
-            Argument("path", "PATH", "a .trace bundle, an export, or a folder or zip of one"),
+            Argument("path", "PATH", "a .trace bundle, export, folder or zip of one"),
             Argument("other", "OTHER", "a second recording to compare with", "?"),
         ),
         f"model process {_PART} run theme",
@@ -120,8 +120,8 @@ COMMANDS = (
             "tracekit compare before.trace after.trace",
             "tracekit compare --before a.trace b.trace --after c.trace d.trace",
         ),
-        "Findings that are fixed, new or still there, and whether each model improved, regressed, is unchanged, or "
-        "cannot be told. For more than two builds: tracekit matrix.",
+        "Findings that are fixed, new or still there, and whether each model improved, regressed, is unchanged "
+        "or inconclusive. For more than two builds: tracekit matrix.",
         (Argument("path", "PATH", "recording, JSON report or folder of them, before and after", "*"),),
         "before after output open format json verbose quiet model rename",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
@@ -159,7 +159,7 @@ COMMANDS = (
             Argument(
                 "path",
                 "PATH",
-                ".mlpackage, .mlmodel, .mlmodelc, JSON of coremlcompiler or a report; - for standard input",
+                ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin",
             ),
         ),
         "output open format json verbose quiet system unit only skip",

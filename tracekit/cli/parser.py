@@ -149,7 +149,7 @@ def command_help(command: Command, *, everything: bool = False) -> str:
     lines += [""] if command.forms or command.more or command.status else []
     if command.forms:
         endings = ", ".join(ENDINGS[form][0] for form in command.files)
-        lines.append(f"Forms: {', '.join(command.forms)}" + (f"; files also {endings}" if endings else ""))
+        lines.append(f"Formats: {', '.join(command.forms)}" + (f"; files also {endings}" if endings else ""))
     if command.more and not everything:
         more = ", ".join(f"--{name}" for name in command.more.split()[:2])
         lines.append(f"More options: {more}, ... (tracekit {command.name} --help-all)")
