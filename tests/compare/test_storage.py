@@ -144,7 +144,7 @@ def test_a_recording_without_predictions_is_no_baseline(measured):
         (b"[" * 100_000, "not valid JSON"),
         (b"[]", "not a baseline of this version"),
         (b'{"schema_version": 9}', "not a baseline of this version"),
-        (b'{"schema_version": 1}', "not a baseline of this version of tracekit; save it again"),
+        (b'{"schema_version": 1}', "not a baseline of this version of tracekit; delete it, then save it again"),
         (b'{"schema_version": 2, "method": NaN}', "baseline: it holds NaN, which is no number of JSON"),
         (b'{"schema_version": 2, "spread": {"Net": Infinity}}', "it holds Infinity"),
         (b'{"schema_version": 2, "spread": {"Net": -Infinity}}', "it holds -Infinity"),

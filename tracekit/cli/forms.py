@@ -71,10 +71,13 @@ def deliver(
             failures.append(error)
     long = bool(getattr(arguments, "verbose", False)) if verbose is None else verbose
     if arguments.format is None and not whole and not long and (arguments.quiet or files):
+        if brief is None:
+            said = document("text")
+            brief = replace(said, verdict=said.verdict or said.title, context=(), blocks=(), more="")
         if isinstance(brief, str):
             emit(f"{brief}\n")
         else:
-            print_document(brief or replace(document("text"), context=(), blocks=(), more=""))
+            print_document(brief)
     else:
         form = form_of(arguments)
         if form in data:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tracekit.characters import shorten, visible
+from tracekit.characters import visible
 from tracekit.render.blocks import Column, Document, Role, items, present, table
 from tracekit.report.formatting import listed
 from tracekit.report.redact import public_attributes
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from tracekit.recording.contents import Contents
 
-ATTRIBUTES = 40
-"""Characters of attributes; some tables have several hundred, and JSON has them in full."""
 MAX_NAMED = 3
 """Tables that are named beside a reason; more of them are counted."""
 
@@ -47,11 +45,13 @@ def tables_json(contents: Contents, number: int | None = None) -> str:
 
 
 def tables_document(contents: Contents, number: int | None = None) -> Document:
-    """The tables of one run, or of all, and why some cannot be read."""
+    """The tables of one run, or of all, and why some cannot be read. Sources and attributes are in the JSON alone."""
 
     def column(name: str, drop: int = 0, words: bool = False) -> Column[dict[str, Any]]:
-        return Column(name, lambda row: _text(row[name]), words=words, drop=drop)
+        # What is not known is a dash, never a zero.
+        return Column(name, lambda row: "-" if row[name] is None else str(row[name]), words=words, drop=drop)
 
+    # The last one is never shortened: `--schema` takes its names.
     columns = (
         column("run", 2),
         column("position", 3),
@@ -59,8 +59,6 @@ def tables_document(contents: Contents, number: int | None = None) -> Document:
         column("rows"),
         column("columns", 1),
         column("schema", words=True),
-        column("source", 4, words=True),
-        column("attributes", 5, words=True),
     )
     rows = [row | {"state": "no rows"} if row["state"] == "empty" else row for row in _rows(contents, number)]
     reasons: dict[str, list[tuple[str, str]]] = {"Unreadable": [], "Incomplete": []}
@@ -75,14 +73,6 @@ def tables_document(contents: Contents, number: int | None = None) -> Document:
     ]
     blocks = present((table("Tables", columns, rows), items(notes)))
     return Document(contents.source, "" if rows else "No tables are listed.", Role.PLAIN, blocks=blocks)
-
-
-def _text(value: object) -> str:
-    """A cell. What is not known is a dash, never a zero."""
-    if isinstance(value, dict):
-        pairs = " ".join(f"{key}={value[key]}" for key in sorted(value))
-        return shorten(visible(pairs), ATTRIBUTES)
-    return "-" if value is None else str(value)
 
 
 def reasons_in(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
