@@ -117,7 +117,7 @@ def test_with_tracekit_itself_a_failing_build_has_all_files(runner, tmp_path, sa
     assert "title=SharpenFilter p50::" in result.stdout
     written_outputs = outputs(tmp_path)
     assert (written_outputs["verdict"], written_outputs["exit-code"]) == ("failed", "1")
-    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: failed")
+    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: 1 failed")
     written = {path.name for path in (tmp_path / "temp" / "tracekit-check").iterdir() if path.is_file()}
     assert written == {f"check.{ending}" for ending in ("json", "md", "txt", "xml")}
     assert {written_outputs["json"], written_outputs["summary"]} <= {

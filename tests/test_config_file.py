@@ -102,7 +102,7 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ('skip = ["flexible-shape"]', "'skip': unknown check 'flexible-shape'; did you mean 'flexible-shapes'?"),
         ("[detectors.uncompressed-weights]\nmin_gb = 1", "'uncompressed-weights.min_gb': unknown option 'min_gb'"),
         ("[detectors.uncompressed-weights]\nmin_mb = -1", "'uncompressed-weights.min_mb=-1': the value must be"),
-        ('[models.A]\nskip = ["x"]', "'models.\"A\".skip': unknown check 'x'; list them with `tracekit detectors`"),
+        ('[models.A]\nskip = ["x"]', "'models.\"A\".skip': unknown check 'x'; list them with `tracekit explain`"),
         ('[models.A]\nskip = ["run-issues"]', "'models.\"A\".skip': 'run-issues' applies to the whole recording"),
         ("budget = []", "'budget': must be a time or a rate"),
         ('budget = "fast"', "budget 'fast': write a time or a rate above 0"),

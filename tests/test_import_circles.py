@@ -9,7 +9,7 @@ from pathlib import Path
 import grimp
 import pytest
 
-from tracekit.cli.parser import COMMANDS
+from tracekit.cli.commands import COMMANDS
 
 
 @pytest.fixture(scope="module")

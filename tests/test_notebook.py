@@ -112,7 +112,7 @@ def test_one_text_is_one_name(trace, samples: Path) -> None:
         assert report.results
         assert "cold-load" not in {check.id for check in report.results}
         assert [model.name for model in report.models] == ["Mosaic"]
-        with pytest.raises(tracekit.UsageError, match="unknown check 'e'; list them with `tracekit detectors`"):
+        with pytest.raises(tracekit.UsageError, match="unknown check 'e'; list them with `tracekit explain`"):
             analyze(only="e")
     # The table that is asked for is one name too, not a letter each.
     xml = samples / "style_transfer_reload_xml"

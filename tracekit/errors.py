@@ -54,21 +54,37 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
     names = list(choices)
     shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
     more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""
-    return UsageError(f"unknown {what} '{name}'{_meant(name, names)} (available: {shown}{more})")
+    return UsageError(f"unknown {what} '{name}'{meant(name, names)} (available: {shown}{more})")
 
 
 def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
     """Error for a check that does not exist. There are too many to list them."""
-    meant = _meant(name, list(ids))
-    return UsageError(f"unknown check '{name}'{f'{meant} List' if meant else '; list'} them with `tracekit detectors`")
+    near = meant(name, ids)
+    return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
 
 
-def _meant(name: str, names: list[str]) -> str:
+def meant_beside(path: str) -> str:
+    """The path that may be meant, beside one at which nothing is, as a question; empty where none is near."""
+    from pathlib import Path
+
+    try:
+        names = {entry.stem: entry.name for entry in Path(path).parent.iterdir()}
+    except (OSError, ValueError):
+        return ""
+    near = _nearest(Path(path).stem, names)
+    return f"; did you mean '{names[near]}'?" if near else ""
+
+
+def meant(name: str, names: Iterable[str]) -> str:
     """The nearest name as a question; empty where none is near."""
+    near = _nearest(name, names)
+    return f"; did you mean '{near}'?" if near else ""
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, names, n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    return next(iter(difflib.get_close_matches(name, list(names), n=1)), "")
 
 
 def words_of(error: BaseException) -> str:

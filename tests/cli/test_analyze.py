@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tracekit import analyze
+from tracekit.cli.analyze import status_of
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import size_words
-from tracekit.cli.recording_commands import PARTS, SEVERITIES
-from tracekit.cli.reports import status_of
+from tracekit.cli.options import PARTS, SEVERITIES
 from tracekit.detectors.outcomes import Severity
 from tracekit.documents import report as document
 from tracekit.render.forms import REPORT_FORMS
@@ -204,7 +204,7 @@ def test_the_files_are_written_when_the_gate_fails(tracekit, reload: Path, tmp_p
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("report.pdf", "{path}: unknown extension (supported: .txt .md .html .json)"),
+        ("report.pdf", "{path}: unknown extension (supported: .txt .md .html .json .zip)"),
         ("report", "{path}: no extension (supported: .txt .md"),
         ("nowhere/report.json", "cannot write {path}: no such folder: {path.parent}"),
         ("folder.json", "cannot write {path}: it is a folder"),

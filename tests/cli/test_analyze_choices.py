@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tracekit.analysis.aggregation import SORT_COLUMNS
-from tracekit.cli.recording_commands import COLUMNS
+from tracekit.cli.options import COLUMNS
 
 
 def report_of(result: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def test_help_names_every_column_to_sort_by() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--only", "nonsense"], "unknown check 'nonsense'; list them with `tracekit detectors`"),
+        (["--only", "nonsense"], "unknown check 'nonsense'; list them with `tracekit explain`"),
         (["--skip", "reload-before-predictt"], "did you mean 'reload-before-predict'?"),
         (["--set", "nonsense.x=1"], "unknown check 'nonsense'"),
         (["--set", "reload-before-predict.minloads=1"], "did you mean 'min_loads'?"),

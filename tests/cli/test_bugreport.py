@@ -1,4 +1,4 @@
-"""`tracekit bugreport`: an archive to attach to an issue."""
+"""`tracekit analyze -o findings.zip`: an archive to attach to an issue."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ FILES = ["report.md", "report.html", "report.json", "evidence.csv", "manifest.js
 def written(tracekit, reload: Path, tmp_path: Path) -> Path:
     """The bug report of a sample."""
     path = tmp_path / "findings.zip"
-    result = tracekit("bugreport", reload, "-o", path, "--no-config")
-    assert (result.status, result.out) == (0, "")
+    result = tracekit("analyze", reload, "-o", path, "--no-config")
+    assert result.status == 0
     assert "wrote" in result.err
     return path
 
@@ -58,7 +58,7 @@ def test_the_evidence_is_that_of_the_report(written: Path) -> None:
 def test_the_same_recording_gives_the_same_bytes(tracekit, reload: Path, written: Path, monkeypatch) -> None:
     before = written.read_bytes()
     monkeypatch.setattr("time.time", lambda: 2_000_000_000.0)
-    assert tracekit("bugreport", reload, "-o", written, "--no-config", "-q").err == ""
+    assert tracekit("analyze", reload, "-o", written, "--no-config", "-q").err == ""
     assert written.read_bytes() == before
 
 
@@ -68,7 +68,7 @@ def test_the_list_says_what_would_be_written_and_writes_nothing(
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.chdir(empty)
-    result = tracekit("bugreport", reload, "--list", "--no-config")
+    result = tracekit("analyze", reload, "--list", "--no-config")
     assert result.status == 0
     assert not list(empty.iterdir())
     with zipfile.ZipFile(written) as archive:
@@ -82,7 +82,7 @@ def test_the_list_says_what_would_be_written_and_writes_nothing(
 def test_private_data_is_in_it_only_on_request(tracekit, reload_xml: Path, tmp_path: Path) -> None:
     for flags, kept in (((), False), (("--no-redact",), True)):
         path = tmp_path / f"{kept}.zip"
-        tracekit("bugreport", reload_xml, "-o", path, *flags)
+        tracekit("analyze", reload_xml, "-o", path, *flags)
         with zipfile.ZipFile(path) as archive:
             assert ("Test iPhone" in archive.read("report.json").decode()) == kept
             assert json.loads(archive.read("manifest.json"))["redaction"]["applied"] != kept
@@ -91,24 +91,24 @@ def test_private_data_is_in_it_only_on_request(tracekit, reload_xml: Path, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "missing -o FILE.zip"),
-        (["-o", "x.txt"], "unknown extension (supported: .zip)"),
-        (["-o", "missing/x.zip"], "no such folder"),
+        (["--list", "-o", "x.txt"], "give it alone, or with -o findings.zip"),
+        (["-o", "x.tar"], "unknown extension (supported: .txt .md .html .json .zip)"),
+        (["-o", "/missing/x.zip"], "no such folder"),
     ],
 )
 def test_wrong_usage_is_told_before_reading(tracekit, tmp_path: Path, arguments: list[str], message: str) -> None:
-    result = tracekit("bugreport", tmp_path / "gone.trace", *arguments)
+    result = tracekit("analyze", tmp_path / "gone.trace", *arguments)
     assert (result.status, result.out) == (2, "")
     assert message in result.err
 
 
 def test_the_recording_is_no_place_to_write(tracekit, reload: Path) -> None:
-    result = tracekit("bugreport", reload, "-o", reload / "x.zip")
+    result = tracekit("analyze", reload, "-o", reload / "x.zip")
     assert result.status == 2
     assert "part of the recording" in result.err
     assert not (reload / "x.zip").exists()
 
 
 def test_a_recording_in_which_nothing_can_be_judged_keeps_its_status(tracekit, blind: Path, tmp_path: Path) -> None:
-    assert tracekit("bugreport", blind, "-o", tmp_path / "x.zip").status == 3
+    assert tracekit("analyze", blind, "-o", tmp_path / "x.zip").status == 3
     assert (tmp_path / "x.zip").exists()

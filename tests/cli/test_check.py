@@ -1,4 +1,4 @@
-"""`tracekit check` and `tracekit baseline`, from end to end with every exit status."""
+"""`tracekit check` with baselines and without, from end to end with every exit status."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 def test_a_baseline_is_saved_shown_and_checked(tracekit, samples, project):
     project('[check]\nbaseline = "perf.json"\n')
-    saved = tracekit("baseline", "save", "perf.json", samples / "sharpen_float16.trace")
+    saved = tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")
     assert saved.status == 0
     assert "139 predictions, median 8.68 ms" in saved.out
     assert "fewer than three recordings" in saved.err
-    assert tracekit("baseline", "show", "perf.json").out == saved.out
+    assert tracekit("check", "--show-baseline", "--baseline", "perf.json").out == saved.out
     assert tracekit("check", samples / "sharpen_float16.trace").status == 0
     slower = tracekit("check", samples / "sharpen_8bit.trace")
     assert slower.status == 1
@@ -22,11 +22,13 @@ def test_a_baseline_is_saved_shown_and_checked(tracekit, samples, project):
 
 def test_a_baseline_is_not_replaced(tracekit, samples, project):
     project("")
-    tracekit("baseline", "save", "perf.json", samples / "sharpen_float16.trace")
-    again = tracekit("baseline", "save", "perf.json", samples / "sharpen_float16.trace")
+    tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")
+    again = tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")
     assert again.status == 2
     assert "update" in again.err
-    assert tracekit("baseline", "update", "perf.json", samples / "sharpen_float16.trace").status == 2
+    assert (
+        tracekit("check", "--update-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace").status == 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_without_its_baseline_limits_are_still_checked(tracekit, samples, projec
 
 def test_a_renamed_model_is_compared_where_it_is_said(tracekit, samples, project):
     folder = project("")
-    tracekit("baseline", "save", "perf.json", samples / "sharpen_float16.trace")
+    tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")
     text = (folder / "perf.json").read_text().replace("SharpenFilter", "OldFilter")
     (folder / "perf.json").write_text(text)
     command = ("check", samples / "sharpen_float16.trace", "--baseline", "perf.json")

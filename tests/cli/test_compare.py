@@ -105,7 +105,7 @@ def test_a_folder_of_recordings_is_a_side(tracekit, samples, tmp_path):
     ("arguments", "words"),
     [
         ((), "missing recordings"),
-        (("a.trace",), "got 1"),
+        (("a.trace",), "missing the recording after the change, as in: tracekit compare a.trace B.trace"),
         (("a.trace", "b.trace", "c.trace"), "got 3"),
         (("a.trace", "--before", "b.trace"), "either two paths"),
         (("--before", "b.trace"), "missing recordings"),
@@ -113,7 +113,7 @@ def test_a_folder_of_recordings_is_a_side(tracekit, samples, tmp_path):
         (("a.trace", "b.trace"), "a.trace"),
         (("a.trace", "b.trace", "-o", "c.pdf"), "unknown extension"),
         (("a.trace", "b.trace", "--from", "2", "--to", "2"), "--from must be before --to"),
-        (("a.trace", "b.trace", "--from", "soon"), "invalid time in seconds"),
+        (("a.trace", "b.trace", "--from", "soon"), "argument --from: expected a number of seconds"),
     ],
 )
 def test_wrong_usage_is_one_sentence(tracekit, arguments, words):

@@ -7,13 +7,13 @@ import subprocess
 
 import pytest
 
-from tracekit.cli.parser import COMMANDS
+from tracekit.cli.commands import COMMANDS
 from tracekit.detectors.registry import DETECTORS
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_is_valid_and_names_commands_flags_and_detectors(tracekit, shell: str) -> None:
-    result = tracekit("--print-completion", shell)
+    result = tracekit("completion", shell)
     assert (result.status, result.err) == (0, "")
     for word in [*(command.name for command in COMMANDS), "--fail-on", "critical", *(entry.id for entry in DETECTORS)]:
         assert word in result.out
@@ -24,7 +24,7 @@ def test_the_script_is_valid_and_names_commands_flags_and_detectors(tracekit, sh
 
 
 def test_bash_completes_commands_files_and_ids(tracekit, tmp_path) -> None:
-    script = tracekit("--print-completion", "bash").out
+    script = tracekit("completion", "bash").out
     (tmp_path / "recording.xml").touch()
 
     def completed(*words: str) -> list[str]:

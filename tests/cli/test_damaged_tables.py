@@ -30,14 +30,14 @@ COMMANDS = (
     "matrix {good} {bad} --label app",
     "check {bad} --no-config",
     "check {good} {bad} --no-config",
-    "baseline save {out}/b.json {good} {bad}",
-    "export {bad} -o {out}/tables",
-    "export {bad} -q -o {out}/tables --format xml",
-    "export {bad} -o {out}/t.json --format chrome",
+    "check --save-baseline --baseline {out}/b.json {good} {bad}",
+    "export {bad} --folder {out}/tables",
+    "export {bad} -q --folder {out}/tables --format xml",
+    "export {bad} -o {out}/t.json",
     "stacks {bad} -q",
     "diagnose {bad}",
-    "bugreport {bad} -o {out}/b.zip",
-    "bugreport {bad} --list",
+    "analyze {bad} -o {out}/b.zip",
+    "analyze {bad} --list",
 )
 
 
@@ -101,7 +101,7 @@ def test_every_command_names_recording_table_and_reason(
     bad = damaged(file_of(recordings / "good.trace", part))
     names = {"good": recordings / "good.trace", "other": recordings / "other.trace", "bad": bad, "out": tmp_path}
     result = tracekit(*(word.format(**names) for word in command.split()))
-    said = " ".join(f"{result.out if command.startswith('check') else ''} {result.err}".split())
+    said = " ".join(f"{result.out if command.startswith('check {') else ''} {result.err}".split())
     assert result.status == 2
     assert "bad.trace: table" in said
     assert CORE_ML in said
@@ -149,7 +149,7 @@ def test_a_report_on_a_damaged_recording_stands_for_it(tracekit, recordings: Pat
 
 
 @pytest.mark.parametrize(
-    "command", ["compare --before {good} {bad} --after {gone}", "baseline save {out} {bad} {gone}"]
+    "command", ["compare --before {good} {bad} --after {gone}", "check --save-baseline --baseline {out} {bad} {gone}"]
 )
 def test_each_of_several_is_named(tracekit, recordings: Path, damaged, tmp_path: Path, command: str) -> None:
     bad = damaged(file_of(recordings / "good.trace", CORE_ML))

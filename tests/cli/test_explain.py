@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 from tracekit.detectors.explanation import page_markdown
 from tracekit.detectors.model_runner import MODEL_DETECTORS
+from tracekit.detectors.options import option_infos
 from tracekit.detectors.registry import DETECTORS
 
 
@@ -41,4 +43,35 @@ def test_an_unknown_id_names_the_nearest(tracekit) -> None:
     result = tracekit("explain", "reload-before-predicts")
     assert result.status == 2
     assert "did you mean 'reload-before-predict'?" in result.err
-    assert "List them with `tracekit detectors`" in result.err
+    assert "List them with `tracekit explain`" in result.err
+
+
+def test_without_a_check_all_are_listed_a_line_each(tracekit) -> None:
+    result = tracekit("explain")
+    assert (result.status, result.err) == (0, "")
+    lines = result.out.splitlines()
+    for detector in (*DETECTORS, *MODEL_DETECTORS):
+        (line,) = (line for line in lines if line.split()[:1] == [detector.id])
+        assert detector.page.finding_title[:20] in line
+
+
+def test_json_holds_default_unit_and_basis(tracekit) -> None:
+    listed = {entry["id"]: entry for entry in json.loads(tracekit("explain", "--json").out)}
+    assert list(listed) == [detector.id for detector in (*DETECTORS, *MODEL_DETECTORS)]
+    for detector in DETECTORS:
+        options = {option["name"]: option for option in listed[detector.id]["options"]}
+        for info in option_infos(detector):
+            assert options[info.name] == {
+                "name": info.name,
+                "default": info.default,
+                "unit": info.unit,
+                "basis": info.basis,
+            }
+    assert json.loads(tracekit("explain", "cold-load", "--json").out) == [listed["cold-load"]]
+    assert tracekit("explain", "cold-lode", "--json").status == 2
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "500"])
+def test_the_list_fits_the_terminal(tracekit, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert max(map(len, tracekit("explain").out.splitlines())) <= min(int(columns), 120)

@@ -12,7 +12,7 @@ import pytest
 
 def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload_xml: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    result = tracekit("export", reload_xml, "-o", folder)
+    result = tracekit("export", reload_xml, "--folder", folder)
     assert (result.status, result.out) == (0, "")
     listed = json.loads((folder / "tables.json").read_text(encoding="utf-8"))["tables"]
     files = {entry["file"]: entry["rows"] for entry in listed if entry["file"]}
@@ -29,7 +29,7 @@ def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload_x
 
 def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_path: Path) -> None:
     source = samples / "captions_concurrent_xml"
-    assert tracekit("export", source, "-o", tmp_path / source.name, "--format", "xml", "-q").err == ""
+    assert tracekit("export", source, "--folder", tmp_path / source.name, "--format", "xml", "-q").err == ""
     again = tracekit("analyze", tmp_path / source.name, "--format", "json")
     report, before = (json.loads(each.out) for each in (again, tracekit("analyze", source, "--format", "json")))
     for each in (report, before):
@@ -39,7 +39,7 @@ def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_pat
 
 
 def test_xml_with_call_stacks_as_text_is_analyzed_without_them(tracekit, reload_xml: Path, tmp_path: Path) -> None:
-    tracekit("export", reload_xml, "-o", tmp_path / "again", "--format", "xml", "-q")
+    tracekit("export", reload_xml, "--folder", tmp_path / "again", "--format", "xml", "-q")
     report = json.loads(tracekit("analyze", tmp_path / "again", "--format", "json").out)
     assert report["code"]["samples"] == 2_410
     assert report["code"]["stacks"] == 0
@@ -54,13 +54,15 @@ def test_private_facts_of_the_device_stay_here(tracekit, reload_xml: Path, tmp_p
     assert uuid
     for flags, kept in (((), False), (("--no-redact",), True)):
         folder = tmp_path / str(kept)
-        tracekit("export", reload_xml, "-o", folder, "--format", "xml", *flags)
+        tracekit("export", reload_xml, "--folder", folder, "--format", "xml", *flags)
         written = (folder / "toc.xml").read_text(encoding="utf-8")
         assert (name in written, uuid in written) == (kept, kept)
 
 
 def test_only_the_wanted_tables_are_written(tracekit, reload_xml: Path, tmp_path: Path) -> None:
-    result = tracekit("export", reload_xml, "-o", tmp_path / "o", "--schema", "coreml-os-signpost", "--format", "jsonl")
+    result = tracekit(
+        "export", reload_xml, "--folder", tmp_path / "o", "--schema", "coreml-os-signpost", "--format", "jsonl"
+    )
     assert result.status == 0
     assert {path.name for path in (tmp_path / "o").iterdir()} == {"coreml-os-signpost.jsonl", "tables.json"}
     assert "ignored" not in result.err
@@ -73,13 +75,13 @@ def test_only_the_wanted_tables_are_written(tracekit, reload_xml: Path, tmp_path
         (["--schema", "kdebug"], "table 'kdebug' cannot be read: listed in the table of contents but not exported"),
         (["--schema", "zebra"], "unknown table 'zebra'"),
         (["--run", "9"], "has no run 9"),
-        (["--run", "0"], "invalid run number"),
+        (["--run", "0"], "expected a run number, 1 or more, found '0'"),
     ],
 )
 def test_what_is_not_there_is_said_before_anything_is_written(
     tracekit, reload_xml: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    result = tracekit("export", reload_xml, "-o", tmp_path / "o", *arguments)
+    result = tracekit("export", reload_xml, "--folder", tmp_path / "o", *arguments)
     assert result.status == 2
     assert message in result.err
     assert not (tmp_path / "o").exists()
@@ -87,10 +89,10 @@ def test_what_is_not_there_is_said_before_anything_is_written(
 
 def test_nothing_is_overwritten_unless_forced(tracekit, reload_xml: Path, tmp_path: Path) -> None:
     (tmp_path / "coreml-os-signpost.csv").write_text("mine")
-    result = tracekit("export", reload_xml, "-o", tmp_path)
+    result = tracekit("export", reload_xml, "--folder", tmp_path)
     assert (result.status, (tmp_path / "coreml-os-signpost.csv").read_text()) == (2, "mine")
     assert "--force" in result.err
-    assert tracekit("export", reload_xml, "-o", tmp_path, "--force").status == 0
+    assert tracekit("export", reload_xml, "--folder", tmp_path, "--force").status == 0
     assert (tmp_path / "coreml-os-signpost.csv").read_text() != "mine"
 
 
@@ -98,9 +100,25 @@ def test_the_recording_itself_is_no_place_to_write(tracekit, reload_xml: Path, t
     bundle = tmp_path / "run.trace"
     bundle.mkdir()
     for source, folder in ((reload_xml, reload_xml), (bundle, bundle / "out")):
-        result = tracekit("export", source, "-o", folder, "--force")
+        result = tracekit("export", source, "--folder", folder, "--force")
         assert result.status == 2
         assert "it is or contains the recording" in result.err
+
+
+@pytest.mark.parametrize(("ending", "begins"), [("csv", b"start,"), ("jsonl", b'{"start"'), ("xml", b"<?xml")])
+def test_one_table_goes_into_one_file(tracekit, reload_xml: Path, tmp_path: Path, ending: str, begins: bytes) -> None:
+    file = tmp_path / f"table.{ending}"
+    result = tracekit("export", reload_xml, "--schema", "coreml-os-signpost", "-o", file)
+    assert (result.status, result.out) == (0, "")
+    assert f"wrote 1 table with 1,736 rows to {file}" in result.err
+    assert file.read_bytes().startswith(begins)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_without_a_recording_it_says_what_can_be_exported(tracekit) -> None:
+    result = tracekit("export")
+    assert (result.status, result.err) == (0, "")
+    assert all(line.startswith("tracekit export ") for line in result.out.splitlines())
 
 
 @pytest.mark.parametrize("private", [False, True])
@@ -109,7 +127,7 @@ def test_the_timeline_for_other_viewers_is_redacted_like_a_report(
 ) -> None:
     file = tmp_path / "run.json"
     flags = ["--no-redact"] if private else []
-    result = tracekit("export", samples / "sharpen_8bit.trace", "--format", "chrome", "-o", file, *flags)
+    result = tracekit("export", samples / "sharpen_8bit.trace", "-o", file, *flags)
     assert (result.status, result.out) == (0, "")
     events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
     intervals = sum(event["ph"] == "X" for event in events)
@@ -125,7 +143,7 @@ def test_without_the_package_perfetto_the_message_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "perfetto", None)
     monkeypatch.setitem(sys.modules, "perfetto.trace_builder.proto_builder", None)
     file = tmp_path / "run.pftrace"
-    result = tracekit("export", samples / "sharpen_8bit.trace", "--format", "perfetto", "-o", file)
+    result = tracekit("export", samples / "sharpen_8bit.trace", "-o", file)
     assert (result.status, file.exists()) == (2, False)
     assert "pip install 'coreml-tracekit[perfetto]'" in result.err
 
@@ -133,10 +151,17 @@ def test_without_the_package_perfetto_the_message_says_how_to_get_it(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "chrome", "--schema", "kdebug"], "--schema chooses tables"),
-        (["--open"], "--open needs a format that the Perfetto UI reads"),
-        (["--format", "chrome", "-o", "{input}/Trace1.run/x.json"], "it is part of the recording"),
-        (["--format", "chrome", "-o", "{tmp}/no/x.json"], "no such folder"),
+        (["-o", "{tmp}/x.json", "--schema", "kdebug"], "--schema is for tables, and this writes the timeline"),
+        (["-o", "{tmp}/x.json", "--format", "csv"], "--format is for tables"),
+        (["--folder", "{tmp}/x", "--open"], "--open is for timelines, such as -o run.pftrace"),
+        (["--process", "7"], "--process is for timelines"),
+        (["-o", "{tmp}/x.json", "--folder", "{tmp}/x"], "give one of them"),
+        (["-o", "{tmp}/x.json", "-o", "{tmp}/y.json"], "one file at a time (got 2)"),
+        (["-o", "{input}/Trace1.run/x.json"], "it is part of the recording"),
+        (["-o", "{tmp}/no/x.json"], "no such folder"),
+        (["-o", "{tmp}/x.csv"], "name it with --schema"),
+        (["--format", "csv"], "missing --folder DIR"),
+        (["--folder", "{tmp}/x", "--format", "json"], "csv, jsonl, parquet, xml, not json"),
     ],
 )
 def test_what_a_viewer_cannot_get_is_said(
@@ -144,7 +169,7 @@ def test_what_a_viewer_cannot_get_is_said(
 ) -> None:
     recording = samples / "sharpen_8bit.trace"
     given = [each.format(input=recording, tmp=tmp_path) for each in arguments]
-    result = tracekit("export", recording, "-o", tmp_path / "x.json", *given)
+    result = tracekit("export", recording, *given)
     assert result.status == 2
     assert message in result.err
     assert not list(tmp_path.iterdir())

@@ -21,7 +21,7 @@ def export(tracekit, standin, sample_bundle: Path, tmp_path: Path, monkeypatch):
 
     def call(*arguments: str, reader: str = "xctrace", **settings: str):
         standin(**settings)
-        return tracekit("export", sample_bundle, "-o", tmp_path / "out", "--reader", reader, *arguments)
+        return tracekit("export", sample_bundle, "--folder", tmp_path / "out", "--reader", reader, *arguments)
 
     return call
 
@@ -30,7 +30,7 @@ def test_the_tables_are_those_of_the_recording(export, tracekit, reload_xml: Pat
     result = export("--schema", CORE_ML, "--schema", "os-signpost")
     assert (result.status, result.out) == (0, "")
     assert "xctrace is exporting table 1 of 2" in result.err
-    assert tracekit("export", reload_xml, "-o", tmp_path / "direct", "--schema", CORE_ML).status == 0
+    assert tracekit("export", reload_xml, "--folder", tmp_path / "direct", "--schema", CORE_ML).status == 0
     assert (tmp_path / "out" / f"{CORE_ML}.csv").read_bytes() == (tmp_path / "direct" / f"{CORE_ML}.csv").read_bytes()
     exported = [words[-1] for words in standin_log()]
     assert exported == [
@@ -142,9 +142,9 @@ def test_command_line_tools_alone_are_not_enough(export) -> None:
 
 
 def test_without_xctrace_the_reader_is_refused(tracekit, sample_bundle: Path, reload_xml: Path, tmp_path: Path) -> None:
-    result = tracekit("export", sample_bundle, "-o", tmp_path / "o", "--reader", "xctrace")
+    result = tracekit("export", sample_bundle, "--folder", tmp_path / "o", "--reader", "xctrace")
     assert (result.status, "needs a Mac" in result.err) == (2, True)
-    result = tracekit("export", reload_xml, "-o", tmp_path / "o", "--reader", "xctrace")
+    result = tracekit("export", reload_xml, "--folder", tmp_path / "o", "--reader", "xctrace")
     assert (result.status, "exactly one unpacked .trace bundle" in result.err) == (2, True)
 
 
@@ -153,7 +153,7 @@ def test_xml_of_xctrace_reads_back_without_private_facts(export, tracekit, tmp_p
     toc = (tmp_path / "out" / "toc.xml").read_text(encoding="utf-8")
     assert "uuid=" not in toc
     before, after = (
-        {entry["schema"]: entry["rows"] for entry in json.loads(tracekit("tables", path, "--format", "json").out)}
+        {entry["schema"]: entry["rows"] for entry in json.loads(tracekit("export", path, "--format", "json").out)}
         for path in (reload_xml, tmp_path / "out")
     )
     assert after == before

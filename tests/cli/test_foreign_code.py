@@ -42,7 +42,7 @@ def beside(tmp_path: Path) -> Path:
     [
         ("script", ["matrix", *TWO, "--jobs", "2", "--no-config"], "SharpenFilter"),
         ("module", ["matrix", *TWO, "--jobs", "2", "--no-config"], "SharpenFilter"),
-        ("module", ["detectors"], "cold-load"),
+        ("module", ["explain"], "cold-load"),
     ],
     ids=["workers-of-script", "workers-of-module", "plug-ins"],
 )

@@ -133,7 +133,7 @@ def hostile(tmp_path_factory, unchanged_folders: set[Path]) -> Path:
         ["diagnose", "--no-redact"],
         ["diagnose", "--format", "json", "--no-redact"],
         ["tables"],
-        ["tables", "--format", "json"],
+        ["export", "--json"],
         ["export", "-o", f"{PATH}/a/b"],
         ["export", "-o", "{tmp}", "--schema", PATH],
     ],
@@ -183,10 +183,10 @@ WRITTEN = (
     "matrix {path} --label {label} --format csv",
     "check {path} --config {config} -o {out}/k.xml -o {out}/k.md -o {out}/k.txt -o {out}/k.sarif -o {out}/k.json",
     "check {path} --no-config --format github",
-    "bugreport {path} {private} -o {out}/b.zip",
+    "analyze {path} {private} -o {out}/b.zip",
     "diagnose {path} {private}",
-    "tables {path}",
-    "export {path} {private} --format chrome -o {out}/t.json",
+    "export {path}",
+    "export {path} {private} -o {out}/t.json",
 )
 
 

@@ -133,7 +133,7 @@ def test_a_report_can_be_piped(tracekit, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--target", "iOS16"), "--target is for model files"),
+        (("--system", "iOS16"), "--system is for model files"),
         (("--only", "long-input"), "--only is for model files"),
     ],
 )

@@ -15,6 +15,12 @@ def test_recordings_stand_side_by_side(tracekit, samples):
     assert result.out.splitlines()[0].split() == ["sharpen_8bit.trace", "sharpen_float16.trace"]
 
 
+def test_in_brief_it_says_how_much_there_is(tracekit, samples):
+    result = tracekit("matrix", samples / "sharpen_8bit.trace", "-q", "--no-config")
+    assert result.out.startswith("1 model")
+    assert result.out.count("\n") == 1
+
+
 def test_one_label_for_each_path(tracekit, samples, tmp_path):
     page = tmp_path / "m.html"
     paths = [samples / f"{name}.trace" for name in ("sharpen_8bit", "sharpen_float16")]

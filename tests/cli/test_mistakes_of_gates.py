@@ -97,7 +97,10 @@ def test_05_a_baseline_is_checked_against_itself(tracekit, tmp_path):
     assert false_alarms(steady, Floors()) == 0
     assert false_alarms(jumping, Floors()) == 1
     (tmp_path / "perf.json").write_text(to_text(jumping))
-    assert "1 of 4 recordings would fail" in tracekit("baseline", "show", tmp_path / "perf.json", "--no-config").out
+    assert (
+        "1 of 4 recordings would fail"
+        in tracekit("check", "--show-baseline", "--baseline", tmp_path / "perf.json", "--no-config").out
+    )
 
 
 def test_06_each_model_has_the_noise_of_its_own_recordings_and_two_floors():
@@ -166,7 +169,7 @@ def test_11_a_baseline_is_a_file_of_the_repository_and_never_ages(tracekit, samp
     folder = project('[check]\nbaseline = "perf/phone.json"\n')
     for name in ("perf", "app"):
         (folder / name).mkdir()
-    saved = ("baseline", "save", "perf/phone.json", samples / "sharpen_8bit.trace")
+    saved = ("check", "--save-baseline", "--baseline", "perf/phone.json", samples / "sharpen_8bit.trace")
     assert tracekit(*saved).status == 0
     first = (folder / "perf" / "phone.json").read_bytes()
     (folder / "perf" / "phone.json").unlink()
@@ -224,7 +227,7 @@ def test_16_check_fails_and_compare_does_not(tracekit, samples, project):
     """bheisler/criterion.rs#824, ionelmc/pytest-benchmark#273: users expect a failing exit from a gate."""
     project("")
     before, after = samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace"
-    tracekit("baseline", "save", "perf.json", before)
+    tracekit("check", "--save-baseline", "--baseline", "perf.json", before)
     assert tracekit("check", after, "--baseline", "perf.json").status == 1
     assert tracekit("compare", before, after).status == 0
 

@@ -134,7 +134,7 @@ def test_an_export_never_replaces_its_input(
         read = tmp_path / "link.xml"
         read.symlink_to(folder / "coreml-os-signpost.xml")
     before = contents(folder)
-    result = tracekit("export", read, "-o", folder, "--force", "--format", form)
+    result = tracekit("export", read, "--folder", folder, "--force", "--format", form)
     assert (result.status, "it is or contains the recording" in result.err) == (2, True)
     assert contents(folder) == before
 
@@ -145,10 +145,10 @@ def test_two_exports_into_one_folder_never_mix(
 ) -> None:
     folder = tmp_path / "out"
     first, second = forms
-    assert tracekit("export", reload_xml, "-o", folder, "--format", first).status == 0
+    assert tracekit("export", reload_xml, "--folder", folder, "--format", first).status == 0
     before = contents(folder)
     chosen = ("--schema", "coreml-os-signpost")
-    result = tracekit("export", reload_xml, "-o", folder, "--force", "--format", second, *chosen)
+    result = tracekit("export", reload_xml, "--folder", folder, "--force", "--format", second, *chosen)
     assert result.status == 2
     assert "which would be read as part of this recording" in result.err
     assert contents(folder) == before
@@ -156,12 +156,12 @@ def test_two_exports_into_one_folder_never_mix(
 
 def test_an_export_replaces_one_of_the_same_tables(tracekit, reload_xml: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    assert tracekit("export", reload_xml, "-o", folder).status == 0
+    assert tracekit("export", reload_xml, "--folder", folder).status == 0
     before = contents(folder)
     (folder / "notes.txt").write_text("mine")
     for name in before:
         (folder / name).write_text("old")
-    assert tracekit("export", reload_xml, "-o", folder, "--force").status == 0
+    assert tracekit("export", reload_xml, "--folder", folder, "--force").status == 0
     assert contents(folder) == {**before, "notes.txt": b"mine"}
 
 
@@ -171,7 +171,7 @@ def test_an_export_that_fails_leaves_all_of_the_former_one(
     from tracekit.recording.writing import folder as tables
 
     folder = tmp_path / "out"
-    assert tracekit("export", reload_xml, "-o", folder).status == 0
+    assert tracekit("export", reload_xml, "--folder", folder).status == 0
     before = contents(folder)
     write, calls = tables.write_csv, []
 
@@ -184,6 +184,6 @@ def test_an_export_that_fails_leaves_all_of_the_former_one(
     monkeypatch.setattr(tables, "write_csv", fails)
     (folder / "coreml-os-signpost.csv").write_text("old")
     before = contents(folder)
-    result = tracekit("export", reload_xml, "-o", folder, "--force")
+    result = tracekit("export", reload_xml, "--folder", folder, "--force")
     assert (result.status, "No space left on device" in result.err) == (2, True)
     assert contents(folder) == before

@@ -53,7 +53,7 @@ def test_the_page_gets_the_file_once(
 
     monkeypatch.setattr(viewers.webbrowser, "open", page)
     file = tmp_path / "a b.json"
-    result = tracekit("export", samples / "sharpen_8bit.trace", "--format", "chrome", "-o", file, "--open")
+    result = tracekit("export", samples / "sharpen_8bit.trace", "-o", file, "--open")
     assert result.status == 0, result.err
     assert got[0].result() == (404, file.read_bytes(), "https://ui.perfetto.dev")
     assert "the page comes from ui.perfetto.dev over the network; the recording stays on this machine" in result.err
@@ -66,7 +66,7 @@ def test_a_port_in_use_and_a_page_that_never_comes_are_said(
 ) -> None:
     monkeypatch.setattr(viewers.webbrowser, "open", lambda _: False)
     monkeypatch.setattr(viewers, "WAIT_SECONDS", -1)
-    arguments = ("export", samples / "sharpen_8bit.trace", "--format", "chrome", "-o", tmp_path / "x.json", "--open")
+    arguments = ("export", samples / "sharpen_8bit.trace", "-o", tmp_path / "x.json", "--open")
     late = tracekit(*arguments)
     assert late.status == 2
     assert "no browser could be started" in late.err

@@ -59,13 +59,13 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_full_disk_gives_status_2_and_no_traceback() -> None:
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(
-            [sys.executable, "-m", "tracekit", "detectors"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "tracekit", "explain"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert result.returncode == 2
     assert result.stderr == "tracekit: cannot write to standard output: No space left on device\n"
 
 
-@pytest.mark.parametrize("arguments", [["detectors"], ["detectors", "--format", "json"]])
+@pytest.mark.parametrize("arguments", [["explain"], ["explain", "--format", "json"]])
 def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)

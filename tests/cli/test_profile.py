@@ -20,7 +20,9 @@ def runtime(monkeypatch) -> StandIn:
 
 def test_choices_stand_side_by_side_and_are_saved(tracekit, built_models, runtime, tmp_path) -> None:
     model = built_models / "float16_interface.mlpackage"
-    result = tracekit("profile", model, "--units", "all", "--units", "cpuOnly", "--predictions", "3", "-o", tmp_path)
+    result = tracekit(
+        "profile", model, "--units", "all", "--units", "cpuOnly", "--predictions", "3", "--folder", tmp_path
+    )
     assert result.status == 0
     assert result.out.splitlines()[0].split() == ["all", "cpuOnly"]
     names = sorted(path.name for path in tmp_path.iterdir())
@@ -33,7 +35,9 @@ def test_choices_stand_side_by_side_and_are_saved(tracekit, built_models, runtim
 
 def test_a_choice_that_fails_is_told(tracekit, built_models, runtime, tmp_path) -> None:
     runtime.failing = {"load cpuAndGPU": RuntimeError("Error in building plan.")}
-    result = tracekit("profile", built_models / "float16_interface.mlpackage", "--predictions", "1", "-o", tmp_path)
+    result = tracekit(
+        "profile", built_models / "float16_interface.mlpackage", "--predictions", "1", "--folder", tmp_path
+    )
     assert result.status == 2
     assert "loading failed for cpuAndGPU: Error in building plan" in result.out
     assert len(list(tmp_path.iterdir())) == 3
@@ -43,8 +47,8 @@ def test_a_choice_that_fails_is_told(tracekit, built_models, runtime, tmp_path) 
     ("arguments", "words"),
     [
         (("--predictions", "0"), "expected a number from 1 to 100,000"),
-        (("--units", "gpu"), "invalid choice"),
-        (("-o", "/no/such/folder"), "no such folder"),
+        (("--units", "gpu"), "unknown units 'gpu'"),
+        (("--folder", "/no/such/folder"), "no such folder"),
     ],
 )
 def test_wrong_usage_is_one_sentence(tracekit, built_models, runtime, arguments, words) -> None:
@@ -57,11 +61,11 @@ def test_wrong_usage_is_one_sentence(tracekit, built_models, runtime, arguments,
 def test_where_nothing_runs_there_is_one_sentence(tracekit, built_models, runtime, tmp_path) -> None:
     runtime.failing = {"compile": Exception("no compiler")}
     model = built_models / "float16_interface.mlpackage"
-    result = tracekit("profile", model, "--units", "all", "-o", tmp_path)
+    result = tracekit("profile", model, "--units", "all", "--folder", tmp_path)
     assert (result.status, result.out) == (2, "")
     assert result.err.splitlines()[-1] == "tracekit: compiling failed for all: no compiler"
     (tmp_path / "r.json").write_text(json.dumps({"deviceResults": {"predict": {"samples": [1]}}}))
-    report = tracekit("profile", tmp_path / "r.json", "-o", tmp_path)
+    report = tracekit("profile", tmp_path / "r.json", "--folder", tmp_path)
     assert "'r.json' is a performance report; expected a model" in report.err
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from tracekit.cli import reading as module
+from tracekit.cli.main import main
 from tracekit.cli.reading import showing_progress
-from tracekit.cli.several import analyze_all, inputs_of
 from tracekit.recording import Progress
-from tracekit.request import ALL
 
 
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
@@ -82,12 +81,12 @@ def test_each_of_several_recordings_is_named_while_it_is_read(monkeypatch: pytes
     shown = screen(monkeypatch)
     monkeypatch.setattr(module, "PATIENCE_S", 0.0)
     names = ("sharpen_8bit.trace", "sharpen_float16.trace")
-    inputs = inputs_of([str(samples / name) for name in names])
-    assert [entry.name for entry in analyze_all(inputs, ALL, 1)] == list(names)
+    command = ["analyze", *(str(samples / name) for name in names), "--no-config"]
+    assert main(command) == 0
     for number, name in enumerate(names, 1):
         assert f"{number} of 2: {name}:" in shown.getvalue()
     before = shown.getvalue()
-    list(analyze_all(inputs, ALL, 1, quiet=True))
+    assert main([*command, "-q"]) == 0
     assert shown.getvalue() == before
 
 

@@ -103,9 +103,9 @@ def test_what_cannot_be_read_natively_is_read_through_xctrace_and_the_report_say
 
 def test_a_sound_bundle_is_never_given_to_xctrace(tracekit, sound: Path, standin, standin_log) -> None:
     standin()
-    for command in ("analyze", "tables"):
+    for command in ("analyze", "export"):
         assert tracekit(command, sound).status == 0
-    assert tracekit("export", sound, "-o", sound.parent / "out").status == 0
+    assert tracekit("export", sound, "--folder", sound.parent / "out").status == 0
     assert standin_log() == []
 
 
@@ -122,7 +122,7 @@ def test_without_xctrace_the_table_stays_unreadable_and_the_report_says_why(trac
 def test_the_native_reader_asks_nobody(tracekit, broken: Path, standin, standin_log) -> None:
     standin()
     assert tracekit("analyze", broken, "--reader", "native").status == 2
-    result = tracekit("tables", broken, "--reader", "native", "--format", "json")
+    result = tracekit("export", broken, "--reader", "native", "--format", "json")
     (entry,) = (each for each in report_of(result) if each["schema"] == CORE_ML)
     assert (entry["state"], entry["rows"]) == ("unreadable", None)
     assert standin_log() == []
@@ -130,7 +130,7 @@ def test_the_native_reader_asks_nobody(tracekit, broken: Path, standin, standin_
 
 def test_tables_lists_what_xctrace_reads(tracekit, broken: Path, standin, standin_log) -> None:
     standin()
-    result = tracekit("tables", broken, "--format", "json")
+    result = tracekit("export", broken, "--format", "json")
     (entry,) = (each for each in report_of(result) if each["schema"] == CORE_ML)
     assert (entry["state"], entry["rows"]) == ("rows", 1 + 2 * PREDICTIONS)
     assert asked(standin_log()) == [CORE_ML]
@@ -163,7 +163,7 @@ def test_each_run_is_completed(tracekit, tmp_path: Path, standin) -> None:
     path = bundle(tmp_path / "two.trace", [predictions("A"), predictions("B")])
     for run in (1, 2):
         damage(path, CORE_ML, lambda rows: b"\0\0\0\0" + rows[4:], run)
-    listed = report_of(tracekit("tables", path, "--format", "json"))
+    listed = report_of(tracekit("export", path, "--format", "json"))
     rows = [(each["run"], each["rows"]) for each in listed if each["schema"] == CORE_ML]
     assert rows == [(1, 1 + 2 * PREDICTIONS), (2, 1 + 2 * PREDICTIONS)]
     for run, model in ((1, "A"), (2, "B")):
@@ -208,7 +208,7 @@ def test_a_bundle_that_only_xctrace_reads_is_judged(tracekit, sample_bundle: Pat
     assert any("could not be read natively" in note for note in report["recording"]["notes"])
 
 
-@pytest.mark.parametrize("command", ["analyze", "tables"])
+@pytest.mark.parametrize("command", ["analyze", "export"])
 def test_xctrace_where_there_is_none_is_one_sentence(tracekit, sound: Path, command: str) -> None:
     result = tracekit(command, sound, "--reader", "xctrace")
     assert (result.status, result.out) == (2, "")
@@ -217,7 +217,7 @@ def test_xctrace_where_there_is_none_is_one_sentence(tracekit, sound: Path, comm
     ]
 
 
-@pytest.mark.parametrize("command", ["analyze", "tables"])
+@pytest.mark.parametrize("command", ["analyze", "export"])
 def test_an_export_has_one_reader(tracekit, sound: Path, standin, standin_log, command: str) -> None:
     standin()
     for reader in ("auto", "native"):

@@ -274,7 +274,7 @@ def test_an_instrument_that_does_not_exist_is_named(record) -> None:
         (["--launch", "--"], "to launch a command, use --launch -- COMMAND"),
         (["--attach", "App", "--time-limit", "soon"], "such as 30s"),
         (["--attach", "App", "-o", "run.zip"], "must end in .trace"),
-        (["--attach", "App", "-o", "no/where/run.trace"], "no such folder: no/where"),
+        (["--attach", "App", "-o", "/no/where/run.trace"], "no such folder: /no/where"),
     ],
 )
 def test_contradictions_are_refused_before_anything_starts(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.cli.several import inputs_of
+from tracekit.cli.inputs import inputs_of
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_jobs_change_no_byte(tracekit, samples: Path) -> None:
 def test_reports_go_into_a_folder(tracekit, samples: Path, tmp_path: Path) -> None:
     paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
     folder = tmp_path / "reports"
-    assert tracekit("analyze", *paths, "-o", folder, "--format", "json").status == 0
+    assert tracekit("analyze", *paths, "--folder", folder, "--format", "json").status == 0
     written = sorted(folder.iterdir())
     assert [path.name for path in written] == ["1-sharpen_8bit.json", "2-sharpen_float16.json"]
     assert [json.loads(path.read_text("utf-8"))["recording"]["source"] for path in written] == [
@@ -73,22 +73,19 @@ def test_reports_go_into_a_folder(tracekit, samples: Path, tmp_path: Path) -> No
     ]
     file = tmp_path / "one.json"
     file.write_text("kept", encoding="utf-8")
-    refused = tracekit("analyze", *paths, "-o", file)
+    refused = tracekit("analyze", *paths, "--folder", file)
     assert refused.status == 2
-    assert "several recordings need a folder" in refused.err
+    assert "it is a file; choose a folder" in refused.err
     assert file.read_text("utf-8") == "kept"
-    assert tracekit("analyze", *paths, "-o", paths[0]).status == 2
+    assert tracekit("analyze", *paths, "--folder", paths[0]).status == 2
 
 
 def test_pages_of_several_go_into_a_folder_with_their_lanes(tracekit, samples: Path, tmp_path: Path) -> None:
     paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
-    assert tracekit("analyze", *paths, "-o", tmp_path / "pages", "--format", "html").status == 0
+    assert tracekit("analyze", *paths, "--folder", tmp_path / "pages", "--format", "html").status == 0
     pages = [path.read_text("utf-8") for path in sorted((tmp_path / "pages").iterdir())]
     assert ["<h1>sharpen_8bit.trace</h1>" in page for page in pages] == [True, False]
     assert all('id="lanes-columns"' in page for page in pages)
-    refused = tracekit("analyze", *paths, "--format", "html")
-    assert (refused.status, refused.out) == (2, "")
-    assert "--format html: several recordings make several files; add -o FOLDER" in refused.err
 
 
 def test_json_of_several_is_a_list(tracekit, samples: Path, broken: Path) -> None:
@@ -99,10 +96,15 @@ def test_json_of_several_is_a_list(tracekit, samples: Path, broken: Path) -> Non
     assert second["error"]
 
 
-def test_markdown_of_several_is_one_report_after_another(tracekit, samples: Path, broken: Path) -> None:
+def test_files_hold_the_overview_or_every_report(tracekit, samples: Path, tmp_path: Path) -> None:
     paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
-    alone = [tracekit("analyze", path, "--format", "markdown").out for path in paths]
-    together = tracekit("analyze", broken, *paths, "--format", "md")
-    assert together.status == 2
-    assert together.out == "".join(f"{text}\n" for text in alone)
-    assert "broken.trace: " in together.err
+    page, data = tmp_path / "all.txt", tmp_path / "all.json"
+    result = tracekit("analyze", *paths, "-o", page, "-o", data)
+    assert result.out == "2 recordings: 1 with findings, 1 without findings\n"
+    assert all(path.name in page.read_text("utf-8") for path in paths)
+    assert [each["recording"]["source"] for each in json.loads(data.read_text("utf-8"))] == [
+        path.name for path in paths
+    ]
+    refused = tracekit("analyze", *paths, "-o", tmp_path / "all.zip")
+    assert refused.status == 2
+    assert "an archive holds one recording (got 2)" in refused.err

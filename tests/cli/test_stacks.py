@@ -57,12 +57,12 @@ def test_the_whole_recording(lines: Callable[..., list[str]]) -> None:
 
 
 def test_a_part_of_it(lines: Callable[..., list[str]]) -> None:
-    assert lines("--range", "0.4..0.9") == ["App.draw;read 1"]
-    assert lines("--range", "..0.5") == ["App.load;read 1"]
+    assert lines("--from", "0.4", "--to", "0.9") == ["App.draw;read 1"]
+    assert lines("--to", "0.5") == ["App.load;read 1"]
     assert lines("--thread", "main") == ["App.draw;read 1", "App.load;read 1"]
     assert lines("--thread", "WORKER") == ["App.work;read 1"]
     assert lines("--thread", "10", "--app-only") == ["App.work 1"]
-    assert lines("--invert", "--range", "1..") == ["read;App.work 1"]
+    assert lines("--invert", "--from", "1") == ["read;App.work 1"]
 
 
 def test_text_and_speedscope(recording: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,8 +77,8 @@ def test_text_and_speedscope(recording: str, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--range", "3"], "invalid range value"),
-        (["--range", "5..4"], "invalid range value"),
+        (["--from", "x"], "expected a number of seconds, found 'x'"),
+        (["--from", "5", "--to", "4"], "--from must be before --to"),
         (["--model", "Nothing"], "unknown model 'Nothing'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`tracekit tables`: what a recording holds, with nothing turned into zero."""
+"""`tracekit export` without a place to write to: what a recording holds, with nothing turned into zero."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def export(tmp_path: Path) -> Path:
 
 
 def test_each_table_has_its_place_state_and_counts(tracekit, export: Path) -> None:
-    result = tracekit("tables", export)
+    result = tracekit("export", export)
     assert (result.status, result.err) == (0, "")
     heading, *lines = [line.split() for line in result.out.splitlines()]
-    assert heading == ["run", "position", "state", "rows", "columns", "schema", "source", "attributes"]
+    assert heading == ["run", "position", "state", "rows", "columns", "schema"]
     assert lines == [
-        ["1", "3", "rows", "2", "1", "first", "export.xml"],
-        ["1", "7", "no", "rows", "0", "2", "second", "export.xml"],
+        ["1", "3", "rows", "2", "1", "first"],
+        ["1", "7", "no", "rows", "0", "2", "second"],
     ]
 
 
 def test_json_says_null_for_what_is_not_known(tracekit, export: Path, tmp_path: Path) -> None:
     (tmp_path / "toc.xml").write_text(TOC, encoding="utf-8")
-    listed = {entry["schema"]: entry for entry in json.loads(tracekit("tables", tmp_path, "--format", "json").out)}
+    listed = {entry["schema"]: entry for entry in json.loads(tracekit("export", tmp_path, "--json").out)}
     absent = listed["never-exported"]
     assert absent["state"] == "unreadable"
     assert (absent["rows"], absent["columns"]) == (None, None)
@@ -57,7 +57,7 @@ def test_json_says_null_for_what_is_not_known(tracekit, export: Path, tmp_path: 
 
 def test_text_shows_a_dash_for_what_is_not_known(tracekit, export: Path, tmp_path: Path) -> None:
     (tmp_path / "toc.xml").write_text(TOC, encoding="utf-8")
-    result = tracekit("tables", tmp_path)
+    result = tracekit("export", tmp_path)
     (line,) = (line for line in result.out.splitlines() if "never-exported" in line)
     assert line.split()[2:5] == ["unreadable", "-", "-"]
     assert "SECRET" not in result.out
@@ -66,55 +66,45 @@ def test_text_shows_a_dash_for_what_is_not_known(tracekit, export: Path, tmp_pat
 def test_each_reason_is_told_once(tracekit, export: Path, tmp_path: Path) -> None:
     toc = tmp_path / "toc.xml"
     toc.write_text(TOC, encoding="utf-8")
-    result = tracekit("tables", tmp_path)
+    result = tracekit("export", tmp_path)
     assert result.out.endswith("\n\nUnreadable: 5 tables (listed in the table of contents but not exported)\n")
 
 
 def test_a_narrow_terminal_keeps_state_rows_and_schema(tracekit, export: Path, monkeypatch) -> None:
     def heading(columns: int) -> list[str]:
         monkeypatch.setenv("COLUMNS", str(columns))
-        lines = tracekit("tables", export).out.splitlines()
-        assert columns < 20 or max(map(len, lines)) <= columns
+        lines = tracekit("export", export).out.splitlines()
+        assert max(map(len, lines)) <= columns
         return lines[0].split()
 
-    assert heading(80) == ["run", "position", "state", "rows", "columns", "schema", "source", "attributes"]
-    assert heading(52) == ["run", "position", "state", "rows", "columns", "schema"]
-    assert heading(1) == ["state", "rows", "schema"]
+    assert heading(80) == ["run", "position", "state", "rows", "columns", "schema"]
+    assert heading(30) == ["state", "rows", "columns", "schema"]
 
 
 def test_a_table_of_contents_without_tables_lists_none(tracekit, tmp_path: Path) -> None:
     path = tmp_path / "toc.xml"
     path.write_text('<trace-toc><run number="1"><info/><data/></run></trace-toc>', encoding="utf-8")
-    assert tracekit("tables", path).out.split() == [
-        "run",
-        "position",
-        "state",
-        "rows",
-        "columns",
-        "schema",
-        "source",
-        "attributes",
-    ]
+    assert tracekit("export", path).out == "No tables are listed.\n"
 
 
 def test_several_paths_are_one_recording(tracekit, export: Path, tmp_path: Path) -> None:
     toc = tmp_path / "elsewhere" / "list.xml"
     toc.parent.mkdir()
     toc.write_text(TOC, encoding="utf-8")
-    listed = json.loads(tracekit("tables", export, toc, "--format", "json").out)
+    listed = json.loads(tracekit("export", export, toc, "--json").out)
     assert {entry["schema"] for entry in listed} >= {"first", "second", "never-exported"}
 
 
 def test_standard_input_is_a_path(spawn) -> None:
-    result = spawn("tables", "-", stdin=TWO_TABLES.encode())
+    result = spawn("export", "-", "--json", stdin=TWO_TABLES.encode())
     assert result.status == 0
-    assert "standard input" in result.out
+    assert {entry["source"] for entry in json.loads(result.out)} == {"standard input"}
 
 
 def test_a_broken_file_is_one_sentence_and_status_2(tracekit, tmp_path: Path) -> None:
     path = tmp_path / "broken.xml"
     path.write_text(TWO_TABLES[:300], encoding="utf-8")
-    result = tracekit("tables", path)
+    result = tracekit("export", path)
     assert (result.status, result.out) == (2, "")
     assert result.err.startswith("tracekit: ")
     assert "broken.xml" in result.err
@@ -124,6 +114,6 @@ def test_a_broken_file_is_one_sentence_and_status_2(tracekit, tmp_path: Path) ->
 def test_names_in_a_recording_cannot_steer_the_terminal(tracekit, tmp_path: Path) -> None:
     path = tmp_path / "export.xml"
     path.write_text(TWO_TABLES.replace('"first"', '"first&#x202e;&#x85;"'), encoding="utf-8")
-    out = tracekit("tables", path).out
+    out = tracekit("export", path).out
     assert "first" in out
     assert not set(out) & {"\u202e", "\x85"}

@@ -11,10 +11,11 @@ import pytest
 
 from tracekit.compare.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
 from tracekit.compare.comparison import compare
-from tracekit.compare.renderers.baseline import render_baseline
 from tracekit.compare.settings import Floors
 from tracekit.compare.storage import MalformedError, from_plain, to_plain
+from tracekit.documents.baseline import baseline_document
 from tracekit.errors import TracekitError, UsageError
+from tracekit.render.forms import rendered
 
 NAMES = ["style_transfer_reload", "style_transfer_fixed", "sharpen_8bit", "captions_concurrent", "not_instrumented"]
 
@@ -143,7 +144,7 @@ def test_a_recording_without_predictions_is_no_baseline(measured):
         (b"[" * 100_000, "not valid JSON"),
         (b"[]", "not a baseline of this version"),
         (b'{"schema_version": 9}', "not a baseline of this version"),
-        (b'{"schema_version": 1}', "not a baseline of this version of tracekit; save it again"),
+        (b'{"schema_version": 1}', "not a baseline of this version of tracekit; delete it, then save it again"),
         (b'{"schema_version": 2, "method": NaN}', "baseline: it holds NaN, which is no number of JSON"),
         (b'{"schema_version": 2, "spread": {"Net": Infinity}}', "it holds Infinity"),
         (b'{"schema_version": 2, "spread": {"Net": -Infinity}}', "it holds -Infinity"),
@@ -174,5 +175,5 @@ def test_a_baseline_holds_how_far_its_recordings_differ(measured):
 def test_a_name_is_one_line_of_what_a_baseline_holds(measured):
     one = measured("sharpen_8bit")
     hostile = replace(one, models=(replace(one.models[0], name="Net\nNone of 9 recordings would fail"),))
-    lines = render_baseline(baseline_of([hostile]), Floors()).splitlines()
+    lines = rendered(baseline_document(baseline_of([hostile]), Floors()), "text", width=100).splitlines()
     assert [line for line in lines if "would fail" in line] == [line for line in lines if "Net" in line]

@@ -143,7 +143,7 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
     install("tracekit-first-call", "first-call", "tracekit_first_call:DETECTOR")
     settings = {"first-call.wait_s": 2}
     assert tracekit.analyze(recording, only=["first-call"], settings=settings).summary.findings == 0
-    assert main(["detectors"]) == 0
+    assert main(["explain"]) == 0
     assert "first-call (from tracekit-first-call)" in capsys.readouterr().out
     assert main(["explain", "first-call"]) == 0
     assert "The first prediction comes long after the load" in capsys.readouterr().out
@@ -350,7 +350,7 @@ def test_a_plug_in_whose_texts_are_no_texts_fails_alone(install, recording, tmp_
     captured = capsys.readouterr()
     assert "internal error" not in captured.err
     assert "a check ended with an error" in captured.err
-    assert main(["detectors", "--format", "json"]) == 0
+    assert main(["explain", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)
 
 

@@ -240,7 +240,7 @@ def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
         assert str(tmp_path / "no.trace") in screen.app.failure
         assert "Can't open this recording" in screen.text()
         # No other command can read it either.
-        assert "tracekit tables" not in screen.text()
+        assert "tracekit export" not in screen.text()
         # Only what needs no recording is possible here.
         await screen.press("w", "t", "question_mark")
         assert isinstance(screen.app.screen, HelpScreen)

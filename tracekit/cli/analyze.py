@@ -1,60 +1,89 @@
-"""`tracekit analyze` and `tracekit diagnose`: read recordings, run the checks, report."""
+"""`tracekit analyze`: read recordings, run the checks, report."""
 
 from __future__ import annotations
 
+import json
+import re
 import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.api import analysis_of
+from tracekit.characters import visible
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import deliver, files_of, size_words
+from tracekit.cli.forms import check_folder, deliver, files_of, form_of, print_document, write_file
+from tracekit.cli.inputs import check_recordings, inputs_of
+from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
-from tracekit.cli.reading import showing_log
-from tracekit.cli.reports import status_of
-from tracekit.cli.requests import analyze_with_progress, request_from
-from tracekit.cli.several import inputs_of, print_report, run_several
-from tracekit.documents.report import report_document
-from tracekit.render.forms import REPORT_FORMS
+from tracekit.cli.reading import showing_log, tell_unreadable
+from tracekit.cli.requests import analyze_with_progress, request_from, results_of
+from tracekit.cli.workers import PROCESS_DIED
+from tracekit.detectors.pages import Pattern
+from tracekit.documents.report import PARTS, report_document, report_file, summary_document
+from tracekit.documents.several import Analyzed, several_document
+from tracekit.errors import TracekitError, UsageError
+from tracekit.render.forms import ENDINGS
+from tracekit.report.formatting import listed
+from tracekit.report.report import SEVERITIES
 from tracekit.report.serialize import to_json
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     from tracekit.api import Analysis
-    from tracekit.cli.several import Input
+    from tracekit.cli.inputs import Input
+    from tracekit.report.report import Report, Result
     from tracekit.request import Request
+
+ARCHIVE = "zip"
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze and show."""
-    arguments.format = "markdown" if arguments.format == "md" else arguments.format
     inputs = inputs_of(arguments.path)
-    if len(inputs) > 1:
-        return run_several(arguments, inputs, request_from(arguments))
+    if len(inputs) > 1 or arguments.folder is not None:
+        return _run_several(arguments, inputs)
+    refuse(arguments, "jobs", "is for several recordings")
     return _run_one(arguments, inputs[0])
 
 
 def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
-    def tell(path: Path, size: int) -> None:
-        if not arguments.quiet:
-            narrate(f"tracekit: wrote {path}{size_words(size)}")
-
     # What can be seen to be wrong at once is not first found out after a long read.
-    files = files_of(arguments, REPORT_FORMS, entry.paths)
+    files = files_of(arguments, entry.paths)
+    if arguments.list:
+        if set(files.values()) - {ARCHIVE}:
+            raise UsageError("--list shows what an archive would contain; give it alone, or with -o findings.zip")
+        files = files or {Path("findings.zip"): ARCHIVE}
     request = request_from(arguments)
     analysis = _analysis(arguments, entry, request)
     forms = {arguments.format, *files.values()}
     report = analysis.measured_report() if "json" in forms else analysis.report
-    timeline = analysis.timeline() if "html" in forms else None
+    timeline = analysis.timeline() if forms & {"html", ARCHIVE} else None
+    data: dict[str, Callable[[], str | bytes]] = {"json": lambda: to_json(report)}
+    if ARCHIVE in forms and timeline is not None:
+        # Most reports go into no archive.
+        from tracekit.cli.archive import archive_of, listing
+        from tracekit.documents.bug_report import zip_of
+
+        archived = archive_of(arguments, analysis, timeline)
+        if arguments.list:
+            print_document(listing(next(iter(files)), analysis, timeline, archived))
+            return ExitStatus.UNUSABLE if tell_unreadable(report.recording.source, report.tables) else ExitStatus.DONE
+        data[ARCHIVE] = partial(zip_of, archived)
+    full, parts = bool(arguments.verbose or arguments.show), tuple(arguments.show) or PARTS
     deliver(
-        None,
+        arguments,
         files,
-        lambda form: report_document(report, timeline if form == "html" else None),
-        {"json": lambda: to_json(report)},
-        written=tell,
+        lambda form: report_document(report, timeline if form == "html" else None, parts),
+        data,
+        brief=summary_document(report, more=not arguments.quiet),
+        whole=full,
+        verbose=full,
     )
-    summary_only = bool(files) and arguments.format is None and not arguments.verbose
-    print_report(report, arguments, timeline, summary_only=summary_only)
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.
     if status is ExitStatus.INCONCLUSIVE and arguments.format not in (None, "text") and not arguments.quiet:
@@ -75,3 +104,110 @@ def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:
             f"in {time.monotonic() - started:.1f} s"
         )
     return analysis
+
+
+def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
+    """A line for each recording; the whole reports with `-v`, as JSON, or in a folder."""
+    refuse(arguments, "list", "is for one recording")
+    paths = [path for entry in inputs for path in entry.paths]
+    files = files_of(arguments, paths)
+    if ARCHIVE in files.values():
+        raise UsageError(f"an archive holds one recording (got {len(inputs)}); write one for each")
+    form, folder = form_of(arguments), None
+    if arguments.folder is not None:
+        folder, arguments.format = Path(arguments.folder), None
+        check_folder(folder, paths)
+    request = request_from(arguments)
+    work = partial(
+        _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
+    )
+    entries: list[Analyzed] = []
+    for entry in results_of(work, inputs, lambda entry: entry.name, arguments, request, _lost):
+        if folder is not None and entry.report is not None:
+            write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), _text(entry, form))
+        # The lanes of many recordings take much memory, and are written by now.
+        entries.append(replace(entry, timeline=None))
+        if entry.report is not None and (arguments.verbose or arguments.show) and form == "text":
+            print_document(report_document(entry.report, None, tuple(arguments.show) or PARTS), verbose=True)
+    deliver(arguments, files, lambda _: several_document(entries), {"json": lambda: _json_of(entries)}, verbose=False)
+    fail_on = arguments.fail_on or request.settings.fail_on
+    statuses = [
+        ExitStatus.UNUSABLE if entry.report is None else status_of(entry.report, fail_on, quiet=True)
+        for entry in entries
+    ]
+    # What hides most comes first: a recording that could not be read may hold anything.
+    order = (ExitStatus.UNUSABLE, ExitStatus.GATE_FAILED, ExitStatus.INCONCLUSIVE, ExitStatus.DONE)
+    return min(statuses, key=order.index)
+
+
+def _lost(entry: Input) -> Analyzed:
+    return Analyzed(entry.name, None, PROCESS_DIED)
+
+
+def _analyze_one(entry: Input, *, request: Request, measured: bool, drawn: bool) -> Analyzed:
+    try:
+        check_recordings(entry.paths)
+        analysis = analysis_of(entry.paths, request)
+        report = analysis.measured_report() if measured else analysis.report
+        return Analyzed(entry.name, report, timeline=analysis.timeline() if drawn else None)
+    except TracekitError as error:
+        return Analyzed(entry.name, None, str(error))
+
+
+def _name(entry: Analyzed, form: str, number: int, count: int) -> str:
+    """Name of a file in the folder; its number keeps recordings of one name apart."""
+    stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
+    return f"{number:0{len(str(count))}d}-{stem}{ENDINGS[form][0]}"
+
+
+def _text(entry: Analyzed, form: str) -> str:
+    return "" if entry.report is None else report_file(entry.report, form, entry.timeline)
+
+
+def _json_of(entries: Sequence[Analyzed]) -> str:
+    """A list of the reports; for one that could not be read, its name and the reason."""
+
+    def part(entry: Analyzed) -> str:
+        if entry.report is not None:
+            return to_json(entry.report).rstrip("\n")
+        return json.dumps({"source": visible(entry.name), "error": visible(entry.error)}, ensure_ascii=False, indent=2)
+
+    return "[\n" + ",\n".join(map(part, entries)) + "\n]\n"
+
+
+def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> ExitStatus:
+    """Exit status for a report. An incomplete result outweighs the gate: it may hide something worse."""
+    if report.summary.errors:
+        narrate(
+            "tracekit: incomplete: a check ended with an error "
+            f"({report.summary.errors} of {len(report.results)} answers); see NOT EVALUATED in the report"
+        )
+        return ExitStatus.UNUSABLE
+    if tell_unreadable(report.recording.source, report.tables):
+        return ExitStatus.UNUSABLE
+    if not report.summary.evaluated:
+        return ExitStatus.INCONCLUSIVE
+    reached = _reached(report, fail_on)
+    if reached and fail_on is not None:
+        if not quiet:
+            narrate(f"tracekit: {_gate_words(reached, fail_on)}")
+        return ExitStatus.GATE_FAILED
+    return ExitStatus.DONE
+
+
+def _reached(report: Report, fail_on: str | None) -> list[Result]:
+    """Findings of this severity or worse; none without a gate."""
+    if fail_on is None:
+        return []
+    severities = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return [check for check in report.results if check.severity in severities]
+
+
+def _gate_words(reached: Sequence[Result], fail_on: str) -> str:
+    """Which findings made the gate fail, and which of them say nothing of the app."""
+    ids = dict.fromkeys(check.id for check in reached)
+    words = f"failed: {format_count(len(ids), 'finding')} at or above {fail_on}: {listed(ids)}"
+    health = list(dict.fromkeys(check.id for check in reached if check.pattern == Pattern.RECORDING))
+    if health:
+        words += f"; {listed(health)}: about the recording, not the app; record again, or use --skip"
+    return words

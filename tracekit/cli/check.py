@@ -1,27 +1,30 @@
-"""`tracekit check PATH...`: the gate. Limits, findings and a baseline; and `tracekit baseline`, which makes one."""
+"""`tracekit check PATH...`: the gate. Limits, findings and a baseline, which it also makes and shows."""
 
 from __future__ import annotations
 
 import datetime as dt
 import os
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.comparing_commands import CHECK_FORMS, GITHUB
+from tracekit.cli.commands import GITHUB
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import check_output, deliver, files_of, form_of, write_report
-from tracekit.cli.measuring import all_measurements, measure_all, problems_of, recordings_in
+from tracekit.cli.forms import check_output, deliver, files_of, form_of, print_document, write_file
+from tracekit.cli.inputs import recordings_in
+from tracekit.cli.measuring import all_measurements, measure_all
+from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
 from tracekit.compare.baseline import baseline_of, load_baseline, to_text
 from tracekit.compare.gate import Allowed, check, gate_of
-from tracekit.compare.renderers.baseline import render_baseline
 from tracekit.compare.renderers.junit import render_junit
 from tracekit.compare.renderers.sarif import render_sarif
 from tracekit.compare.renderers.workflow_commands import workflow_commands
 from tracekit.compare.settings import line_of
 from tracekit.compare.verdict import Item, Verdict
+from tracekit.documents.baseline import baseline_document
 from tracekit.documents.gate import gate_document
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
@@ -29,8 +32,6 @@ from tracekit.report.choice import plain
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.gate import Gate
     from tracekit.compare.measurements import Measurements
@@ -49,8 +50,12 @@ STATUS = {
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Check, write every output whatever the verdict, and exit with it."""
+    """Check, write every output whatever the verdict, and exit with it; or make or show the baseline."""
     config = config_of(arguments)
+    if arguments.show_baseline or arguments.save_baseline or arguments.update_baseline:
+        return _run_baseline(arguments, config)
+    if not arguments.path:
+        raise UsageError("missing PATH, as in: tracekit check run.trace (see 'tracekit check --help')")
     outputs = Outputs(arguments, config)
     try:
         gate = _gate(arguments, config)
@@ -99,7 +104,7 @@ def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[M
     for recording in recordings:
         if recording.limited:
             narrate(f"tracekit: {recording.source}: {recording.limited}")
-    return recordings, [_problem("input", problem) for entry in everything for problem in problems_of(entry)]
+    return recordings, [_problem("input", problem) for entry in everything for problem in entry.problems]
 
 
 def _problem(subject: str, text: str) -> Item:
@@ -114,23 +119,30 @@ def _stopped(subject: str, text: str) -> Gate:
 
 
 def _baseline(arguments: Namespace, settings: Config) -> tuple[Baseline | None, bool]:
-    """The baseline that is given, or that of the settings, relative to their file; None where neither names one, and
-    where it may be missing and is."""
-    named = arguments.baseline or settings.check.baseline
-    if named is None:
-        return None, False
-    folder = Path() if arguments.baseline or settings.path is None else settings.path.parent
-    if arguments.allow_no_baseline and not (folder / named).exists():
-        return None, True
-    return load_baseline(folder / named), False
+    """The baseline that is given, or that of the settings; None where neither names one, and where it may be missing
+    and is."""
+    path = _baseline_path(arguments, settings)
+    if path is None or (arguments.allow_no_baseline and not path.exists()):
+        return None, path is not None
+    return load_baseline(path), False
+
+
+def _baseline_path(arguments: Namespace, settings: Config) -> Path | None:
+    """The file of the baseline: the one of the settings is relative to their file."""
+    if arguments.baseline is not None:
+        return Path(arguments.baseline)
+    if settings.check.baseline is None:
+        return None
+    return (Path() if settings.path is None else settings.path.parent) / settings.check.baseline
 
 
 class Outputs:
     """Where the verdict goes. Raises `UsageError` for what cannot be written, before anything is read."""
 
     def __init__(self, arguments: Namespace, config: Path | None) -> None:
+        self._arguments = arguments
         self._form = form_of(arguments)
-        self._files = files_of(arguments, CHECK_FORMS, arguments.path)
+        self._files = files_of(arguments, arguments.path)
         self._config = config
         self._lines: dict[tuple[str | int, ...], int] = {}
         if "sarif" in (self._form, *self._files.values()) and config is None:
@@ -150,7 +162,8 @@ class Outputs:
             "junit": lambda: render_junit(gate, "tracekit check"),
             "sarif": lambda: render_sarif(gate, self._settings_file() or "tracekit.toml", self._line),
         }
-        deliver("text" if for_github else self._form, self._files, lambda _: gate_document(gate), data)
+        shown = Namespace(**vars(self._arguments) | ({"format": None} if for_github else {}))
+        deliver(shown, self._files, lambda _: gate_document(gate), data, whole=not shown.quiet)
         if failures:
             raise failures[0]
 
@@ -194,27 +207,30 @@ def _append(variable: str, text: str) -> TracekitError | None:
     return None
 
 
-def run_baseline(arguments: Namespace) -> ExitStatus:
+def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     """Print, make or extend a baseline: the recordings that later ones are checked against."""
-    path, request = Path(arguments.file), request_from(arguments)
-    floors = request.settings.floors
-    if arguments.action == "show":
+    request = request_from(arguments, config=config)
+    path, floors = _baseline_path(arguments, request.settings), request.settings.floors
+    if path is None:
+        raise UsageError("no baseline is named; add --baseline FILE, or `baseline` under [check] in tracekit.toml")
+    refuse(arguments, "output open format json", "is for checks, not for making or showing a baseline")
+    if arguments.show_baseline:
         if arguments.path:
-            raise UsageError("baseline show takes only FILE, no recordings")
-        emit(render_baseline(load_baseline(path), floors))
+            raise UsageError("--show-baseline takes no recordings")
+        print_document(baseline_document(load_baseline(path), floors))
         return ExitStatus.DONE
     if not arguments.path:
-        raise UsageError(
-            f"missing recordings; usage: tracekit baseline {arguments.action} {path} A.trace B.trace C.trace"
-        )
+        raise UsageError("missing recordings of the build for the baseline: A.trace B.trace C.trace")
     check_output(path, arguments.path)
-    if arguments.action == "save" and path.exists():
-        raise UsageError(f"{path} exists; add to it with 'tracekit baseline update', or delete it first")
-    earlier = load_baseline(path) if arguments.action == "update" else None
+    if arguments.save_baseline and path.exists():
+        raise UsageError(f"{path} exists; add to it with --update-baseline, or delete it first")
+    earlier = load_baseline(path) if arguments.update_baseline else None
     measured = measure_all(recordings_in(*arguments.path), arguments, request)
     baseline = baseline_of(all_measurements(measured), earlier)
-    write_report(path, to_text(baseline))
-    emit(render_baseline(baseline, floors))
+    write_file(path, to_text(baseline))
+    print_document(baseline_document(baseline, floors))
+    if not arguments.quiet:
+        narrate(f"tracekit: wrote {path}")
     if len(baseline.recordings) < 3:
         narrate("tracekit: fewer than three recordings cannot show how much recordings of one build differ")
     return ExitStatus.DONE

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.cli.comparing_commands import MATRIX_FORMS
-from tracekit.cli.forms import deliver, files_of, form_of
-from tracekit.cli.measuring import measure_all, notes_on, readable, recordings_in, status_of_all
+from tracekit.cli.forms import deliver, files_of
+from tracekit.cli.inputs import REPORT, recordings_in
+from tracekit.cli.measuring import measure_all, notes_on, readable, status_of_all
 from tracekit.cli.requests import request_from
-from tracekit.cli.several import REPORT
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
 from tracekit.compare.renderers.matrix_csv import render_csv
@@ -17,8 +16,6 @@ from tracekit.documents.both_sides import lanes_of_both
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
-from tracekit.render.forms import REPORT_FORMS
-from tracekit.report.choice import Part
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
@@ -34,15 +31,14 @@ if TYPE_CHECKING:
 def run(arguments: Namespace) -> ExitStatus:
     """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
     before, after = (recordings_in(*side) for side in sides_of(arguments))
-    form, files = form_of(arguments), files_of(arguments, REPORT_FORMS, [*before, *after])
-    part = _part_of(arguments)
-    request = request_from(arguments, part=part)
-    draws = "html" in (form, *files.values())
+    files = files_of(arguments, [*before, *after])
+    request = request_from(arguments)
+    draws = "html" in (arguments.format, *files.values())
     measuring = partial(measure_all, arguments=arguments, request=request)
     measured = measuring([*before, *after], lanes=draws and len(before) == len(after) == 1)
     halves = (measured[: len(before)], measured[len(before) :])
     sides = [readable(half) for half in halves]
-    notes = [f"Only predictions starting {part.words[0]} are compared."] if part is not None else []
+    notes = [f"Only predictions starting {request.part.words[0]} are compared."] if request.part is not None else []
     comparison = compare(
         *sides, renames=dict(arguments.renames), floors=request.settings.floors, notes=[*notes, *notes_on(measured)]
     )
@@ -52,7 +48,7 @@ def run(arguments: Namespace) -> ExitStatus:
         drawn = (drawings[0], drawings[1]) if len(drawings) == 2 else None
         return comparison_document(comparison, lanes_of_both(comparison, drawn) if name == "html" else None)
 
-    deliver(form, files, document, {"json": lambda: to_json(comparison)})
+    deliver(arguments, files, document, {"json": lambda: to_json(comparison)})
     return status_of_all(measured)
 
 
@@ -81,30 +77,28 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
     if arguments.path and (arguments.before or arguments.after):
         raise UsageError("pass either two paths, or --before and --after, not both")
     if arguments.path:
-        if len(arguments.path) != 2:
+        if len(arguments.path) == 1:
             raise UsageError(
-                f"compare takes one recording before and one after (got {len(arguments.path)}); for more: "
-                "--before A B C --after D E F"
+                f"missing the recording after the change, as in: tracekit compare {arguments.path[0]} B.trace"
+            )
+        if len(arguments.path) > 2:
+            raise UsageError(
+                f"compare takes one recording before and one after (got {len(arguments.path)}); for more of each: "
+                "--before A B --after C D; to set them side by side: tracekit matrix"
             )
         return [arguments.path[0]], [arguments.path[1]]
     if not arguments.before or not arguments.after:
-        raise UsageError("missing recordings; usage: tracekit compare BEFORE AFTER, or --before A B C --after D E F")
+        raise UsageError(
+            "missing recordings, as in: tracekit compare before.trace after.trace (see 'tracekit compare --help')"
+        )
     return arguments.before, arguments.after
-
-
-def _part_of(arguments: Namespace) -> Part | None:
-    """The part of the time that is asked for; None for all of it. Raises `UsageError` for one without length."""
-    if arguments.start is not None and arguments.end is not None and arguments.start >= arguments.end:
-        raise UsageError("--from must be before --to")
-    part = Part(arguments.start, arguments.end, arguments.signpost)
-    return None if part == Part() else part
 
 
 def run_matrix(arguments: Namespace) -> ExitStatus:
     """Measure all recordings and print their figures side by side."""
     recordings = [recordings_in(path) for path in arguments.path]
     paths = [path for several in recordings for path in several]
-    form, files = form_of(arguments), files_of(arguments, MATRIX_FORMS, paths)
+    files = files_of(arguments, paths)
     requested_labels = expanded_labels(arguments.label, list(map(len, recordings)))
     measured = measure_all(paths, arguments, request_from(arguments), performance=True)
     recorded = iter(sources_of(readable(measured)))
@@ -116,5 +110,5 @@ def run_matrix(arguments: Namespace) -> ExitStatus:
     labels = [label for label, entry in zip(requested_labels, measured, strict=True) if not entry.failed]
     table = matrix(sources, labels_of(sources, labels), notes_on(measured))
     data = {"json": lambda: to_json(table), "csv": lambda: render_csv(table)}
-    deliver(form, files, lambda _: matrix_document(table), data)
+    deliver(arguments, files, lambda _: matrix_document(table), data)
     return status_of_all(measured)

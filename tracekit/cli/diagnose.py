@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import deliver, files_of, form_of
-from tracekit.cli.reports import tell_unreadable
+from tracekit.cli.forms import deliver, files_of
+from tracekit.cli.reading import showing_log, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.documents.diagnosis import diagnosis_document
-from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.diagnosis import diagnose
 from tracekit.report.serialize import to_json
 
@@ -19,9 +18,10 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze, and walk the tree."""
-    files = files_of(arguments, REPORT_FORMS, arguments.path)
-    analysis = analyze_with_progress(arguments.path, request_from(arguments))
+    files = files_of(arguments, arguments.path)
+    with showing_log(arguments.verbose):
+        analysis = analyze_with_progress(arguments.path, request_from(arguments), quiet=arguments.quiet)
     diagnosis = diagnose(analysis.report)
-    deliver(form_of(arguments), files, lambda _: diagnosis_document(diagnosis), {"json": lambda: to_json(diagnosis)})
+    deliver(arguments, files, lambda _: diagnosis_document(diagnosis), {"json": lambda: to_json(diagnosis)})
     unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
     return ExitStatus.UNUSABLE if unread else ExitStatus.DONE

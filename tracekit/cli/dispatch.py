@@ -7,27 +7,16 @@ import traceback
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tracekit._version import __version__
+from tracekit.cli.commands import COMMANDS
 from tracekit.cli.ending import ExitStatus, Next, Terminated
-from tracekit.cli.output import data_alone, emit, narrate
-from tracekit.cli.parser import COMMANDS, build_parser
-from tracekit.errors import TracekitError, UsageError, unknown, words_of
+from tracekit.cli.options import OPTIONS
+from tracekit.cli.output import data_alone, narrate
+from tracekit.cli.parser import build_parser
+from tracekit.errors import TracekitError, UsageError, meant, unknown, words_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-
-GUIDE = """\
-tracekit {version}: find performance problems in Instruments recordings of Core ML apps
-
-  tracekit record --attach MyApp -o run.trace     record (on a Mac)
-  tracekit analyze run.trace                      find problems
-  tracekit view run.trace                         browse the timeline
-  tracekit explain reload-before-predict          what a check means, with the fix
-
-All commands: tracekit --help        First time? tracekit doctor
-"""
-"""What `tracekit` alone prints."""
 
 
 def dispatch(arguments: Sequence[str]) -> int:
@@ -35,9 +24,6 @@ def dispatch(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     try:
         with data_alone():
-            if not arguments:
-                emit(GUIDE.format(version=__version__))
-                return ExitStatus.DONE
             options = _options(_without_help_command(arguments))
             return _run(options)
     except KeyboardInterrupt:
@@ -67,10 +53,10 @@ def dispatch(arguments: Sequence[str]) -> int:
 
 
 def _without_help_command(arguments: Sequence[str]) -> Sequence[str]:
-    """`help X` as `X --help`, and `help` as `--help`."""
-    if arguments[0] != "help":
-        return arguments
-    return [*arguments[1:2], "--help"]
+    """`help X` as `X --help`; `help`, and nothing, as `--help`."""
+    if not arguments:
+        return ["--help"]
+    return [*arguments[1:2], "--help"] if arguments[0] == "help" else arguments
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -80,11 +66,25 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = build_parser(None if arguments[0].startswith("-") else arguments[0])
     options, rest = parser.parse_known_args(arguments)
     if rest:
-        command = f"tracekit {options.command}" if options.command else "tracekit"
-        raise UsageError(f"unrecognized arguments: {' '.join(rest)} (see '{command} --help')")
+        raise _unexpected(options.command, rest[0])
     if options.command is None:
-        raise _no_command()
+        raise UsageError("missing command (see 'tracekit --help')")
     return options
+
+
+def _unexpected(name: str | None, word: str) -> UsageError:
+    """Error for a word that the command does not take: the option that was meant, or the commands that have it."""
+    command = next((each for each in COMMANDS if each.name == name), None)
+    prog = f"tracekit {name}" if command else "tracekit"
+    if not word.startswith("-"):
+        return UsageError(f"unexpected argument '{word}' (see '{prog} --help')")
+    option = word.removeprefix("--").partition("=")[0]
+    others = [each.name for each in COMMANDS if option in each.options]
+    if command is None or option not in OPTIONS or not others:
+        known = ["--help", "--version"] if command is None else [f"--{each}" for each in command.options]
+        return UsageError(f"unknown option {word.partition('=')[0]}{meant(f'--{option}', known)} (see '{prog} --help')")
+    having = ", ".join(others)
+    return UsageError(f"{prog} has no option --{option}, which is of {having} (see '{prog} --help-all')")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -106,11 +106,6 @@ def _check_command(arguments: Sequence[str]) -> None:
     if first == "-" or os.path.exists(first):  # noqa: PTH110 - also for what is no path
         raise UsageError(f"missing command; did you mean `tracekit analyze {first}`?")
     raise unknown("command", first, names)
-
-
-def _no_command() -> UsageError:
-    names = ", ".join(command.name for command in COMMANDS)
-    return UsageError(f"missing command; choose from {names} (see 'tracekit --help')")
 
 
 def _show_traceback(debug: bool) -> None:

@@ -1,4 +1,4 @@
-"""`tracekit doctor` and `tracekit schema`: the setup of this machine, and what tracekit prints as JSON."""
+"""`tracekit doctor`: the setup of this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit
 from tracekit.recording.xctrace.doctor import examine
-from tracekit.report.serialize import schema_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -27,16 +26,11 @@ def run(arguments: Namespace) -> ExitStatus:
             for check in checks
         ]
         emit(json.dumps({"usable": usable, "checks": listed}, indent=2, ensure_ascii=False) + "\n", utf8=True)
-    else:
-        width = max(len(check.name) for check in checks)
-        for check in checks:
-            emit(f"{MARKS[check.state]:4}  {check.name:{width}}  {check.detail}\n")
-            if check.fix:
-                emit(f"{'':4}  {'':{width}}  {check.fix}\n")
+        return ExitStatus.DONE if usable else ExitStatus.UNUSABLE
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        # A line is never broken: a fix may be a command to copy.
+        emit(f"{MARKS[check.state]:4}  {check.name:{width}}  {check.detail}\n")
+        if check.fix:
+            emit(f"{'':4}  {'':{width}}  {check.fix}\n")
     return ExitStatus.DONE if usable else ExitStatus.UNUSABLE
-
-
-def run_schema(arguments: Namespace) -> ExitStatus:
-    """Print the JSON Schema of what `--json` of another command prints."""
-    emit(schema_text(arguments.kind), utf8=True)
-    return ExitStatus.DONE

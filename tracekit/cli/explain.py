@@ -1,7 +1,8 @@
-"""`tracekit explain ID`: the page of one detector."""
+"""`tracekit explain [CHECK...]`: a line for each check, or the page of one."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
@@ -13,17 +14,39 @@ from tracekit.errors import unknown_check
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from tracekit.detectors.framework import ListedDetector
+
 WIDEST = 100
 """Longer lines of prose are hard to read, however wide the terminal."""
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Print the page: laid out on a terminal, as Markdown in a pipe."""
-    page = printable(own_page(arguments.id) or _page_of_plug_in(arguments.id))
+    """Print the list, or pages: laid out on a terminal, as Markdown in a pipe."""
+    if not arguments.checks or arguments.format == "json":
+        _print_list(arguments)
+        return ExitStatus.DONE
+    page = "\n".join(printable(own_page(name) or _page_of_plug_in(name)) for name in arguments.checks)
     stream = standard_output()
     on_terminal = stream is not None and stream.isatty()
     emit(_laid_out(page) if on_terminal else page, styled=on_terminal)
     return ExitStatus.DONE
+
+
+def _print_list(arguments: Namespace) -> None:
+    from tracekit.cli.forms import print_document
+    from tracekit.detectors.plugins import listed_detectors
+    from tracekit.documents.check_list import checks_document, facts_of
+
+    detectors = listed_detectors()
+    by_id = {detector.id: detector for detector in detectors}
+    for name in arguments.checks:
+        if name not in by_id:
+            raise unknown_check(name, by_id)
+    if arguments.format == "json":
+        facts = [facts_of(by_id[name]) for name in arguments.checks or by_id]
+        emit(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", utf8=True)
+    else:
+        print_document(checks_document(detectors))
 
 
 def _page_of_plug_in(name: str) -> str:
@@ -32,7 +55,7 @@ def _page_of_plug_in(name: str) -> str:
     from tracekit.detectors.explanation import page_markdown
     from tracekit.detectors.plugins import listed_detectors
 
-    by_id = {detector.id: detector for detector in listed_detectors()}
+    by_id: dict[str, ListedDetector] = {detector.id: detector for detector in listed_detectors()}
     if name not in by_id:
         raise unknown_check(name, by_id)
     return page_markdown(by_id[name])

@@ -1,93 +1,160 @@
-"""`tracekit export PATH... -o DIR`: the tables of a recording in another form, or its timeline for another viewer."""
+"""`tracekit export PATH...`: tables, listed or in another form, and the timeline for other viewers."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from tracekit.cli.commands import TABLE_FORMATS
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import holds
-from tracekit.cli.output import narrate
-from tracekit.cli.reading import showing_progress, xctrace_options
-from tracekit.cli.recording_commands import VIEWERS
-from tracekit.cli.reports import tell_unreadable
+from tracekit.cli.forms import check_folder, check_output, print_document
+from tracekit.cli.inputs import check_recordings
+from tracekit.cli.options import refuse
+from tracekit.cli.output import emit, narrate
+from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_options
+from tracekit.documents.tables import reasons_in, tables_document, tables_json
 from tracekit.errors import UnreadableRecording, UsageError, unknown
-from tracekit.recording import open_recording
-from tracekit.recording.places import check_usable, would_be_replaced
+from tracekit.recording import open_contents, open_recording
 from tracekit.recording.writing import write_folder
-from tracekit.recording.writing.files import check_folder, make_folder
+from tracekit.recording.writing.files import check_folder as check_unused
+from tracekit.recording.writing.files import complete_file, make_folder
 from tracekit.recording.writing.folder import is_readable, writer_for
-from tracekit.report.formatting import visible
+from tracekit.render.forms import form_for
 from tracekit.report.redact import public_attributes
+from tracekit.report.serialize import schema_text
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
 
+    from tracekit.recording import Progress
     from tracekit.recording.contents import Recording
     from tracekit.recording.writing import WrittenFolder
 
-MAX_NAMED = 3
-"""Tables that are named beside the reason for which they were left out; more of them are counted."""
+VIEWERS = ("perfetto", "chrome")
+"""Forms of timelines, as `tracekit.report.viewers.registry.VIEWERS` has them."""
+HELP = """\
+tracekit export run.trace                               list the tables
+tracekit export run.trace --folder tables               all tables: --format csv, jsonl, parquet or xml
+tracekit export run.trace --schema NAME -o table.csv    one table: .csv, .jsonl, .parquet or .xml
+tracekit export run.trace -o run.pftrace --open         the timeline, for the Perfetto UI; also run.json
+tracekit export --json-schema report                    the schema of --json: report, model, performance
+"""
+"""What can be exported."""
+_OF_TIMELINES = "open model process from to signpost config no-config"
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Write the tables or the timeline. Status 2 where a table could not be read."""
-    if arguments.format in VIEWERS:
+    """Do what the arguments ask for. Status 2 where a table could not be read."""
+    if arguments.json_schema:
+        emit(schema_text(arguments.json_schema), utf8=True)
+        return ExitStatus.DONE
+    if not arguments.path:
+        emit(HELP)
+        return ExitStatus.DONE
+    check_recordings(arguments.path)
+    if len(arguments.output) > 1:
+        raise UsageError(f"export writes one file at a time (got {len(arguments.output)}); --folder takes many tables")
+    file = Path(arguments.output[0]) if arguments.output else None
+    form = form_for(file, (*TABLE_FORMATS, *VIEWERS)) if file is not None else ""
+    if file is not None and arguments.folder is not None:
+        raise UsageError("-o writes one file and --folder many; give one of them")
+    if form in VIEWERS or (arguments.open and file is None and arguments.folder is None):
         # Tables need neither the checks nor what draws a timeline.
         from tracekit.cli.viewers import export_timeline
 
-        return export_timeline(arguments)
-    if arguments.open:
-        raise UsageError(f"--open needs a format that the Perfetto UI reads: --format {' or '.join(VIEWERS)}")
-    # What can be seen to be wrong at once is not first found out after a long read.
-    writer_for(arguments.format)
-    folder = Path(arguments.output)
-    _check_destination(folder, arguments.path)
-    check_folder(folder, arguments.force)
+        refuse(arguments, "schema force format", "is for tables, and this writes the timeline")
+        return export_timeline(arguments, file, form or "chrome")
+    refuse(arguments, _OF_TIMELINES, "is for timelines, such as -o run.pftrace")
+    if file is not None:
+        refuse(arguments, "format force", "is for --folder; a file has the form of its ending")
+        return _write_file(arguments, file, form)
+    if arguments.folder is not None:
+        return _write_folder(arguments, Path(arguments.folder), arguments.format or TABLE_FORMATS[0])
+    if arguments.format in TABLE_FORMATS or arguments.schema:
+        raise UsageError("missing --folder DIR for the tables, or -o FILE for one")
+    refuse(arguments, "force", "is for --folder")
+    return _list(arguments)
+
+
+def _list(arguments: Namespace) -> ExitStatus:
+    """Print the tables of every run."""
     with showing_progress(arguments.quiet) as progress:
-        recording = open_recording(
-            arguments.path,
-            run=arguments.run,
-            schemas=arguments.schema or None,
-            progress=progress,
-            reader=arguments.reader,
-            xctrace=xctrace_options(arguments, quiet=arguments.quiet),
-        )
-        if not recording.contents.failures:
-            _check_schemas(recording, arguments.schema)
+        options = xctrace_options(arguments, quiet=arguments.quiet)
+        contents = open_contents(arguments.path, progress=progress, reader=arguments.reader, xctrace=options)
+    if arguments.format == "json":
+        emit(tables_json(contents, arguments.run), utf8=True)
+    else:
+        print_document(tables_document(contents, arguments.run))
+    unread = [tell_unreadable(contents.source, each.tables) for each in contents.runs]
+    return ExitStatus.UNUSABLE if any(unread) else ExitStatus.DONE
+
+
+def _write_folder(arguments: Namespace, folder: Path, form: str) -> ExitStatus:
+    """Write tables into a folder."""
+    if form not in TABLE_FORMATS:
+        raise UsageError(f"--folder takes tables as {', '.join(TABLE_FORMATS)}, not {form}")
+    # What can be seen to be wrong at once is not first found out after a long read.
+    writer_for(form)
+    check_folder(folder, arguments.path)
+    check_unused(folder, arguments.force)
+    with showing_progress(arguments.quiet) as progress:
+        recording = _recording(arguments, progress)
         make_folder(folder)
-        written = _written(recording, folder, arguments)
+        public = public_attributes if arguments.redact else None
+        written = write_folder(recording, folder, form, schemas=arguments.schema, public=public)
     # Why xctrace failed says more than that a table is not there.
     reasons = dict(recording.contents.failures)
     written.left_out = [(schema, reasons.get(schema, reason)) for schema, reason in written.left_out]
     if not arguments.quiet or reasons:
         _tell(written, folder)
-    run_ = recording.run
-    wanted = arguments.schema or {entry.schema for entry in run_.tables}
-    unread = tell_unreadable(recording.contents.source, run_.tables, wanted)
-    return ExitStatus.UNUSABLE if reasons or unread else ExitStatus.DONE
+    return _status(arguments, recording)
 
 
-def _written(recording: Recording, folder: Path, arguments: Namespace) -> WrittenFolder:
-    return write_folder(
-        recording,
-        folder,
-        arguments.format,
-        schemas=arguments.schema,
-        public=public_attributes if arguments.redact else None,
+def _write_file(arguments: Namespace, file: Path, form: str) -> ExitStatus:
+    """Write one table into a file."""
+    if len(arguments.schema) != 1:
+        raise UsageError("-o writes one table: name it with --schema; to write all tables, use --folder")
+    # What can be seen to be wrong at once is not first found out after a long read.
+    writer_for(form)
+    check_output(file, arguments.path)
+    with showing_progress(arguments.quiet) as progress, TemporaryDirectory(prefix="tracekit-") as folder:
+        recording = _recording(arguments, progress)
+        public = public_attributes if arguments.redact else None
+        written = write_folder(recording, Path(folder), form, schemas=arguments.schema, public=public)
+        if len(written.files) > 1:
+            raise UsageError(f"{len(written.files)} tables have the schema {arguments.schema[0]}; use --folder")
+        make_folder(file.parent)
+        for name in written.files:
+            # A link stays one: what it leads to is written.
+            with complete_file(file.resolve()) as stream, (Path(folder) / name).open("rb") as table:
+                copyfileobj(table, stream)
+    written.listing = None
+    if not arguments.quiet:
+        _tell(written, file)
+    return _status(arguments, recording)
+
+
+def _recording(arguments: Namespace, progress: Callable[[Progress], None] | None) -> Recording:
+    """The recording with the tables that are asked for. Raises an error for a table that it does not have, or that
+    cannot be read."""
+    recording = open_recording(
+        arguments.path,
+        run=arguments.run,
+        schemas=arguments.schema or None,
+        progress=progress,
+        reader=arguments.reader,
+        xctrace=xctrace_options(arguments, quiet=arguments.quiet),
     )
-
-
-def _check_destination(folder: Path, paths: list[str]) -> None:
-    """Raise `UsageError` for a folder inside a trace bundle, or one that holds the input or is it."""
-    check_usable(folder)
-    if holds(would_be_replaced, folder, paths):
-        raise UsageError(f"cannot write into {folder}: it is or contains the recording; choose another folder")
+    if not recording.contents.failures:
+        _check_schemas(recording, arguments.schema)
+    return recording
 
 
 def _check_schemas(recording: Recording, schemas: list[str]) -> None:
-    """Raise an error for a schema that the recording does not have, or whose tables cannot be read."""
     tables = recording.run.tables
     for schema in schemas:
         entries = [entry for entry in tables if entry.schema == schema]
@@ -97,13 +164,12 @@ def _check_schemas(recording: Recording, schemas: list[str]) -> None:
             raise UnreadableRecording(f"table '{schema}' cannot be read: {entries[0].reason}")
 
 
-def _tell(written: WrittenFolder, folder: Path) -> None:
+def _tell(written: WrittenFolder, where: Path) -> None:
     """What was written, what was not, and what a reader of the files should know."""
     listing = f" and {written.listing}" if written.listing else ""
     tables = format_count(len(written.files), "table")
-    narrate(f"tracekit: wrote {tables} with {format_count(written.rows, 'row')}{listing} to {folder}")
-    for reason, schemas in _reasons(written).items():
-        named = ", ".join(dict.fromkeys(schemas)) if len(schemas) <= MAX_NAMED else f"{len(schemas)} tables"
+    narrate(f"tracekit: wrote {tables} with {format_count(written.rows, 'row')}{listing} to {where}")
+    for reason, named in reasons_in(written.left_out).items():
         narrate(f"tracekit: left out {named}: {reason}")
     if written.files:
         narrate(
@@ -111,9 +177,7 @@ def _tell(written: WrittenFolder, folder: Path) -> None:
         )
 
 
-def _reasons(written: WrittenFolder) -> dict[str, list[str]]:
-    """Schemas by reason; what to do about it follows the first semicolon, and differs from table to table."""
-    schemas: dict[str, list[str]] = {}
-    for schema, reason in written.left_out:
-        schemas.setdefault(visible(reason.partition("; ")[0]), []).append(visible(schema))
-    return schemas
+def _status(arguments: Namespace, recording: Recording) -> ExitStatus:
+    wanted = arguments.schema or {entry.schema for entry in recording.run.tables}
+    unread = tell_unreadable(recording.contents.source, recording.run.tables, wanted)
+    return ExitStatus.UNUSABLE if recording.contents.failures or unread else ExitStatus.DONE

@@ -1,14 +1,16 @@
-"""`--format` and `-o`: how the result of any command is printed and written, and which files may be."""
+"""`--format`, `-o` and `--open`: how the result of any command is printed and written, and which files may be."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from tracekit.cli.output import emit, has_color, width
+from tracekit.cli.output import emit, has_color, narrate, width
 from tracekit.errors import TracekitError, UsageError
-from tracekit.recording.places import check_usable, is_part_of_recording
-from tracekit.render.forms import FILE_WIDTH, form_for, rendered
+from tracekit.recording.places import check_usable, is_part_of_recording, would_be_replaced
+from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, rendered
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -16,72 +18,121 @@ if TYPE_CHECKING:
 
     from tracekit.render.blocks import Document
 
+    Data = Mapping[str, Callable[[], str | bytes]]
+    """What gives the forms that no document has."""
+
 LARGE_BYTES = 20_000_000
 """From this size on a file is said to be large: mail and chat refuse such files (heuristic)."""
 
 
 def form_of(arguments: Namespace) -> str:
     """The form to print."""
-    given = arguments.format or "text"
+    given = arguments.format or arguments.forms[0]
     return "markdown" if given == "md" else str(given)
 
 
-def files_of(arguments: Namespace, forms: Sequence[str], inputs: Sequence[str]) -> dict[Path, str]:
-    """The files of `-o` with the form of each. Raises `UsageError` for one that cannot be written."""
+def files_of(arguments: Namespace, inputs: Sequence[str]) -> dict[Path, str]:
+    """The files of `-o` with the form of each, and the page of `--open`. Raises `UsageError` for one that cannot be
+    written."""
+    forms = [form for form in (*arguments.forms, *arguments.files) if form in ENDINGS]
     files = {}
     for path in map(Path, arguments.output):
         files[path] = form_for(path, forms)
         check_output(path, inputs)
+    if getattr(arguments, "open", False) and "html" not in files.values():
+        files[Path(mkdtemp(prefix="tracekit-"), "report.html")] = "html"
     return files
 
 
 def deliver(
-    form: str | None,
+    arguments: Namespace,
     files: Mapping[Path, str],
     document: Callable[[str], Document],
-    data: Mapping[str, Callable[[], str]],
+    data: Data,
     *,
-    verbose: bool = False,
-    written: Callable[[Path, int], None] | None = None,
+    brief: Document | str | None = None,
+    whole: bool = False,
+    verbose: bool | None = None,
 ) -> None:
-    """Write each file, then print in one form, or not where it is None. `document` gives what is said in a readable
-    form, `data` the others.
+    """Write each file, then print in one form, and open the page that is wanted. `document` gives what is said in a
+    readable form, `data` the others.
 
-    `verbose` prints the long text; files hold it always. `written` hears of each file and its size in bytes. A file
-    that cannot be written keeps no other from being written. Raises the first failure at the end.
+    With `-q`, and where there are files, only `brief` is printed unless `-v` or `--format` asks for more; by default,
+    the verdict. `whole` is for what is always printed. `verbose` prints the long text, as files hold it; None: where
+    `-v` says so. A file that cannot be written keeps no other from being written. Raises the first failure at the end.
     """
-
-    def text(name: str, cells: int, **looks: bool) -> str:
-        return data[name]() if name in data else rendered(document(name), name, width=cells, **looks)
-
     failures = []
     for path, name in files.items():
         try:
-            size = write_report(path, text(name, FILE_WIDTH))
-            if written is not None:
-                written(path, size)
+            size = write_file(path, data[name]() if name in data else rendered(document(name), name, width=FILE_WIDTH))
+            if not arguments.quiet:
+                narrate(f"tracekit: wrote {path}{size_words(size)}")
         except (OSError, TracekitError) as error:
             failures.append(error)
-    if form is not None:
-        styled = form == "text" and has_color()
-        shown = text(form, width(FILE_WIDTH), color=styled, verbose=verbose)
-        emit(shown, styled=styled, utf8=form in data or form == "html")
+    long = bool(getattr(arguments, "verbose", False)) if verbose is None else verbose
+    if arguments.format is None and not whole and not long and (arguments.quiet or files):
+        if brief is None:
+            said = document("text")
+            brief = replace(said, verdict=said.verdict or said.title, context=(), blocks=(), more="")
+        if isinstance(brief, str):
+            emit(f"{brief}\n")
+        else:
+            print_document(brief)
+    else:
+        form = form_of(arguments)
+        if form in data:
+            emit(str(data[form]()), utf8=form != "text")
+        else:
+            print_document(document(form), form, verbose=long)
     if failures:
         raise failures[0]
+    if getattr(arguments, "open", False):
+        _open_page(next(path for path, name in files.items() if name == "html"))
+
+
+def print_document(document: Document, form: str = "text", *, verbose: bool = False) -> None:
+    """Print in a form of documents."""
+    styled = form == "text" and has_color()
+    shown = rendered(document, form, width=width(FILE_WIDTH), color=styled, verbose=verbose)
+    emit(shown, styled=styled, utf8=form == "html")
+
+
+def _open_page(path: Path) -> None:
+    # No other run needs it.
+    import webbrowser
+
+    if not webbrowser.open(path.resolve().as_uri()):
+        narrate(f"tracekit: no browser could be started; open {path} yourself")
 
 
 def check_output(path: Path, inputs: Sequence[str]) -> None:
     """Raise `UsageError` for a file that cannot be written, or that is part of the recording."""
     check_usable(path)
     if path.is_dir():
-        raise UsageError(f"cannot write {path}: it is a folder")
-    if not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: it is a folder; give a file in it, or --folder where there are several")
+    if not path.parent.is_dir() and not _may_be_made(path.parent):
         raise UsageError(f"cannot write {path}: no such folder: {path.parent}")
-    if holds(is_part_of_recording, path, inputs):
+    if _holds(is_part_of_recording, path, inputs):
         raise UsageError(f"cannot write {path}: it is part of the recording; choose another file")
 
 
-def holds(rule: Callable[[Path, Sequence[str]], bool], path: Path, inputs: Sequence[str]) -> bool:
+def check_folder(folder: Path, inputs: Sequence[str]) -> None:
+    """Raise `UsageError` for a folder that cannot be written into, or that is or holds the recording."""
+    check_usable(folder)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"cannot write into {folder}: it is a file; choose a folder")
+    if not folder.exists() and not folder.parent.is_dir() and not _may_be_made(folder):
+        raise UsageError(f"cannot write into {folder}: no such folder: {folder.parent}")
+    if _holds(would_be_replaced, folder, inputs):
+        raise UsageError(f"cannot write into {folder}: it is or contains the recording; choose another folder")
+
+
+def _may_be_made(folder: Path) -> bool:
+    """Whether a folder that is missing lies inside the current one."""
+    return not folder.exists() and folder.resolve().is_relative_to(Path.cwd().resolve())
+
+
+def _holds(rule: Callable[[Path, Sequence[str]], bool], path: Path, inputs: Sequence[str]) -> bool:
     """Whether a rule of `tracekit.recording.places` holds for a path to write and the inputs."""
     try:
         return rule(path, inputs)
@@ -90,13 +141,15 @@ def holds(rule: Callable[[Path, Sequence[str]], bool], path: Path, inputs: Seque
         return False
 
 
-def write_report(path: Path, text: str) -> int:
-    """Write a report file; one that is there is replaced when the new one is complete. Returns its size in bytes."""
+def write_file(path: Path, content: str | bytes) -> int:
+    """Write a file, and the folder that it lies in where `check_output` allows that; one that is there is replaced when
+    the new one is complete. Returns its size in bytes."""
     # Most reports are only printed, and writers of tables come with it.
-    from tracekit.recording.writing.files import complete_file
+    from tracekit.recording.writing.files import complete_file, make_folder
 
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    make_folder(path.parent)
     # A link stays one: what it leads to is written.
-    data = text.encode("utf-8", "backslashreplace")
     with complete_file(path.resolve()) as stream:
         stream.write(data)
     return len(data)

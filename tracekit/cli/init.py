@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import check_output, write_report
+from tracekit.cli.forms import check_output, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.output import emit
 from tracekit.cli.requests import request_from
@@ -20,7 +20,7 @@ from tracekit.config import KEYS, KEYS_OF_MODELS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.plugins import listed_detectors
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import UsageError
 from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
 
@@ -52,12 +52,8 @@ def run(arguments: Namespace) -> ExitStatus:
     _check_free([settings, WORKFLOW], force=arguments.force)
     check_output(settings, [given] if given else [])
     recording = _measurements(arguments) if given else None
-    try:
-        WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TracekitError(f"cannot create {WORKFLOW.parent}: {error.strerror or error}") from None
-    write_report(settings, "\n".join(_settings(recording)) + "\n")
-    write_report(WORKFLOW, Path(__file__).with_name("workflow.yml").read_text("utf-8"))
+    write_file(settings, "\n".join(_settings(recording)) + "\n")
+    write_file(WORKFLOW, Path(__file__).with_name("workflow.yml").read_text("utf-8"))
     what = "all settings, none made" if recording is None else f"limits and allowed findings from {recording.source}"
     emit(f"wrote {settings}: {what}\nwrote {WORKFLOW}: checks the reports in perf/ on each push\n")
     then = command("check", given) if given else "tracekit init --force RECORDING, which gives limits"

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import deliver, files_of, form_of
-from tracekit.cli.other_commands import UNITS
-from tracekit.cli.output import emit, narrate
+from tracekit.cli.forms import deliver, files_of
+from tracekit.cli.inputs import check_model
+from tracekit.cli.options import UNITS, refuse
 from tracekit.cli.reading import config_of
 from tracekit.config import load_config
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.model_file import model_file_document
-from tracekit.errors import UsageError
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.performance.facts import ComputeUnit
 from tracekit.model_files.read import read_piped, read_subject
 from tracekit.model_files.versions import parse_target
-from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import summary
 from tracekit.report.performance import inspected_performance
@@ -47,24 +45,19 @@ class _Inspected:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Read, check and show."""
-    files = files_of(arguments, REPORT_FORMS, [arguments.path])
+    check_model(arguments.path)
+    files = files_of(arguments, [arguments.path])
     subject = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_subject(arguments.path)
     inspected = _model(subject, arguments) if isinstance(subject, ModelFile) else _performance(subject, arguments)
-    brief = arguments.format is None and (arguments.quiet or (files and not arguments.verbose))
-    form = None if brief else form_of(arguments)
-    deliver(form, files, lambda _: inspected.document(), {"json": inspected.json}, verbose=arguments.verbose)
-    for path in () if arguments.quiet else files:
-        narrate(f"tracekit: wrote {path}")
-    if brief:
-        emit(f"{inspected.summary}\n")
+    data = {"json": inspected.json}
+    deliver(arguments, files, lambda _: inspected.document(), data, brief=inspected.summary)
     return ExitStatus.UNUSABLE if inspected.failed else ExitStatus.DONE
 
 
 def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
     """A model with the answers of its checks."""
-    if arguments.unit:
-        raise UsageError("--unit is for performance reports and compute plans; this is a model")
-    target = parse_target(arguments.target) if arguments.target else None
+    refuse(arguments, "unit", "is for performance reports and compute plans; this is a model")
+    target = parse_target(arguments.system) if arguments.system else None
     project = load_config(config_of(arguments)).model_checks
     judgments = run_model_detectors(
         model,
@@ -88,15 +81,7 @@ def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:
     from tracekit.documents.performance import performance_report_document
     from tracekit.report.performance import result
 
-    options = {
-        "--target": arguments.target,
-        "--only": arguments.only,
-        "--skip": arguments.skip,
-        "--set": arguments.settings,
-    }
-    for option, value in options.items():
-        if value:
-            raise UsageError(f"{option} is for model files; this is a performance report")
+    refuse(arguments, "system only skip set", "is for model files; this is a performance report")
     inspected = inspected_performance(report, redact=arguments.redact)
     unit = ComputeUnit(UNITS[arguments.unit]) if arguments.unit else None
     return _Inspected(

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.api import judge
 from tracekit.cli.ending import ExitStatus
+from tracekit.cli.inputs import REPORT, check_recordings
 from tracekit.cli.output import narrate
-from tracekit.cli.reading import RUNNING, showing_progress, tell_done
-from tracekit.cli.several import REPORT, bundles_in, reports_in
-from tracekit.cli.startup import let_go_of_recording
-from tracekit.cli.workers import PROCESS_DIED, in_processes, on_cluster
+from tracekit.cli.requests import results_of
+from tracekit.cli.workers import PROCESS_DIED
 from tracekit.compare.measurements import check_models_known, measure, only_models
 from tracekit.compare.reports import load_report
 from tracekit.documents.both_sides import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.read import report_in
-from tracekit.recording import XctraceOptions
 from tracekit.report.choice import plain
 from tracekit.report.timeline import timeline_of
 from tracekit.request import shown_by
@@ -57,25 +55,25 @@ class Measured:
         """Whether there is nothing to compare."""
         return self.measurements is None and self.performance is None
 
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read of it, a sentence each."""
+        if self.failed:
+            return [self.error]
+        unread = () if self.measurements is None else self.measurements.unreadable
+        return [f"{Path(self.path).name}: {clause}" for clause in unread]
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of a recording is to be measured. Can be sent to another process if its request can."""
+    """What is wanted beside measurements."""
 
-    request: Request
     folder: Path | None = None
     """Folder that paths are relative to; None: the current one."""
     lanes: bool = False
-    """Whether the lanes are wanted, too."""
     performance: bool = False
     """Whether performance reports are taken, too."""
     report: bool = False
-    """Whether the report is wanted, too."""
-
-
-def recordings_in(*paths: str) -> list[str]:
-    """The recordings that paths mean: the bundles in a folder, else the JSON reports in it, else the path itself."""
-    return [recording for path in paths for recording in (bundles_in(path) or reports_in(path) or [path])]
 
 
 def measure_all(
@@ -89,48 +87,28 @@ def measure_all(
 ) -> list[Measured]:
     """Measurements of each path, in their order. Only they, and what is asked for beside them, are kept, so memory does
     not grow with the recordings."""
-    wanted = Wanted(request, lanes=lanes, performance=performance, report=report)
-    if len(paths) > 1 and (arguments.dask is not None or arguments.jobs > 1):
-        return _by_workers(paths, wanted, arguments)
-    everything = []
-    for number, path in enumerate(paths, 1):
-        label = f"{number} of {len(paths)}: {Path(path).name}:" if len(paths) > 1 else ""
-        with showing_progress(label=label, then=RUNNING) as progress:
-            everything.append(measure_one(path, replace(wanted, request=replace(request, progress=progress))))
-        let_go_of_recording()
-    return everything
-
-
-def _by_workers(paths: Sequence[str], wanted: Wanted, arguments: Namespace) -> list[Measured]:
-    # Messages cannot come from another process.
-    request = replace(wanted.request, xctrace=XctraceOptions(arguments.timeout))
     # Workers of a cluster run in folders of their own.
-    work = partial(measure_one, wanted=replace(wanted, request=request, folder=Path.cwd() if arguments.dask else None))
-    if arguments.dask is not None:
-        results = on_cluster(work, paths, arguments.dask, _lost)
-    else:
-        results = in_processes(work, paths, arguments.jobs, _lost)
-    everything = []
-    for number, measured in enumerate(results, 1):
-        tell_done(Path(measured.path).name, number, len(paths))
-        everything.append(measured)
-    return everything
+    folder = Path.cwd() if getattr(arguments, "dask", None) else None
+    wanted = Wanted(folder, lanes, performance, report)
+    work = partial(measure_one, wanted=wanted)
+    return list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost))
 
 
 def _lost(path: str) -> Measured:
     return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 
-def measure_one(path: str, wanted: Wanted) -> Measured:
+def measure_one(path: str, *, request: Request, wanted: Wanted) -> Measured:
     """Measure one recording. Whatever goes wrong is part of the result, so that the others go on."""
     where = path if wanted.folder is None else str(wanted.folder / path)
     name = Path(path).name
     try:
+        check_recordings([where], reports=True)
         if path.endswith(REPORT):
-            return _of_json(path, where, wanted)
+            return _of_json(path, where, request, wanted)
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
-        return _of_recording(path, where, wanted)
+        return _of_recording(path, where, request, wanted)
     except TracekitError as error:
         text = str(error).replace(where, path)
         # Of many recordings, which one is meant.
@@ -148,9 +126,10 @@ def _is_empty_folder(path: Path) -> bool:
         return False
 
 
-def _of_recording(path: str, where: str, wanted: Wanted) -> Measured:
-    request = wanted.request
-    trace = open_trace(where, reader=request.reader, xctrace=request.xctrace, progress=request.progress)
+def _of_recording(path: str, where: str, request: Request, wanted: Wanted) -> Measured:
+    trace = open_trace(
+        where, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress
+    )
     shown = shown_by(trace, request)
     if request.part is not None and shown is not None and not shown.rows["activity"].any():
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
@@ -162,10 +141,10 @@ def _of_recording(path: str, where: str, wanted: Wanted) -> Measured:
     return Measured(path, measure(trace, report, shown), drawing=drawing, report=report if wanted.report else None)
 
 
-def _of_json(path: str, where: str, wanted: Wanted) -> Measured:
+def _of_json(path: str, where: str, request: Request, wanted: Wanted) -> Measured:
     """A JSON report on a recording, or a performance report."""
     try:
-        return Measured(path, _of_report(where, wanted.request))
+        return Measured(path, _of_report(where, request))
     except UnreadableRecording:
         file = Path(where)
         report = report_in(read_bytes(file, MAX_TEXT_BYTES), file) if file.is_file() else None
@@ -175,7 +154,7 @@ def _of_json(path: str, where: str, wanted: Wanted) -> Measured:
             raise UsageError(
                 f"{file.name} is a performance report; `tracekit matrix` takes it beside recordings"
             ) from None
-        for pattern in wanted.request.models:
+        for pattern in request.models:
             if not matching({report.name}, pattern):
                 raise unknown("model", pattern, [report.name]) from None
         return Measured(path, None, performance=report)
@@ -183,11 +162,14 @@ def _of_json(path: str, where: str, wanted: Wanted) -> Measured:
 
 def _of_report(path: str, request: Request) -> Measurements:
     """What a JSON report says of its recording."""
-    if request.part is not None:
-        raise UsageError(
-            f"{Path(path).name}: a report does not say when each prediction was, so --from, --to and --signpost need "
-            "the recording"
-        )
+    needing = {
+        "a report does not say when each prediction was, so --from, --to and --signpost need": request.part,
+        "a report is on one run, so --run needs": request.run,
+        "a report does not say which process did what, so --process needs": request.process,
+    }
+    for reason, value in needing.items():
+        if value is not None:
+            raise UsageError(f"{Path(path).name}: {reason} the recording")
     measurements = load_report(Path(path))
     return only_models(measurements, request.models) if request.models else measurements
 
@@ -197,53 +179,41 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
     be measured."""
     if all(entry.failed for entry in measured):
         raise _unusable([entry.error for entry in measured])
-    for note in not_read(measured):
+    for note in _not_read(measured):
         narrate(f"tracekit: {note}")
     return [entry.measurements for entry in measured if entry.measurements is not None]
 
 
-def not_read(measured: Sequence[Measured]) -> list[str]:
+def _not_read(measured: Sequence[Measured]) -> list[str]:
     """A note on each recording that could not be measured, and on each table that could not be read of the others, fit
     to leave the machine."""
     return [
-        plain(note)
-        for entry in measured
-        for note in ([f"left out: {entry.error}"] if entry.failed else _incomplete(entry))
+        plain(f"left out: {problem}" if entry.failed else problem) for entry in measured for problem in entry.problems
     ]
 
 
 def notes_on(measured: Sequence[Measured]) -> list[str]:
-    """`not_read`, and a note on each recording with more models than are measured."""
+    """A note on whatever could not be read, and on each recording with more models than are measured."""
     limited = [
         f"{entry.measurements.source}: {entry.measurements.limited}"
         for entry in measured
         if entry.measurements is not None and entry.measurements.limited
     ]
-    return [*not_read(measured), *map(plain, limited)]
+    return [*_not_read(measured), *map(plain, limited)]
 
 
 def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:
     """All measurements. Raises `TracekitError` where one recording could not be read whole; those before the last one
     are named on standard error."""
-    problems = [problem for entry in measured for problem in problems_of(entry)]
+    problems = [problem for entry in measured for problem in entry.problems]
     if problems:
         raise _unusable(problems)
     return [entry.measurements for entry in measured if entry.measurements is not None]
 
 
-def problems_of(entry: Measured) -> list[str]:
-    """What could not be read of a recording, a sentence each. A performance report is none."""
-    return [entry.error] if entry.measurements is None else _incomplete(entry)
-
-
 def status_of_all(measured: Sequence[Measured]) -> ExitStatus:
     """Whether everything could be read."""
-    return ExitStatus.UNUSABLE if not_read(measured) else ExitStatus.DONE
-
-
-def _incomplete(entry: Measured) -> list[str]:
-    unread = () if entry.measurements is None else entry.measurements.unreadable
-    return [f"{Path(entry.path).name}: {clause}" for clause in unread]
+    return ExitStatus.UNUSABLE if any(entry.problems for entry in measured) else ExitStatus.DONE
 
 
 def _unusable(problems: Sequence[str]) -> TracekitError:

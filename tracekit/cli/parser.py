@@ -1,5 +1,4 @@
-"""The parser of the command line, and the completion scripts that are made from it. Imports nothing that a command
-runs."""
+"""The parser of the command line and its help, made from the tables of commands and options."""
 
 from __future__ import annotations
 
@@ -11,55 +10,39 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli.comparing_commands import BASELINE, CHECK, COMPARE, MATRIX
-from tracekit.cli.other_commands import DETECTORS, DOCTOR, EXPLAIN, INIT, INSPECT, PROFILE, RECORD, SCHEMA, WATCH
+from tracekit.cli.commands import COMMANDS, SIX
+from tracekit.cli.options import EXCLUSIVE, OPTIONS, one_of
 from tracekit.cli.output import emit
-from tracekit.cli.recording_commands import ANALYZE, BUGREPORT, DIAGNOSE, EXPORT, STACKS, TABLES, VIEW
 from tracekit.errors import UsageError
+from tracekit.render.forms import ENDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
-COMMANDS = (
-    ANALYZE,
-    VIEW,
-    COMPARE,
-    MATRIX,
-    CHECK,
-    BASELINE,
-    BUGREPORT,
-    DIAGNOSE,
-    INSPECT,
-    PROFILE,
-    STACKS,
-    TABLES,
-    RECORD,
-    WATCH,
-    INIT,
-    EXPORT,
-    DETECTORS,
-    EXPLAIN,
-    SCHEMA,
-    DOCTOR,
-)
-"""All commands, in the order in which `tracekit --help` lists them."""
+    from tracekit.cli.commands import Command
 
-SHELLS = ("bash", "zsh", "fish")
-EPILOG = """\
-exit status:
-  0    done; no finding at or above --fail-on
-  1    a finding reached --fail-on, or 'tracekit check' failed
-  2    unusable input, a table that cannot be read, bad usage, or an error in a check
-  3    inconclusive: no check could be evaluated
-"""
+WIDTH = 79
+"""Cells of a line of help."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises `UsageError` where argparse would print the usage and exit."""
+    """Raises `UsageError` where argparse would print the usage and exit, and prints the help of its command."""
+
+    command: Command | None = None
+    """None for the program itself."""
 
     def error(self, message: str) -> NoReturn:
         """One sentence, and where to read more."""
+        _, is_missing, names = message.partition("the following arguments are required: ")
+        if is_missing and self.command is not None:
+            raise UsageError(
+                f"missing {names}, as in: {self.command.examples[0].partition('  ')[0]} (see '{self.prog} --help')"
+            )
         raise UsageError(f"{message} (see '{self.prog} --help')")
+
+    def format_help(self) -> str:
+        """Help that fits a screen."""
+        return program_help() if self.command is None else command_help(self.command)
 
     def _print_message(self, message: str, file: object = None) -> None:
         """Help and version are data, as all else that goes to standard output."""
@@ -67,18 +50,23 @@ class Parser(argparse.ArgumentParser):
         emit(message)
 
 
-class PrintVersion(argparse.Action):
-    """`--version`: the version, and the readers that this machine has for bundles."""
+class _Print(argparse.Action):
+    """Prints a text and leaves with status 0, whatever else the command line has."""
 
     def __init__(self, **options: Any) -> None:
-        """As `argparse` calls it; the flag takes no value."""
         super().__init__(nargs=0, default=argparse.SUPPRESS, **options)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print and exit with status 0."""
-        readers = "native, xctrace" if _has_xctrace() else "native"
-        emit(f"tracekit {__version__} (Python {platform.python_version()}; readers: {readers})\n")
+        """Print and exit."""
+        command = parser.command if isinstance(parser, Parser) else None
+        emit(_version() if command is None else command_help(command, everything=True))
         parser.exit()
+
+
+def _version() -> str:
+    """The version, and the readers that this machine has for bundles."""
+    readers = "native, xctrace" if _has_xctrace() else "native"
+    return f"tracekit {__version__} (Python {platform.python_version()}; readers: {readers})\n"
 
 
 def _has_xctrace() -> bool:
@@ -93,75 +81,78 @@ def _has_xctrace() -> bool:
     return completed.returncode == 0
 
 
-class PrintCompletion(argparse.Action):
-    """`--print-completion SHELL`: print the script and leave, whatever else stands on the command line."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, _namespace: object, shell: Any, _flag: str | None = None
-    ) -> None:
-        """Print and exit with status 0."""
-        emit(completion_script(parser, str(shell)))
-        parser.exit()
-
-
-def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """Script for `shell` that completes commands, flags, files and detector ids. Changes the parser it is given."""
-    # A script is made on the day of the installation; no other command line needs what makes it.
-    import shtab
-
-    from tracekit.detectors.plugins import listed_detectors
-
-    ids = [detector.id for detector in listed_detectors()]
-    for action in _actions(parser):
-        if action.metavar in ("PATH", "FILE", "[MODEL=]PATH"):
-            action.complete = shtab.FILE  # type: ignore[attr-defined] # shtab's own convention
-        elif action.metavar == "DIR":
-            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif action.metavar == "ID":
-            action.choices = ids
-    return str(shtab.complete(parser, shell))
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Every argument of the parser and of its commands."""
-    for action in parser._actions:  # noqa: SLF001 - argparse offers no public way to list arguments
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            for command in action.choices.values():
-                yield from _actions(command)
-        else:
-            yield action
-
-
 def build_parser(only: str | None = None) -> Parser:
     """The parser for `tracekit`. only: name of the one command that it is to know; None: all."""
-    parser = Parser(
-        prog="tracekit",
-        description="Find performance problems in Instruments recordings of Core ML apps.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("-V", "--version", action=PrintVersion, help="print the version and the readers available here")
-    parser.add_argument(
-        "--print-completion",
-        action=PrintCompletion,
-        choices=SHELLS,
-        metavar="SHELL",
-        help=f"print a completion script: {', '.join(SHELLS)}",
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    parser = Parser(prog="tracekit", allow_abbrev=False)
+    parser.add_argument("-V", "--version", action=_Print, help="print the version and the readers available here")
+    added = parser.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
-        if only not in (None, command.name):
-            continue
-        added = commands.add_parser(
-            command.name,
-            help=command.summary,
-            description=textwrap.fill(command.description, max(shutil.get_terminal_size().columns - 2, 40)),
-            epilog=EPILOG if command is ANALYZE else None,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        added.add_argument("--debug", action="store_true", help="show a traceback on errors")
-        command.add_arguments(added)
-        added.set_defaults(runs=command.runs)
+        if only in (None, command.name):
+            _fill(added.add_parser(command.name, allow_abbrev=False, help=command.summary), command)
     return parser
+
+
+def _fill(parser: Parser, command: Command) -> None:
+    """Give the parser of a command its arguments and options."""
+    parser.command = command
+    parser.set_defaults(runs=command.runs, forms=command.forms, files=command.files)
+    parser.add_argument("--help-all", action=_Print, help="show all options of the command")
+    for argument in command.arguments:
+        kind = one_of(argument.shown.lower(), argument.choices) if argument.choices else str
+        parser.add_argument(
+            argument.name, metavar=argument.shown.split()[0], nargs=argument.nargs, help=argument.help, type=kind
+        )
+    groups = {names: parser.add_mutually_exclusive_group() for names in EXCLUSIVE}
+    for name in command.options:
+        group = next((group for names, group in groups.items() if name in names), parser)
+        OPTIONS[name].add(group, name)
+    if "format" in command.options:
+        choices = (*command.forms, "md") if "markdown" in command.forms else command.forms
+        next(each for each in parser._actions if "--format" in each.option_strings).type = one_of("format", choices)  # noqa: SLF001
+
+
+def program_help() -> str:
+    """What `tracekit --help` prints: a way through, then the other commands."""
+    words, others = COMMANDS[:SIX], COMMANDS[SIX:]
+    first = max(len(command.examples[0]) for command in words[:4]) + 4
+    lines = [f"tracekit {__version__}: finds performance problems in recordings of Core ML apps", ""]
+    lines += [f"  {command.examples[0].split(' --baseline')[0]:<{first}}{command.summary}" for command in words]
+    lines += ["", "More commands:"]
+    halves = [f"{command.name:<12}{command.summary}" for command in others]
+    lines += [f"  {left:<39}{right}".rstrip() for left, right in _pairs(halves)]
+    lines += [
+        "",
+        "Options, examples: tracekit COMMAND --help     Version: tracekit --version",
+        "First time? tracekit doctor                    A check: tracekit explain CHECK",
+        "Exit status: 0 done, 1 a check or gate failed, 2 not usable, 3 inconclusive",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(texts: list[str]) -> Iterable[tuple[str, str]]:
+    """Two beside one another, in columns."""
+    half = (len(texts) + 1) // 2
+    return zip(texts[:half], [*texts[half:], ""][:half], strict=True)
+
+
+def command_help(command: Command, *, everything: bool = False) -> str:
+    """Examples, what there is to know, and the options: those that most need, or all."""
+    width = min(shutil.get_terminal_size((WIDTH + 1, 0)).columns - 1, WIDTH)
+    lines = ["Examples:", *(f"  {example}" for example in command.examples), ""]
+    lines += textwrap.wrap(command.says, max(width, 40))
+    names = command.options if everything else command.main.split()
+    for argument in command.arguments:
+        lines += textwrap.wrap(f"{argument.shown}: {argument.help}", max(width, 40), subsequent_indent="  ")
+    rows = [(OPTIONS[name].shown(name), OPTIONS[name].help) for name in names]
+    room = max((len(shown) for shown, _ in rows), default=0) + 2
+    lines += ["", *(f"  {shown:<{room}}{text}" for shown, text in rows)] if rows else []
+    lines += [""] if command.forms or command.more or command.status else []
+    if command.forms:
+        endings = ", ".join(ENDINGS[form][0] for form in command.files)
+        lines.append(f"Formats: {', '.join(command.forms)}" + (f"; files also {endings}" if endings else ""))
+    if command.more and not everything:
+        more = ", ".join(f"--{name}" for name in command.more.split()[:2])
+        lines.append(f"More options: {more}, ... (tracekit {command.name} --help-all)")
+    if command.status:
+        lines.append(f"Exit status: {command.status}")
+    return "\n".join(lines) + "\n"

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import check_output, deliver, write_report
-from tracekit.cli.other_commands import COMPUTE_UNITS
+from tracekit.cli.forms import check_output, deliver, files_of, write_file
+from tracekit.cli.options import COMPUTE_UNITS
 from tracekit.cli.output import narrate
 from tracekit.compare.matrix import matrix, source_of_report
+from tracekit.compare.renderers.matrix_csv import render_csv
 from tracekit.documents.matrix import matrix_document
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import TracekitError
 from tracekit.model_files.profiling import core_ml
 from tracekit.model_files.profiling.measure import profile
 from tracekit.report.choice import plain
@@ -24,10 +25,14 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Run the model, write a report for each choice, and show them side by side."""
+
+    def tell(text: str) -> None:
+        if not arguments.quiet:
+            narrate(f"tracekit: {text}")
+
     runtime = core_ml.runtime()
-    path, folder = Path(arguments.path), Path(arguments.output)
-    if not folder.is_dir():
-        raise UsageError(f"cannot write to {folder}: no such folder")
+    path, folder = Path(arguments.path), Path(arguments.folder or ".")
+    outputs = files_of(arguments, [arguments.path])
     choices = tuple(dict.fromkeys(arguments.units)) or COMPUTE_UNITS
     files = {choice: folder / f"{path.stem}-{choice}.json" for choice in choices}
     for file in files.values():
@@ -37,15 +42,16 @@ def run(arguments: Namespace) -> ExitStatus:
         runtime,
         choices=choices,
         predictions=arguments.predictions,
-        on_choice=lambda choice: narrate(f"tracekit: running {path.name} with {choice}"),
+        on_choice=lambda choice: tell(f"running {path.name} with {choice}"),
     )
     for choice, report in profiled.reports:
-        write_report(files[choice], to_json(inspected_performance(report)))
-        narrate(f"tracekit: wrote {files[choice]}")
+        write_file(files[choice], to_json(inspected_performance(report)))
+        tell(f"wrote {files[choice]}")
     if not profiled.reports:
         raise TracekitError("; ".join(failure.error for failure in profiled.failures))
     sources = [source_of_report(report) for _, report in profiled.reports]
     notes = [plain(failure.error) for failure in profiled.failures]
     table = matrix(sources, [choice for choice, _ in profiled.reports], notes)
-    deliver("text", {}, lambda _: matrix_document(table), {})
+    data = {"json": lambda: to_json(table), "csv": lambda: render_csv(table)}
+    deliver(arguments, outputs, lambda _: matrix_document(table), data)
     return ExitStatus.UNUSABLE if profiled.failures else ExitStatus.DONE

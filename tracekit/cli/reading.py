@@ -16,12 +16,13 @@ from tracekit.recording import XctraceOptions
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
     from tracekit.recording import Progress
+    from tracekit.trace.coverage import Listed
 
 PATIENCE_S = 0.5
 """A read that is done sooner than this shows nothing. Heuristic: about when one begins to wonder."""
@@ -71,6 +72,18 @@ def tell_done(name: str, number: int, count: int, quiet: bool = False) -> None:
     """Say which recordings are done, where a person is looking: other processes cannot show how far they have come."""
     if not quiet and sys.stderr is not None and sys.stderr.isatty():
         narrate(f"tracekit: {number} of {count} done: {name}")
+
+
+def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> bool:
+    """Name the tables of a recording that could not be read on standard error; whether there are any. Those of an
+    instrument count, or of the given schemas."""
+    # A model is inspected without pandas.
+    from tracekit.trace.coverage import unreadable_tables
+
+    clauses = unreadable_tables(tables) if schemas is None else unreadable_tables(tables, schemas)
+    for clause in clauses:
+        narrate(f"tracekit: {source}: {clause}")
+    return bool(clauses)
 
 
 @contextmanager

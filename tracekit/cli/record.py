@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus, Next
-from tracekit.cli.other_commands import TEMPLATE
+from tracekit.cli.forms import check_output
+from tracekit.cli.options import TEMPLATE
 from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.xctrace.messages import ADDED
@@ -43,11 +44,14 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     tool = find_tool()
     if tool is None:
         raise _no_tool(request, no_prompt=arguments.no_prompt)
-    _check_output(request.output)
-    narrator = Narrator()
+    if request.output.exists():
+        raise UsageError(f"cannot write {request.output}: it already exists; delete it, or choose another name with -o")
+    check_output(request.output, ())
+    request.output.parent.mkdir(parents=True, exist_ok=True)
+    narrator = Narrator(arguments.quiet)
     if request.device is not None:
         device = choose_device(tool, request.device)
-        narrator.on_message(f"{device.kind}: {device.name}")
+        narrator.note(f"{device.kind}: {device.name}")
         request = replace(request, device=device.identifier, on_device=not device.is_host)
     if not request.on_device:
         request = replace(request, launch=_with_path_of_program(request.launch))
@@ -55,7 +59,7 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     # What became of the recording is reported before a signal ends the program.
     with stop_signals() as received:
         try:
-            narrator.on_message(f"starting xctrace with {' + '.join((request.template, *request.instruments))}")
+            narrator.note(f"starting xctrace with {' + '.join((request.template, *request.instruments))}")
             with closing(narrator):
                 warnings = record(tool, request, narrator, Patience(saving=arguments.save_timeout))
         except TracekitError as error:
@@ -66,13 +70,13 @@ def run(arguments: Namespace) -> ExitStatus | Next:
             for warning in warnings:
                 narrator.on_message(warning)
             if arguments.then:
-                narrator.on_message(f"saved {request.output}")
+                narrator.note(f"saved {request.output}")
             else:
                 emit(f"{request.output}\n")
     if arguments.then:
         return Next((arguments.then, "--", str(request.output)))
     if is_interactive():
-        narrator.on_message(f"next: tracekit analyze {shlex.quote(str(request.output))}")
+        narrator.note(f"next: tracekit analyze {shlex.quote(str(request.output))}")
     return ExitStatus.DONE
 
 
@@ -94,9 +98,11 @@ def request_of(arguments: Namespace) -> Request:
     if arguments.time_limit is not None and not TIME_LIMIT.fullmatch(arguments.time_limit):
         raise UsageError(f"--time-limit {arguments.time_limit}: expected a number and ms, s, m or h, such as 30s")
     name = f"recording-{datetime.now().astimezone():%Y%m%d-%H%M%S}.trace"
-    output = Path(arguments.output or name)
+    if len(arguments.output) > 1:
+        raise UsageError(f"record writes one bundle (got -o {len(arguments.output)} times)")
+    output = Path(arguments.output[0] if arguments.output else name)
     if output.suffix != ".trace":
-        raise UsageError(f"--output {output}: must end in .trace")
+        raise UsageError(f"{output}: a recording must end in .trace")
     added = ADDED if arguments.template == TEMPLATE and not arguments.only_template else ()
     return Request(
         output=output,
@@ -119,19 +125,12 @@ def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:
     return (str(Path(program).absolute()) if program else launch[0], *launch[1:])
 
 
-def _check_output(output: Path) -> None:
-    """Raise an error for a path that cannot be written."""
-    if output.exists():
-        raise UsageError(f"cannot write {output}: it already exists; delete it, or choose another name with -o")
-    if not output.parent.is_dir():
-        raise UsageError(f"cannot write {output}: no such folder: {output.parent}")
-
-
 class Narrator:
     """Reports on standard error what becomes of a recording, and how long it takes: on a terminal every second, else
     each minute of waiting."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._shown = ""
         self._minutes = 0
 
@@ -140,6 +139,11 @@ class Narrator:
         self.close()
         narrate(f"tracekit: {text}")
 
+    def note(self, text: str) -> None:
+        """What is not worth a word where it should be quiet."""
+        if not self._quiet:
+            self.on_message(text)
+
     def pass_on(self, text: str) -> None:
         """A line of `xctrace`."""
         self.close()
@@ -147,6 +151,8 @@ class Narrator:
 
     def count(self, phase: Phase, seconds: float) -> None:
         """How long the phase lasts so far."""
+        if self._quiet:
+            return
         minutes, rest = divmod(int(seconds), 60)
         if not self._show(f"  {phase.value} {minutes}:{rest:02}") and minutes != self._minutes:
             self._minutes = minutes

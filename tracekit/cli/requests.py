@@ -1,37 +1,97 @@
-"""What a command line asks of a recording, and the analysis of one."""
+"""What a command line asks of recordings, and reading them one after another or several at a time."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tracekit.api import analysis_of, request_of
-from tracekit.cli.reading import RUNNING, config_of, showing_progress, xctrace_options
+from tracekit.cli.inputs import check_recordings
+from tracekit.cli.reading import RUNNING, config_of, showing_progress, tell_done, xctrace_options
+from tracekit.cli.startup import let_go_of_recording
+from tracekit.cli.workers import in_processes, on_cluster
+from tracekit.errors import UsageError
+from tracekit.recording import XctraceOptions
+from tracekit.report.choice import Part
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tracekit.api import Analysis
     from tracekit.request import Request
+
+Item = TypeVar("Item")
+Taken = TypeVar("Taken", contravariant=True)
+Result = TypeVar("Result", covariant=True)
 
 _ASKED = frozenset(signature(request_of).parameters)
 """Arguments of commands that have the name of what they ask for."""
 
 
+class Work(Protocol[Taken, Result]):
+    """What is done with each recording. Can be sent to another process."""
+
+    def __call__(self, item: Taken, /, *, request: Request) -> Result:
+        """The result, also where it failed."""
+
+
 def request_from(arguments: Namespace, **more: Any) -> Request:
     """What the arguments of a command ask for, with `more` as `request_of` takes it. Reads the settings of the project,
     once for all that is done. Raises `UsageError`."""
-    given = {name: value for name, value in vars(arguments).items() if name in _ASKED}
-    given["settings"] = dict(given.get("settings", ()))
+    taken = {name: value for name, value in vars(arguments).items() if name in _ASKED}
+    taken["settings"] = dict(taken.get("settings", ()))
+    taken["part"] = part_of(arguments)
     if "config" not in more:
-        given["config"] = config_of(arguments)
-    given["xctrace"] = xctrace_options(arguments, quiet=getattr(arguments, "quiet", False))
-    return request_of(**given | more)
+        taken["config"] = config_of(arguments)
+    taken["xctrace"] = xctrace_options(arguments, quiet=getattr(arguments, "quiet", False))
+    return request_of(**taken | more)
+
+
+def part_of(arguments: Namespace) -> Part | None:
+    """The part of the time that is asked for; None for all of it. Raises `UsageError` for one without length."""
+    values = vars(arguments)
+    part = Part(values.get("start"), values.get("end"), values.get("signpost"))
+    if part.start_ns is not None and part.end_ns is not None and part.start_ns >= part.end_ns:
+        raise UsageError("--from must be before --to")
+    return None if part == Part() else part
 
 
 def analyze_with_progress(paths: Sequence[str], request: Request, *, quiet: bool = False) -> Analysis:
     """The analysis of one recording; shows how far it has come where a person is looking, unless `quiet`."""
+    check_recordings(paths)
     with showing_progress(quiet, then=RUNNING) as progress:
         return analysis_of(paths, replace(request, progress=progress))
+
+
+def results_of(
+    work: Work[Item, Result],
+    items: Sequence[Item],
+    name_of: Callable[[Item], str],
+    arguments: Namespace,
+    request: Request,
+    lost: Callable[[Item], Result],
+) -> Iterator[Result]:
+    """The result of each recording, in their order, as soon as it is there: read one after another, `--jobs` at a time
+    or on the cluster of `--dask`. `lost` gives the result of one whose process died. Shows how far it has come where a
+    person is looking, unless `--quiet`."""
+    address, quiet = getattr(arguments, "dask", None), arguments.quiet
+    if len(items) < 2 or (arguments.jobs < 2 and address is None):
+        for number, item in enumerate(items, 1):
+            label = f"{number} of {len(items)}: {name_of(item)}:" if len(items) > 1 else ""
+            with showing_progress(quiet, label=label, then=RUNNING) as progress:
+                result = work(item, request=replace(request, progress=progress))
+            let_go_of_recording()
+            yield result
+        return
+    # Messages cannot come from another process.
+    asked = partial(work, request=replace(request, xctrace=XctraceOptions(arguments.timeout)))
+    if address is not None:
+        results = on_cluster(asked, items, address, lost)
+    else:
+        results = in_processes(asked, items, arguments.jobs, lost)
+    for number, (item, result) in enumerate(zip(items, results, strict=True), 1):
+        tell_done(name_of(item), number, len(items), quiet)
+        yield result

@@ -10,19 +10,24 @@ from tracekit.analysis.code.call_sites import of_model
 from tracekit.analysis.code.sites import of_sites
 from tracekit.analysis.code.tree import call_tree
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.output import emit, narrate
-from tracekit.cli.reading import showing_progress, xctrace_options
-from tracekit.cli.recording_commands import MAIN_THREAD
-from tracekit.cli.reports import tell_unreadable
+from tracekit.cli.forms import deliver, files_of
+from tracekit.cli.inputs import check_recordings
+from tracekit.cli.options import MAIN_THREAD, refuse
+from tracekit.cli.output import narrate
+from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_options
+from tracekit.cli.requests import part_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
+from tracekit.render.blocks import Document, Role
 from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
+from tracekit.report.choice import ranges_of, unknown_model
 from tracekit.report.flame import fit_to_leave
 from tracekit.trace.build import open_trace
 from tracekit.trace.coverage import tables_of
+from tracekit.trace.filter import matching, model_names, reach_ranges
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 
 if TYPE_CHECKING:
@@ -30,12 +35,16 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.code.tree import CallTree
     from tracekit.arrays import BoolArray
+    from tracekit.report.choice import Part
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Print the call tree."""
+    """Print or write the call tree."""
+    files = files_of(arguments, arguments.path)
+    part = part_of(arguments)
+    check_recordings(arguments.path)
     with showing_progress(arguments.quiet) as progress:
         options = xctrace_options(arguments, quiet=arguments.quiet)
         trace = open_trace(
@@ -44,23 +53,25 @@ def run(arguments: Namespace) -> ExitStatus:
         sampled = trace.profiled
     if sampled is None:
         raise UsageError(_why_none(trace))
-    if sampled.unit is not None and (arguments.model is not None or arguments.finding is not None):
-        raise UsageError(
-            f"--model and --finding need call stacks that were sampled by time, and these were by {sampled.unit}; "
-            "record with --instrument 'Time Profiler'"
+    if sampled.unit is not None:
+        refuse(
+            arguments,
+            "model finding",
+            f"needs call stacks that were sampled by time, and these were by {sampled.unit}; record with --instrument "
+            "'Time Profiler'",
         )
     for note in () if arguments.quiet else sampled.notes:
         narrate(f"tracekit: {note}.")
-    chosen = _chosen(trace, sampled, arguments)
+    chosen = _chosen(trace, sampled, arguments, part)
     tree = call_tree(sampled, chosen, invert=arguments.invert, app_only=arguments.app_only)
     tree = fit_to_leave(tree, trace, sampled, redact=arguments.redact)
-    match arguments.format:
-        case "collapsed":
-            emit(as_collapsed(tree), utf8=True)
-        case "speedscope":
-            emit(as_speedscope(tree, trace.contents.source), utf8=True)
-        case _:
-            emit(as_text(tree, _title(sampled, tree, chosen)))
+    title = _title(sampled, tree, chosen)
+    data = {
+        "text": lambda: as_text(tree, title),
+        "collapsed": lambda: as_collapsed(tree),
+        "speedscope": lambda: as_speedscope(tree, trace.contents.source),
+    }
+    deliver(arguments, files, lambda _: Document("", title, Role.PLAIN), data, whole=not files)
     return ExitStatus.UNUSABLE if tell_unreadable(trace.contents.source, tables_of(trace)) else ExitStatus.DONE
 
 
@@ -82,24 +93,34 @@ def _title(sampled: Samples, tree: CallTree, chosen: BoolArray) -> str:
     return f"{title}; {of_all - in_tree:,} more without a call stack to show" if of_all > in_tree else title
 
 
-def _chosen(trace: Trace, sampled: Samples, arguments: Namespace) -> BoolArray:
+def _chosen(trace: Trace, sampled: Samples, arguments: Namespace, part: Part | None) -> BoolArray:
     """Samples that the arguments choose: shape (samples,)."""
     samples = sampled.samples
     chosen = np.ones(len(samples), np.bool_)
-    if arguments.range is not None:
-        first, last = arguments.range
-        chosen &= samples["time_ns"].between(first, last, inclusive="left").to_numpy()
+    if part is not None:
+        times = samples["time_ns"].to_numpy()
+        ranges = ranges_of(trace, part)
+        chosen &= reach_ranges(ranges, times, times + 1)
     if arguments.thread == MAIN_THREAD:
         chosen &= samples["main_thread"].fillna(False).to_numpy(np.bool_)
     elif arguments.thread is not None:
         named = samples["thread"].astype(str).str.contains(arguments.thread, case=False, regex=False)
         numbered = samples["tid"].astype(str) == arguments.thread
         chosen &= (named | numbered).to_numpy(np.bool_)
-    if arguments.model is not None:
-        chosen &= of_model(trace, arguments.model)
+    if arguments.models:
+        names = {name for pattern in arguments.models for name in _named(trace, pattern, redact=arguments.redact)}
+        chosen &= np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
     if arguments.finding is not None:
         chosen &= _of_finding(trace, arguments.finding)
     return chosen
+
+
+def _named(trace: Trace, pattern: str, *, redact: bool) -> frozenset[str]:
+    """Models with this name. Raises `UsageError` where none has it."""
+    names = matching(model_names(trace), pattern)
+    if not names:
+        raise unknown_model(trace, pattern, redact=redact)
+    return frozenset(names)
 
 
 def _of_finding(trace: Trace, name: str) -> BoolArray:

@@ -6,13 +6,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
+from tracekit.cli.inputs import check_recordings
 from tracekit.cli.output import narrate, standard_output
-from tracekit.cli.reading import config_of
-from tracekit.config import load_config
+from tracekit.cli.requests import request_from
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions
-from tracekit.request import Request
-from tracekit.trace.file_matching import check_given
 from tracekit.tui.app import run as run_app
 from tracekit.tui.opening import Viewed
 
@@ -28,19 +26,9 @@ def run(arguments: Namespace) -> ExitStatus:
     paths = tuple(path for path in (arguments.path, arguments.other) if path is not None)
     if "-" in paths:
         raise UsageError("view cannot read a recording from standard input; pass a file")
-    request = Request(
-        run=arguments.run,
-        reader=arguments.reader,
-        # The screen belongs to the UI: nothing else is printed while it runs.
-        xctrace=XctraceOptions(arguments.timeout),
-        model_files=tuple(arguments.model_files),
-        perf_reports=tuple(arguments.perf_reports),
-        # A mistake in the settings is told before the screen is taken.
-        settings=load_config(config_of(arguments)),
-        models=tuple(arguments.models),
-        process=arguments.process,
-    )
-    check_given(request.model_files, request.perf_reports)
+    check_recordings(paths)
+    # The screen belongs to the UI: nothing else is printed while it runs. A mistake in the settings is told before.
+    request = request_from(arguments, xctrace=XctraceOptions(arguments.timeout))
     problems = run_app(Viewed(paths, request, arguments.theme))
     for problem in problems:
         narrate(f"tracekit: {problem}")

@@ -10,6 +10,7 @@ import secrets
 import webbrowser
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from tempfile import mkdtemp
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -17,10 +18,10 @@ from urllib.parse import quote
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, size_words
 from tracekit.cli.output import narrate
-from tracekit.cli.reports import tell_unreadable
+from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
-from tracekit.errors import TracekitError, UsageError
-from tracekit.recording.writing.files import complete_file
+from tracekit.errors import TracekitError
+from tracekit.recording.writing.files import complete_file, make_folder
 from tracekit.report.viewers.registry import VIEWERS
 from tracekit.report.viewers.tracks import tracks_of
 from tracekit.units import format_count
@@ -37,16 +38,15 @@ WAIT_SECONDS = 120
 _BLOCK = 1 << 20
 
 
-def export_timeline(arguments: Namespace) -> ExitStatus:
-    """Write the file, and open it where that is wanted."""
-    if arguments.schema:
-        raise UsageError(f"--schema chooses tables, and --format {arguments.format} writes the timeline; drop one")
-    write = VIEWERS[arguments.format]()
-    path = Path(arguments.output)
+def export_timeline(arguments: Namespace, file: Path | None, form: str) -> ExitStatus:
+    """Write the timeline to a file, else to a temporary one, and open it where that is wanted."""
+    write = VIEWERS[form]()
+    path = file or Path(mkdtemp(prefix="tracekit-"), "timeline.json")
     check_output(path, arguments.path)
     # Findings by the config file that applies here, as `tracekit analyze` has them. No viewer gets call stacks.
     analysis = analyze_with_progress(arguments.path, request_from(arguments, functions=False), quiet=arguments.quiet)
     tracks = tracks_of(analysis.report, analysis.timeline())
+    make_folder(path.parent)
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:
         write(tracks, stream)

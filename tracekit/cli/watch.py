@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
+from tracekit.cli.inputs import ARCHIVES
 from tracekit.cli.measuring import measure_all
 from tracekit.cli.output import emit, has_color, narrate
-from tracekit.cli.reports import tell_unreadable
+from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import request_from
-from tracekit.cli.several import ARCHIVES
 from tracekit.compare.comparison import compare, same_content
 from tracekit.documents.latest import latest_lines
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import TracekitError, UsageError, meant_beside
 from tracekit.recording.open import open_contents
 from tracekit.recording.sources import is_bundle
 from tracekit.render.layout import lines_text
@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> ExitStatus:
     """Watch a folder until Ctrl-C, or report on one recording."""
     path, history = Path(arguments.path), History(arguments)
     if not path.exists():
-        raise UsageError(f"{path}: no such file or directory")
+        raise UsageError(f"{path}: no such file or directory{meant_beside(str(path))}")
     if not path.is_dir() or _is_recording(path):
         is_read = history.report_on(path, _mark_of(path), _marks(path.parent))
         return ExitStatus.DONE if is_read else ExitStatus.UNUSABLE

@@ -104,7 +104,8 @@ def load_baseline(path: Path) -> Baseline:
     plain = read_json(path, str(path), "baseline", MAX_BYTES, TracekitError)
     if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION:
         raise TracekitError(
-            f"{path} is not a baseline of this version of tracekit; save it again with 'tracekit baseline'"
+            f"{path} is not a baseline of this version of tracekit; delete it, then save it again with "
+            "`tracekit check --save-baseline`"
         )
     entries, checks = plain.get("recordings"), plain.get("checks")
     if not isinstance(entries, list) or not 0 < len(entries) <= MAX_RECORDINGS or not isinstance(checks, list):

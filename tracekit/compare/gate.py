@@ -115,6 +115,6 @@ def _inputs(recordings: Sequence[Measurements], allowed: Allowed) -> list[Item]:
             text = f"{recording.source} holds no prediction"
             items.append(Item(Verdict.ERROR, "input", None, text, recording.source))
     if allowed.no_baseline:
-        text = "there is no baseline yet, so nothing was compared; save one with 'tracekit baseline save'"
+        text = "there is no baseline yet, so nothing was compared; save one with `tracekit check --save-baseline`"
         items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
     return items

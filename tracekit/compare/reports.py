@@ -36,7 +36,9 @@ def load_report(path: Path) -> Measurements:
     name = path.name
     plain = read_json(path, name, "report", MAX_BYTES, UnreadableRecording)
     if isinstance(plain, list):
-        raise UnreadableRecording(f"{name} holds several reports; write one file each with 'analyze --json -o FOLDER'")
+        raise UnreadableRecording(
+            f"{name} holds several reports; write one file each with 'analyze --json --folder DIR'"
+        )
     if not isinstance(plain, dict) or not str(plain.get("$schema")).startswith("urn:tracekit:report:"):
         raise UnreadableRecording(f"{name} is not a tracekit report")
     if plain.get("schema_version") != SCHEMA_VERSION:

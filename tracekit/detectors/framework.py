@@ -109,7 +109,7 @@ class ModelFileDetector(Metadata[Options]):
 AnyDetector = Detector[Any] | RecordingDetector[Any]
 """What is run on recordings."""
 ListedDetector = AnyDetector | ModelFileDetector[Any]
-"""What `tracekit detectors` lists and `tracekit explain` explains."""
+"""What `tracekit explain` lists and explains."""
 
 
 class Judgment(NamedTuple):

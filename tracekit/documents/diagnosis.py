@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.render.blocks import Document, Entries, Entry, Paragraph, Role, Span, items, section
+from tracekit.render.blocks import Document, Entries, Entry, Paragraph, Role, Span, items, present, section
 from tracekit.report.diagnosis import Answer
 from tracekit.report.formatting import lowered
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tracekit.render.blocks import Line
     from tracekit.report.diagnosis import Diagnosis, LeafAnswer
 
@@ -20,22 +22,42 @@ MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.G
 
 
 def diagnosis_document(diagnosis: Diagnosis) -> Document:
-    """The tree; a long reason that was given before is not given again."""
+    """What the recording answers, then what no recording can, which the short text names in a line. A long reason that
+    was given before is not given again."""
     given: set[str] = set()
-    sections = []
+    sections, others, names = [], [], []
     for branch in diagnosis.branches:
-        leaves = []
-        for leaf in branch.leaves:
-            leaves.append(_leaf(leaf, given))
-            given.update(leaf.evidence)
-        sections.append(section(branch.title, items(branch.facts, role=Role.DIM), Entries(tuple(leaves))))
+        facts = items(branch.facts, role=Role.DIM)
+        answered = [leaf for leaf in branch.leaves if not _is_open(leaf)]
+        beyond = [leaf for leaf in branch.leaves if _is_open(leaf)]
+        if answered:
+            sections.append(section(branch.title, facts, _entries(answered, given)))
+        if beyond:
+            names += [leaf.pattern for leaf in beyond]
+            title = f"{branch.title}: not in this recording"
+            others.append(section(title, None if answered else facts, _entries(beyond, given), folded=True))
+    rest = f"Not in this recording: {', '.join(names)}. What to check instead: -v"
     return Document(
         title=diagnosis.source,
         verdict=diagnosis.verdict,
         tone=Role.PLAIN,
         context=tuple(map(Paragraph, diagnosis.recording)),
-        blocks=tuple(part for part in sections if part is not None),
+        blocks=present((*sections, *others)),
+        closing=rest if names else "",
     )
+
+
+def _is_open(leaf: LeafAnswer) -> bool:
+    """Whether no check could answer."""
+    return leaf.answer == Answer.UNKNOWN and not leaf.checks
+
+
+def _entries(leaves: Iterable[LeafAnswer], given: set[str]) -> Entries:
+    entries = []
+    for leaf in leaves:
+        entries.append(_leaf(leaf, given))
+        given.update(leaf.evidence)
+    return Entries(tuple(entries))
 
 
 def _leaf(leaf: LeafAnswer, given: set[str]) -> Entry:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from tracekit.errors import meant_beside
 from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled, read_json
 from tracekit.model_files.facts import Form, ModelFile
 from tracekit.model_files.failures import (
@@ -49,7 +50,9 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
         if file.is_dir():
             return _read_folder(file)
         if not file.exists():
-            raise UnreadableModel(f"no such file or folder: {quote(str(path))}; expected {EXPECTED}")
+            raise UnreadableModel(
+                f"no such file or folder: {quote(str(path))}{meant_beside(str(path))}; expected {EXPECTED}"
+            )
         if not file.is_file():
             raise UnreadableModel(f"{quote(file)} is neither a file nor a folder; expected {EXPECTED}")
         return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file, file.parent)
@@ -87,8 +90,6 @@ def _read_folder(folder: Path) -> ModelFile:
         raise UnreadableModel(
             f"{quote(folder)} is a Core AI model; inspect what `xcrun coreai-build inspect --ops --json` prints of it"
         )
-    if folder.suffix == ".trace":
-        raise UnreadableModel(f"{quote(folder)} is a recording; use `tracekit analyze`")
     raise UnreadableModel(f"{quote(folder)} is not a Core ML model; expected {EXPECTED}")
 
 

@@ -79,11 +79,11 @@ class Target:
 
 
 def parse_target(text: str) -> Target:
-    """A target as `--target` takes it: `iOS16`, `macOS 13`. Raises `UsageError`."""
+    """A target as `--system` takes it: `iOS16`, `macOS 13`. Raises `UsageError`."""
     match = _TARGET.fullmatch(text.strip())
     if match is None or match[1].lower() not in _SYSTEMS:
         names = ", ".join(name for name, _ in _SYSTEMS.values())
-        raise UsageError(f"--target {text[:60]}: expected a system and its version, such as iOS16 (systems: {names})")
+        raise UsageError(f"--system {text[:60]}: expected a system and its version, such as iOS16 (systems: {names})")
     system, field = _SYSTEMS[match[1].lower()]
     requested = _number(match[2])
     version = 0

@@ -38,6 +38,15 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "csv": (".csv",),
     "sarif": (".sarif", ".sarif.json"),
     "junit": (".xml",),
+    "zip": (".zip",),
+    "collapsed": (".folded", ".collapsed"),
+    "speedscope": (".speedscope.json",),
+    "jsonl": (".jsonl",),
+    "parquet": (".parquet",),
+    "xml": (".xml",),
+    "perfetto": (".pftrace", ".perfetto-trace"),
+    "chrome": (".json",),
+    "trace": (".trace",),
 }
 """How files of each form end, also of those of data; the usual ending first."""
 REPORT_FORMS = (*FORMS, "json")

@@ -57,9 +57,8 @@ def page_of(document: Document, **_: Any) -> str:
     """The page, with a line break at the end."""
     figures = list(_figures(document.blocks))
     data = [Html(figure.data) for figure in figures if figure.data]
-    verdict = (
-        tag("p", line_markup(document.verdict), class_=f"verdict {KINDS[document.tone]}") if document.verdict else None
-    )
+    looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
+    verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
     context = [_below(document.title, paragraph) for paragraph in document.context]
     top = tag("header", tag("h1", visible(document.title)), *map(_html, context), verdict, class_="top")
     named = [block for block in document.blocks if isinstance(block, Section) and block.name]

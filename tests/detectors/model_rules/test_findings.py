@@ -213,7 +213,7 @@ def test_a_target_that_fits(inspected, name: str, target: str) -> None:
 def test_without_a_target_the_check_says_how_to_name_one(inspected) -> None:
     outcome = answer(inspected("stateful"), "deployment-target")
     assert isinstance(outcome, NotEvaluated)
-    assert "--target" in outcome.record
+    assert "--system" in outcome.record
 
 
 @pytest.mark.parametrize("state", [WeightState.MISSING, WeightState.POINTER, WeightState.DAMAGED])

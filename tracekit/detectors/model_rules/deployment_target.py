@@ -25,7 +25,7 @@ def detect(view: tk.InspectedModel, options: tk.NoOptions) -> tk.Outcome:
     if target is None:
         return view.unknown(
             "The oldest system that the app supports was not named.",
-            "Name the oldest system that the app supports, such as `--target iOS17`.",
+            "Name the oldest system that the app supports, such as `--system iOS17`.",
         )
     metrics = (
         tk.Metric("specification version", version, "count"),

@@ -38,7 +38,7 @@ def check_available() -> None:
     except ImportError as error:
         raise TracekitError(
             "Perfetto files need the package perfetto; install it with: pip install 'coreml-tracekit[perfetto]', or "
-            "choose --format chrome"
+            "write a .json file instead"
         ) from error
 
 

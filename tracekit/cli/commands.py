@@ -1,0 +1,303 @@
+"""Every command, once: what it is for, what it takes, and what runs. Imports nothing that a run needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracekit.render.forms import REPORT_FORMS
+
+TABLE_FORMATS = ("csv", "jsonl", "parquet", "xml")
+"""As `tracekit.recording.writing.FORMATS` has them."""
+GITHUB = "github"
+"""Text with workflow commands, for the log of an action."""
+SHELLS = ("bash", "zsh", "fish")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a command takes beside its options."""
+
+    name: str
+    """In the namespace."""
+    shown: str
+    help: str
+    nargs: str | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One word after `tracekit`."""
+
+    name: str
+    summary: str
+    """Half a line, for the list of commands."""
+    examples: tuple[str, ...]
+    """Command lines; the first one is the usual one."""
+    says: str
+    """What there is to know before it is run."""
+    arguments: tuple[Argument, ...]
+    main: str
+    """Options that help shows, with spaces between them."""
+    more: str
+    """Those that only `--help-all` shows."""
+    runs: str
+    """`module:function`, imported when the command runs. The function takes the arguments, does the work, and returns
+    an `ExitStatus`, or the `Next` command line; it raises `TracekitError` for what the user can mend."""
+    forms: tuple[str, ...] = ()
+    """What `--format` takes, the usual one first."""
+    files: tuple[str, ...] = ()
+    """Forms that only files have."""
+    status: str = ""
+    """What exit statuses mean, where that needs saying."""
+
+    @property
+    def options(self) -> list[str]:
+        """Names of all its options."""
+        return f"{self.main} {self.more} debug".split()
+
+
+RECORDING = "a .trace bundle, export, folder or zip of one; - for standard input"
+_PATHS = Argument("path", "PATH", RECORDING, "+")
+_PART = "from to signpost"
+_READ = "reader timeout"
+_SETTINGS = "config no-config"
+_FILES = "model-file perf-report"
+
+COMMANDS = (
+    Command(
+        "record",
+        "record an app (on a Mac)",
+        (
+            "tracekit record --attach MyApp -o run.trace",
+            "tracekit record --device --attach MyApp --time-limit 30s --analyze",
+            "tracekit record -o run.trace --launch -- path/to/MyTool --flag",
+        ),
+        "Ctrl-C stops and saves. Start before the app loads its models: only loads name them. Elsewhere than on a "
+        "Mac, it prints the command to run there.",
+        (Argument("launched", "COMMAND ...", "what --launch starts, last and after --", "*"),),
+        "attach all-processes launch device time-limit output analyze compare-last",
+        "template only-template instrument no-prompt save-timeout quiet",
+        "tracekit.cli.record:run",
+        files=("trace",),
+    ),
+    Command(
+        "analyze",
+        "find performance problems",
+        (
+            "tracekit analyze run.trace",
+            "tracekit analyze run.trace -o report.html --open",
+            "tracekit analyze run.trace --fail-on high --budget 30fps",
+        ),
+        "Reports findings with evidence, estimated savings and fixes. Several recordings get a line each; "
+        "--folder writes a report of each.",
+        (_PATHS,),
+        "output open format json show verbose quiet model only skip fail-on",
+        f"process {_PART} run budget expect set {_FILES} {_SETTINGS} list folder sort jobs {_READ} no-redact "
+        "no-functions",
+        "tracekit.cli.analyze:run",
+        REPORT_FORMS,
+        files=("zip",),
+        status="1 a finding at or above --fail-on, 2 not readable, 3 inconclusive",
+    ),
+    Command(
+        "view",
+        "browse it in the terminal",
+        ("tracekit view run.trace", "tracekit view before.trace after.trace"),
+        "Zoom the lanes, step through evidence, compare two recordings. Press ? for all keys.",
+        (
+            Argument("path", "PATH", "a .trace bundle, export, folder or zip of one"),
+            Argument("other", "OTHER", "a second recording to compare with", "?"),
+        ),
+        f"model process {_PART} run theme",
+        f"{_FILES} {_SETTINGS} {_READ}",
+        "tracekit.cli.view:run",
+    ),
+    Command(
+        "compare",
+        "show what a change did",
+        (
+            "tracekit compare before.trace after.trace",
+            "tracekit compare --before a.trace b.trace --after c.trace d.trace",
+        ),
+        "Findings that are fixed, new or still there, and whether each model improved, regressed, is unchanged "
+        "or inconclusive. For more than two builds: tracekit matrix.",
+        (Argument("path", "PATH", "recording, JSON report or folder of them, before and after", "*"),),
+        "before after output open format json verbose quiet model rename",
+        f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
+        "tracekit.cli.compare:run",
+        REPORT_FORMS,
+    ),
+    Command(
+        "check",
+        "fail the build for a regression",
+        (
+            "tracekit check run.trace --baseline perf/iphone.json",
+            "tracekit check good*.trace --baseline perf/iphone.json --save-baseline",
+        ),
+        "Checks recordings of a build against a baseline, and against limits and allowed findings in tracekit.toml. "
+        "What could not be checked never passes.",
+        (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
+        "baseline save-baseline update-baseline show-baseline output open format json verbose quiet",
+        f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
+        f"{_SETTINGS} {_READ}",
+        "tracekit.cli.check:run",
+        (*REPORT_FORMS, "junit", "sarif", GITHUB),
+        status="0 passed, 1 failed, 2 not readable, 3 inconclusive",
+    ),
+    Command(
+        "inspect",
+        "look into a model file",
+        (
+            "tracekit inspect Model.mlpackage",
+            "tracekit inspect Model.mlpackage --system iOS16",
+            "tracekit inspect report.mlperf.json --unit cpu",
+        ),
+        "Facts of a model file (interface, precision, operations, systems) and what may keep it from loading or slow "
+        "it down; of an Xcode performance report, times and where operations run.",
+        (
+            Argument(
+                "path",
+                "PATH",
+                ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin",
+            ),
+        ),
+        "output open format json verbose quiet system unit only skip",
+        f"set {_SETTINGS} no-redact",
+        "tracekit.cli.inspect:run",
+        REPORT_FORMS,
+    ),
+    Command(
+        "diagnose",
+        "go through symptoms",
+        ("tracekit diagnose run.trace",),
+        "Answers the questions of the Core ML diagnostic tree (loading, performance, memory, accuracy) as far as the "
+        "recording can, and says what to check elsewhere.",
+        (_PATHS,),
+        f"output open format json verbose quiet model process {_PART}",
+        f"run {_FILES} {_SETTINGS} {_READ} no-redact",
+        "tracekit.cli.diagnose:run",
+        REPORT_FORMS,
+    ),
+    Command(
+        "matrix",
+        "recordings in one table",
+        ("tracekit matrix a.trace b.trace c.trace", "tracekit matrix runs/ --label '{device}' -o matrix.html"),
+        "Latency, loads, frame rate and Neural Engine share of each model in many recordings, the best of each row "
+        "marked. Paths with the same label share a column.",
+        (Argument("path", "PATH", "recordings, performance reports, or folders of either", "+"),),
+        "label output open format json verbose quiet model",
+        f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
+        "tracekit.cli.compare:run_matrix",
+        (*REPORT_FORMS, "csv"),
+    ),
+    Command(
+        "stacks",
+        "what threads were running",
+        (
+            "tracekit stacks run.trace --app-only",
+            "tracekit stacks run.trace --finding cold-load",
+            "tracekit stacks run.trace -o run.speedscope.json",
+        ),
+        "The call tree of the running threads with samples and share of each function. Waiting threads are not "
+        "sampled: samples measure CPU time, not elapsed time.",
+        (_PATHS,),
+        f"model finding thread {_PART} invert app-only output format quiet",
+        f"run {_READ} no-redact",
+        "tracekit.cli.stacks:run",
+        ("text", "collapsed", "speedscope"),
+    ),
+    Command(
+        "export",
+        "list and write tables",
+        (
+            "tracekit export run.trace",
+            "tracekit export run.trace --folder tables --format csv",
+            "tracekit export run.trace --schema coreml-os-signpost -o calls.csv",
+            "tracekit export run.trace -o run.pftrace --open",
+        ),
+        "Lists the tables of a recording, writes all or some of them, or the timeline for the Perfetto UI (.pftrace) "
+        "and the trace event format (.json). Cells are not redacted, timelines are.",
+        (Argument("path", "PATH", RECORDING, "*"),),
+        "folder output open format json schema json-schema force quiet",
+        f"model process {_PART} run {_SETTINGS} {_READ} no-redact",
+        "tracekit.cli.export:run",
+        ("text", "json", *TABLE_FORMATS),
+        files=("perfetto", "chrome"),
+    ),
+    Command(
+        "explain",
+        "list and explain checks",
+        ("tracekit explain", "tracekit explain reload-before-predict"),
+        "A line for each check; with CHECK, its page: what it looks for, when it is not a problem, the fix, and "
+        "where its thresholds come from.",
+        (Argument("checks", "CHECK", "a check, as reports name it", "*"),),
+        "format json",
+        "",
+        "tracekit.cli.explain:run",
+        ("text", "json"),
+    ),
+    Command(
+        "profile",
+        "time a model (on a Mac)",
+        ("tracekit profile Model.mlpackage", "tracekit profile Model.mlpackage --units all --folder reports"),
+        "Loads and calls a model with made-up inputs for each choice of compute units. Writes times and compute plan "
+        "as JSON that inspect and matrix read on any machine.",
+        (Argument("path", "MODEL", "a .mlpackage, .mlmodel or .mlmodelc"),),
+        "units predictions folder output open format json quiet",
+        "",
+        "tracekit.cli.profile:run",
+        (*REPORT_FORMS, "csv"),
+    ),
+    Command(
+        "watch",
+        "report on new recordings",
+        ("tracekit watch runs/", "tracekit watch run.trace"),
+        "Prints four lines on each new recording in a folder: what it is, the worst finding, what changed since the "
+        "last one of the same app and device there, and what to do next. Ctrl-C ends it.",
+        (Argument("path", "PATH", "folder of recordings; a recording is reported on at once"),),
+        f"model process quiet {_SETTINGS}",
+        _READ,
+        "tracekit.cli.watch:run",
+    ),
+    Command(
+        "init",
+        "write settings and CI files",
+        ("tracekit init run.trace", "tracekit init"),
+        "Writes tracekit.toml with every setting in a line, and .github/workflows/tracekit.yml. A recording of a build "
+        "that you trust gives the limits that tracekit check holds later ones against.",
+        (Argument("path", "PATH", "a recording to derive limits from", "?"),),
+        "force quiet",
+        _READ,
+        "tracekit.cli.init:run",
+    ),
+    Command(
+        "doctor",
+        "check this machine's setup",
+        ("tracekit doctor", "tracekit doctor --target path/to/MyApp.app"),
+        "Checks the Python packages and, on a Mac, Xcode, xctrace, templates, instruments and devices. Recording "
+        "needs a Mac, analysis does not.",
+        (),
+        "target format json no-redact",
+        "",
+        "tracekit.cli.doctor:run",
+        ("text", "json"),
+        status="2 a requirement is missing",
+    ),
+    Command(
+        "completion",
+        "complete words in the shell",
+        (
+            'eval "$(tracekit completion bash)"                       # in ~/.bashrc',
+            "tracekit completion zsh > ~/.zfunc/_tracekit             # a folder of $fpath",
+            "tracekit completion fish > ~/.config/fish/completions/tracekit.fish",
+        ),
+        "Prints a script that completes commands, options, files and checks.",
+        (Argument("shell", "SHELL", ", ".join(SHELLS), None, SHELLS),),
+        "",
+        "",
+        "tracekit.cli.completion:run",
+    ),
+)
+"""In the order of `tracekit --help`: the six that most need, then the others."""
+SIX = 6

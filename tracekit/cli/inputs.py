@@ -1,0 +1,136 @@
+"""Which recordings the paths of a command line mean, and which command takes what is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+BUNDLE = ".trace"
+ARCHIVES = (".zip",)
+REPORT = ".json"
+MODELS = (".mlpackage", ".mlmodel", ".mlmodelc")
+_SNIFFED = 4_000
+"""Bytes of a file that say what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The paths of one recording."""
+
+    name: str
+    paths: tuple[str, ...]
+
+
+def inputs_of(paths: Sequence[str]) -> list[Input]:
+    """The recordings that paths mean, in their order: each bundle, folder and archive is one, loose files are one
+    together, and a folder of bundles is each of these."""
+    loose = tuple(path for path in paths if not _is_recording(path))
+    inputs: list[Input] = []
+    for path in paths:
+        if _is_recording(path):
+            inputs += [Input(Path(each).name, (each,)) for each in (_bundles_in(path) or [path])]
+        elif all(entry.paths != loose for entry in inputs):
+            name = "standard input" if list(loose) == ["-"] else Path(loose[0]).name
+            inputs.append(Input(name, loose))
+    return inputs
+
+
+def recordings_in(*paths: str) -> list[str]:
+    """The recordings that paths mean: the bundles in a folder, else the JSON reports in it, else the path itself."""
+    return [recording for path in paths for recording in (_bundles_in(path) or _reports_in(path) or [path])]
+
+
+def _is_recording(path: str) -> bool:
+    """Whether a path is a recording of its own, or several: not one file of an export."""
+    try:
+        return path != "-" and (Path(path).is_dir() or Path(path).suffix in (BUNDLE, *ARCHIVES))
+    except (OSError, ValueError):
+        return False
+
+
+def _bundles_in(path: str) -> list[str]:
+    """Bundles directly in a folder that is none itself; empty for anything else."""
+    return [entry for entry in _entries(path) if entry.endswith((BUNDLE, f"{BUNDLE}.zip"))]
+
+
+def _reports_in(path: str) -> list[str]:
+    """JSON reports directly in a folder that holds no export; empty for anything else."""
+    entries = _entries(path)
+    return [] if any(entry.endswith(".xml") for entry in entries) else [e for e in entries if e.endswith(REPORT)]
+
+
+def _entries(path: str) -> list[str]:
+    """What lies in a folder that is no bundle or model, sorted; empty for anything else."""
+    try:
+        folder = Path(path)
+        takes = folder.suffix not in (BUNDLE, *MODELS) and folder.is_dir()
+        return sorted(map(str, folder.iterdir())) if takes else []
+    except (OSError, ValueError):
+        return []
+
+
+def check_recordings(paths: Iterable[str], *, reports: bool = False) -> None:
+    """Raise `UsageError` for a path that another command takes, such as a model file. `reports`: JSON reports and
+    performance reports are taken here, or refused in words of their own."""
+    taken = (_RECORDING, _REPORT, _PERFORMANCE) if reports else (_RECORDING,)
+    for path in paths:
+        _check(path, taken)
+
+
+def check_model(path: str) -> None:
+    """Raise `UsageError` for a path that is neither model nor performance report, where another command takes it."""
+    _check(path, (_MODEL, _PERFORMANCE))
+
+
+_RECORDING, _MODEL = "a recording; use `tracekit analyze {}`", "a model file; use `tracekit inspect {}`"
+_BASELINE = "a baseline; use `tracekit check RECORDING --baseline {}`"
+_REPORT = "a JSON report, which `tracekit compare`, `check` and `matrix` take in place of its recording"
+_MODEL_REPORT = "a JSON report on a model file, which no command reads"
+_PERFORMANCE = "a performance report; use `tracekit inspect {}`"
+
+
+def _check(path: str, taken: Collection[str]) -> None:
+    try:
+        kind = _kind(Path(path))
+    except (OSError, ValueError):
+        # What is wrong with a path is reported where it is read.
+        return
+    if kind is not None and kind not in taken:
+        raise UsageError(f"{Path(path).name} is {kind.format(path)}")
+
+
+def _kind(file: Path) -> str | None:
+    """What is at a path; None where that cannot be told, or nothing is there. Raises OSError, ValueError."""
+    if not file.exists():
+        return None
+    if file.suffix in MODELS:
+        return _MODEL
+    if file.suffix in (BUNDLE, ".xml") or (file.is_dir() and any(file.glob("*.xml"))):
+        return _RECORDING
+    if file.suffix != REPORT or not file.is_file():
+        return None
+    with file.open("rb") as stream:
+        beginning = stream.read(_SNIFFED).decode("utf-8", "replace")
+    if beginning.lstrip("{\n ").startswith('"checks"'):
+        return _BASELINE
+    for mark, kind in (("report", _REPORT), ("model", _MODEL_REPORT), ("performance", _PERFORMANCE)):
+        if f'"urn:tracekit:{mark}:' in beginning:
+            return kind
+    return _PERFORMANCE if _is_performance_report(file) else None
+
+
+def _is_performance_report(file: Path) -> bool:
+    # Few files are asked, and most commands need none of this.
+    from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, read_bytes
+    from tracekit.model_files.performance.read import report_in
+
+    try:
+        return report_in(read_bytes(file, MAX_TEXT_BYTES), file) is not None
+    except UnreadableModel:
+        return False

@@ -1,0 +1,264 @@
+"""Every option of the command line, once: what it is called, what it takes and what help says of it, whichever commands
+take it. Imports nothing that a run needs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tracekit.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from argparse import Namespace, _ActionsContainer
+    from collections.abc import Callable, Iterable, Sequence
+
+SEVERITIES = ("critical", "high", "medium", "low")
+"""Worst first, as `tracekit.detectors.outcomes.Severity` has them."""
+COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99", "max", "stdev")
+"""Columns that the report shows, as `tracekit.analysis.aggregation.SORT_COLUMNS` has them."""
+PARTS = ("findings", "models", "time", "events", "code", "coverage")
+"""Parts of the report, as `tracekit.documents.report.PARTS` has them."""
+READERS = ("auto", "native", "xctrace")
+"""As `tracekit.recording.xctrace.reader_selection.READERS` has them."""
+UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
+"""What `--unit` takes, and the name of each."""
+COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
+"""What a model can be loaded for, as Core ML calls it."""
+SCHEMA_KINDS = ("report", "model", "performance")
+"""Kinds of JSON, as `tracekit.report.serialize.SCHEMAS` has them."""
+TEMPLATE = "Core ML"
+"""What is recorded with unless something else is asked for."""
+MAIN_THREAD = "main"
+"""What `--thread` calls the main thread."""
+MOST_PREDICTIONS = 100_000
+"""Of a profile: a day of predictions that take a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option; without `value`, a flag."""
+
+    help: str
+    """Fits one line of 80 cells behind the option."""
+    value: str = ""
+    """What help calls its value."""
+    short: str = ""
+    dest: str = ""
+    """Name in the namespace, where it is not that of the option."""
+    type: Callable[[str], Any] = str
+    default: Any = None
+    many: str = ""
+    """`append` or `extend` where it can be given several times."""
+    choices: Sequence[str] = ()
+    nargs: str | None = None
+    const: Any = True
+    """What a flag sets, and an option whose value is left out."""
+
+    def dest_of(self, name: str) -> str:
+        """Name in the namespace."""
+        return self.dest or name.replace("-", "_")
+
+    @property
+    def unset(self) -> Any:
+        """Value where it is not given."""
+        if self.many or self.nargs == "+":
+            return []
+        return False if not self.value and self.const is True else self.default
+
+    def shown(self, name: str) -> str:
+        """As help shows it."""
+        value = f"[{self.value}]" if self.nargs == "?" else f"{self.value} ..." if self.nargs == "+" else self.value
+        return f"{self.short}, --{name} {value}".removeprefix(", ").rstrip()
+
+    def add(self, parser: _ActionsContainer, name: str) -> None:
+        """Add it to a parser."""
+        taken: dict[str, Any] = {"dest": self.dest_of(name), "default": self.unset, "help": self.help}
+        if self.value:
+            taken |= {"metavar": self.value, "nargs": self.nargs, "type": self.type, "action": self.many or "store"}
+            if self.choices:
+                taken["type"] = one_of(self.value.lower(), self.choices)
+            if self.nargs == "?":
+                taken["const"] = self.const
+        else:
+            taken |= {"action": "store_const", "const": self.const}
+        parser.add_argument(*filter(None, (self.short, f"--{name}")), **taken)
+
+
+def given(arguments: Namespace, names: Iterable[str]) -> list[str]:
+    """Those of the named options that the command line has, as they are written."""
+    options = ((name, OPTIONS[name]) for name in names)
+    values = vars(arguments)
+    return [f"--{name}" for name, each in options if values.get(each.dest_of(name), each.unset) != each.unset]
+
+
+def refuse(arguments: Namespace, names: str, reason: str) -> None:
+    """Raise `UsageError` for an option that means nothing here; `names` are those, with spaces between them."""
+    for option in given(arguments, names.split()):
+        raise UsageError(f"{option} {reason}")
+
+
+def one_of(what: str, choices: Sequence[str]) -> Callable[[str], str]:
+    """The type of a value that is one of a few."""
+
+    def convert(text: str) -> str:
+        if text not in choices:
+            raise unknown(what, text, choices)
+        return text
+
+    return convert
+
+
+def _number(most: int, what: str) -> Callable[[str], int]:
+    def convert(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
+            raise ArgumentTypeError(f"expected {what}, found {text!r}")
+        return int(text)
+
+    return convert
+
+
+def _seconds(least: float, most: float, unit: float) -> Callable[[str], float]:
+    def convert(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if not least <= number <= most:
+            raise ArgumentTypeError(f"expected a number of seconds, found {text!r}")
+        return round(number * unit) if unit != 1 else number
+
+    return convert
+
+
+def _names(text: str) -> list[str]:
+    """One name, or several with commas between them."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _parts(text: str) -> list[str]:
+    names = _names(text)
+    for name in names:
+        if name not in PARTS:
+            raise unknown("part", name, PARTS)
+    return names
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or "." not in key:
+        raise UsageError(f"--set {text}: expected CHECK.OPTION=VALUE; `tracekit explain CHECK` lists the options")
+    return key.strip(), value.strip()
+
+
+def _rename(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not equals or not old or not new:
+        raise UsageError(f"--rename {text}: expected OLD=NEW")
+    return old, new
+
+
+_limit = _seconds(0.001, 1e6, 1)
+_moment = _seconds(0, 1e9, 1e9)
+
+OPTIONS: dict[str, Option] = {
+    # The result
+    "output": Option("write to FILE; the extension sets the format", "FILE", short="-o", many="append"),
+    "folder": Option("write files into DIR, which may be new", "DIR"),
+    "open": Option("open the result in the browser"),
+    "format": Option("output format: one of those below", "FORMAT"),
+    "json": Option("same as --format json", dest="format", default=None, const="json"),
+    "quiet": Option("brief result, no progress or notes", short="-q"),
+    "verbose": Option("full result, and how it was read", short="-v"),
+    "list": Option("show what an archive would contain, write nothing"),
+    "show": Option(f"only {','.join(PARTS)}", "PARTS", type=_parts, many="extend"),
+    "sort": Option("sort events by this column (default: sum)", "COLUMN", default="sum"),
+    "force": Option("overwrite files that are there"),
+    "no-redact": Option("keep private data, such as names of devices", dest="redact", default=True, const=False),
+    "no-functions": Option("hide names of the app's functions", dest="functions", default=True, const=False),
+    # What of a recording
+    "model": Option("only models with this name (glob; repeatable)", "NAME", dest="models", many="append"),
+    "process": Option("only this process", "NAME|PID"),
+    "from": Option("only events from this time on", "SECONDS", dest="start", type=_moment),
+    "to": Option("only events before this time", "SECONDS", dest="end", type=_moment),
+    "signpost": Option("only events in the app's signpost intervals", "NAME"),
+    "run": Option("run number (default: the latest run)", "N", type=_number(10**9, "a run number, 1 or more")),
+    "model-file": Option(
+        "model file of a recorded model (repeatable)", "[MODEL=]FILE", dest="model_files", many="append"
+    ),
+    "perf-report": Option(
+        "performance report of a model (repeatable)", "[MODEL=]FILE", dest="perf_reports", many="append"
+    ),
+    # How it is read
+    "reader": Option("auto, native or xctrace (default: auto)", "READER", default="auto", choices=READERS),
+    "timeout": Option("xctrace time limit per table (default: 900)", "SECONDS", type=_limit, default=900.0),
+    "jobs": Option("recordings read at a time (default: 1)", "N", type=_number(999, "a number of jobs"), default=1),
+    "dask": Option("read on a Dask cluster, such as tcp://host:8786", "ADDRESS"),
+    # Checks
+    "only": Option("run only this check (repeatable)", "CHECK", type=_names, many="extend"),
+    "skip": Option("skip this check (repeatable)", "CHECK", type=_names, many="extend"),
+    "set": Option("change a threshold", "CHECK.OPTION=VALUE", dest="settings", type=_setting, many="append"),
+    "budget": Option("deadline of predictions: 16.7ms, 30fps", "[MODEL=]TIME", many="append"),
+    "expect": Option("compute unit to run on: ane, gpu, cpu", "[MODEL=]UNIT", many="append"),
+    "fail-on": Option("fail at: critical, high, medium or low (exit 1)", "SEVERITY", choices=SEVERITIES),
+    "config": Option("config file (default: tracekit.toml, if any)", "FILE"),
+    "no-config": Option("ignore config files"),
+    # Comparing
+    "before": Option("recordings before the change", "PATH", nargs="+"),
+    "after": Option("recordings after the change", "PATH", nargs="+"),
+    "rename": Option("compare model OLD with NEW (repeatable)", "OLD=NEW", dest="renames", type=_rename, many="append"),
+    "label": Option("column title; takes {device} {system} {units} {name}", "TEXT", many="append"),
+    "baseline": Option("baseline file (default: from the config file)", "FILE"),
+    "save-baseline": Option("save the recordings as the baseline, and stop"),
+    "update-baseline": Option("add the recordings to the baseline, and stop"),
+    "show-baseline": Option("print what the baseline holds, and stop"),
+    "allow-environment-change": Option("compare even if device or system differ"),
+    "allow-missing": Option("do not fail without this model (glob; repeatable)", "MODEL", many="append"),
+    "allow-no-baseline": Option("pass while there is no baseline yet"),
+    # Model files
+    "system": Option("oldest system it has to load on, such as iOS16", "SYSTEM"),
+    "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),
+    "units": Option("all, cpuOnly, cpuAndGPU or cpuAndNeuralEngine", "UNITS", choices=COMPUTE_UNITS, many="append"),
+    "predictions": Option(
+        "predictions for each of --units (default: 50)",
+        "N",
+        type=_number(MOST_PREDICTIONS, f"a number from 1 to {MOST_PREDICTIONS:,}"),
+        default=50,
+    ),
+    # Call stacks
+    "finding": Option("only samples behind the finding of this check", "CHECK"),
+    "thread": Option(f"only this thread: name, id or {MAIN_THREAD}", "NAME|TID"),
+    "invert": Option("begin with the innermost function"),
+    "app-only": Option("leave out frames of the system"),
+    # Tables
+    "schema": Option("only tables with this schema (repeatable)", "NAME", many="append"),
+    "json-schema": Option("print a schema: report, model or performance", "KIND", choices=SCHEMA_KINDS),
+    # Making recordings
+    "attach": Option("record a running process", "NAME|PID"),
+    "all-processes": Option("record every process on the device"),
+    "launch": Option("start COMMAND; write it last, after --"),
+    "device": Option("device, by name or UDID; no value: pick one", "NAME|UDID", nargs="?", const=""),
+    "time-limit": Option("stop after 500ms, 30s, 5m or 1h", "TIME"),
+    "template": Option("template (default: Core ML with Hangs, Thermal State)", "NAME", default=TEMPLATE),
+    "only-template": Option("add no instrument to the template"),
+    "instrument": Option("add an instrument (repeatable)", "NAME", many="append"),
+    "no-prompt": Option("answer no question (default without a terminal)"),
+    "save-timeout": Option("longest wait for saving (default: 600)", "SECONDS", type=_limit, default=600.0),
+    "analyze": Option("then analyze the recording", dest="then", const="analyze"),
+    "compare-last": Option("then say what changed since the last one", dest="then", const="watch"),
+    "target": Option("also check that this app can be recorded", "FILE"),
+    # Of one command or of all
+    "theme": Option("dark or light; kept for the next time", "THEME", choices=("dark", "light")),
+    "debug": Option("show a traceback on errors"),
+}
+"""By name, without the dashes."""
+
+EXCLUSIVE = (
+    ("quiet", "verbose"),
+    ("format", "json"),
+    ("config", "no-config"),
+    ("jobs", "dask"),
+    ("analyze", "compare-last"),
+    ("save-baseline", "update-baseline", "show-baseline"),
+)
+"""Options of which only one can be given."""

@@ -1,0 +1,87 @@
+"""What a recording holds, table by table."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tracekit.characters import visible
+from tracekit.render.blocks import Column, Document, Role, items, present, table
+from tracekit.report.formatting import listed
+from tracekit.report.redact import public_attributes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracekit.recording.contents import Contents
+
+MAX_NAMED = 3
+"""Tables that are named beside a reason; more of them are counted."""
+
+
+def _rows(contents: Contents, number: int | None) -> list[dict[str, Any]]:
+    """One object for each table, as the JSON has it. `position` is the N of `table[N]` in the run."""
+    return [
+        {
+            "run": run.number,
+            "position": entry.position,
+            "state": str(entry.state),
+            "rows": entry.rows,
+            "columns": entry.columns,
+            "schema": entry.schema,
+            "source": entry.source,
+            "attributes": public_attributes(entry.attributes),
+            "reason": entry.reason,
+        }
+        for run in contents.runs
+        if number in (None, run.number)
+        for entry in run.tables
+    ]
+
+
+def tables_json(contents: Contents, number: int | None = None) -> str:
+    """The tables of one run, or of all. What is not known is null."""
+    return json.dumps(_rows(contents, number), indent=2, ensure_ascii=False) + "\n"
+
+
+def tables_document(contents: Contents, number: int | None = None) -> Document:
+    """The tables of one run, or of all, and why some cannot be read. Sources and attributes are in the JSON alone."""
+
+    def column(name: str, drop: int = 0, words: bool = False) -> Column[dict[str, Any]]:
+        # What is not known is a dash, never a zero.
+        return Column(name, lambda row: "-" if row[name] is None else str(row[name]), words=words, drop=drop)
+
+    # The last one is never shortened: `--schema` takes its names.
+    columns = (
+        column("run", 2),
+        column("position", 3),
+        column("state", words=True),
+        column("rows"),
+        column("columns", 1),
+        column("schema", words=True),
+    )
+    rows = [row | {"state": "no rows"} if row["state"] == "empty" else row for row in _rows(contents, number)]
+    reasons: dict[str, list[tuple[str, str]]] = {"Unreadable": [], "Incomplete": []}
+    for row in rows:
+        if row["reason"]:
+            heading = "Unreadable" if row["state"] == "unreadable" else "Incomplete"
+            reasons[heading].append((row["schema"], row["reason"]))
+    notes = [
+        f"{heading}: {named} ({reason})"
+        for heading, pairs in reasons.items()
+        for reason, named in reasons_in(pairs).items()
+    ]
+    blocks = present((table("Tables", columns, rows), items(notes)))
+    return Document(contents.source, "" if rows else "No tables are listed.", Role.PLAIN, blocks=blocks)
+
+
+def reasons_in(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Schemas by the reason that they have in common, as words: a few are named, more are counted. What to do about a
+    reason follows its first semicolon, and differs from table to table."""
+    schemas: dict[str, list[str]] = {}
+    for schema, reason in pairs:
+        schemas.setdefault(visible(reason.partition("; ")[0]), []).append(visible(schema))
+    return {
+        reason: listed(dict.fromkeys(names)) if len(names) <= MAX_NAMED else f"{len(names)} tables"
+        for reason, names in schemas.items()
+    }
