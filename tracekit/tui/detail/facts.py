@@ -60,7 +60,7 @@ class FactsPane(TextPane):
     TITLE = "Recording"
     SHORT = "Rec."
 
-    def made_from(self, state: State) -> tuple[object, ...] | None:
+    def inputs(self, state: State) -> tuple[object, ...] | None:
         """The active recording."""
         return (state.session,) if state.session.report is not None else None
 
