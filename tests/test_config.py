@@ -100,7 +100,7 @@ def test_checks_of_model_files_stand_among_the_others(tmp_path):
     assert config.settings == {"cold-load.min_wait_ms": 300}
     assert config.model_settings == {"Caption*": {}}
     assert checks.only == ("flexible-shapes", "uncompressed-weights")
-    assert (checks.skipped("Other"), checks.skipped("CaptionB")) == (
+    assert (checks.skipped_checks("Other"), checks.skipped_checks("CaptionB")) == (
         ("float32-compute",),
         ("float32-compute", "custom-layers"),
     )

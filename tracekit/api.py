@@ -16,7 +16,7 @@ from tracekit.detectors.expectations import (
     EXPECT_KEY,
     parse_budget,
     parse_expectation,
-    with_expected,
+    with_expectations,
 )
 from tracekit.detectors.options import check_settings, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
@@ -205,7 +205,7 @@ def _judging(
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
     detectors = all_detectors()
     project = load_config(None if config is None else Path(config))
-    general, special = with_expected(budgets, expectations, settings, model_settings)
+    general, special = with_expectations(budgets, expectations, settings, model_settings)
     judging = replace(
         project,
         only=only or project.only,
