@@ -92,7 +92,7 @@ def moment(ns: int) -> str:
     return f"{sign}{lead}{minutes:02d}:{seconds:02d}.{millis:03d}"
 
 
-def started_at(date: str) -> str:
+def start_words(date: str) -> str:
     """An ISO 8601 date to the minute, on the clock of the Mac; bundles do not hold its time zone, so theirs is in UTC
     and says so."""
     return date[:16].replace("T", " ") + (" UTC" if date.endswith(("+00:00", "Z")) else "")

@@ -40,7 +40,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
             file.model,
             f"{file.source} · {file.summary}",
             tuple((fact.name, fact.value) for fact in file.facts),
-            tuple(filter(None, (file.problem, file.interface, _found(file)))),
+            tuple(filter(None, (file.problem, file.interface, _finding_words(file)))),
         )
         for file in report.model_files
         if file.model is not None
@@ -58,7 +58,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
     return (*files, *reports)
 
 
-def _found(file: ModelFileInfo) -> str:
+def _finding_words(file: ModelFileInfo) -> str:
     """The other findings in the file: how it slows the model down is not measured, so they stand here alone."""
     names = [check.id for check in file.results if check.outcome == "finding" and check.summary != file.interface]
     return f"Also found in the file: {listed(names)}; tracekit inspect says more." if names else ""
