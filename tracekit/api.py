@@ -26,7 +26,7 @@ from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import check_limits, shown_judgments, unknown_model, within_limits
 from tracekit.report.results import results_from
-from tracekit.request import ALL, Request, read_trace, shown_by
+from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import model_names
 
@@ -154,7 +154,7 @@ def analysis_of(path: Paths, request: Request = ALL) -> Analysis:
     `UnreadableModel` for a file that was given and cannot be read.
     """
     trace = read_trace(path, request)
-    shown = shown_by(trace, request)
+    shown = shown_of_request(trace, request)
     return Analysis(trace, shown, judge(trace, request, shown), request.functions)
 
 

@@ -69,6 +69,6 @@ def read_trace(path: Paths, request: Request) -> Trace:
     return join_files(trace, path, files, (request.perf_reports, project.perf_reports))
 
 
-def shown_by(trace: Trace, request: Request) -> Shown | None:
+def shown_of_request(trace: Trace, request: Request) -> Shown | None:
     """What of a trace a request shows; None: all. Raises `UsageError` for a name that the recording does not hold."""
     return choose_shown(trace, models=request.models, process=request.process, part=request.part, redact=request.redact)

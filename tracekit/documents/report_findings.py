@@ -22,7 +22,7 @@ from tracekit.render.blocks import (
 )
 from tracekit.report import formatting
 from tracekit.report.call_sites import caller_words, merge_sites
-from tracekit.report.formatting import ABSENT, fix_line, lowered
+from tracekit.report.formatting import ABSENT, fix_line, lower_first
 from tracekit.report.groups import INCONCLUSIVE, explains, findings
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
@@ -255,7 +255,7 @@ def _fix(group: Group, *, opened: bool) -> Section:
 def _beyond_the_line(fix: str) -> str:
     """A fix without its first paragraph, if that says no more than the line above it."""
     first, _, rest = fix.strip().partition("\n\n")
-    is_said = lowered(" ".join(first.split())).rstrip(".:") == fix_line(fix)
+    is_said = lower_first(" ".join(first.split())).rstrip(".:") == fix_line(fix)
     return rest if is_said and rest else fix.strip()
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tracekit.errors import UnreadableRecording, meant_beside
+from tracekit.errors import UnreadableRecording, suggest_path
 from tracekit.recording import archives, limits
 from tracekit.recording.quoting import quote_name
 
@@ -107,7 +107,7 @@ def os_error(label: str, error: OSError) -> UnreadableRecording:
     """What the operating system refused, as a sentence."""
     if isinstance(error, FileNotFoundError):
         path = label.removeprefix("'").removesuffix("'")
-        return UnreadableRecording(f"{path}: no such file or directory{meant_beside(path)}")
+        return UnreadableRecording(f"{path}: no such file or directory{suggest_path(path)}")
     reason = error.strerror or type(error).__name__
     return UnreadableRecording(f"{label} cannot be read: {reason[0].lower() + reason[1:]}")
 

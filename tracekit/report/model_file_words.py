@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.pages import Pattern
-from tracekit.report.formatting import listed
+from tracekit.report.formatting import word_list
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
 def _finding_words(file: ModelFileInfo) -> str:
     """The other findings in the file: how it slows the model down is not measured, so they stand here alone."""
     names = [check.id for check in file.results if check.outcome == "finding" and check.summary != file.interface]
-    return f"Also found in the file: {listed(names)}; tracekit inspect says more." if names else ""
+    return f"Also found in the file: {word_list(names)}; tracekit inspect says more." if names else ""
 
 
 MEASURED = "interface-conversion"
@@ -107,7 +107,7 @@ def _together(
         return FileAnswer(True, evidence, checks)
     missing = [model.name for model in report.models if model.name not in known and model.level == "top"]
     if missing:
-        evidence = (*evidence, f"No {source} of {listed(missing)}.")
+        evidence = (*evidence, f"No {source} of {word_list(missing)}.")
     decided = not missing and all(answer.there is False for answer in answers)
     return FileAnswer(False if decided else None, evidence, checks)
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from tracekit.characters import escaped
+from tracekit.characters import escape_json
 from tracekit.report.report import DRAWN, IF_ANY, SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def to_json(report: DataclassInstance) -> str:
     lost and nothing acts.
     """
     text = json.dumps(to_dict(report), ensure_ascii=False, allow_nan=False, indent=2)
-    return escaped(text) + "\n"
+    return escape_json(text) + "\n"
 
 
 def _plain(value: Any) -> Any:

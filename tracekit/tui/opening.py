@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from textual.message import Message
 
-from tracekit.request import ALL, Request, read_trace, shown_by
+from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.filter import EVENT_FRAMES, narrow
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
@@ -56,7 +56,7 @@ class ReadingProgressed(Message):
 def read(path: str, request: Request = ALL) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
     opened = read_trace(path, request)
-    shown = shown_by(opened, request)
+    shown = shown_of_request(opened, request)
     trace, full_trace = (opened, None) if shown is None else (narrow(opened, shown), opened)
     return Session(
         opened.contents.source,

@@ -84,7 +84,7 @@ class _ScannedValues(Values):
         return self._compounds[payload] if payload in self._compounds else self._scanner.text(payload)
 
     def coded_cells(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
-        """As `Values.coded`. Many texts become objects when they are first asked for."""
+        """As `Values.coded_cells`. Many texts become objects when they are first asked for."""
         if len(indexes) <= _FEW or int(indexes[0]) in self._compounds:
             return CodedCells(codes, tuple(map(self.at, indexes.tolist())))
         return LateCells(codes, partial(self._scanner.texts, indexes.astype(np.int64, copy=False)))

@@ -148,7 +148,7 @@ class RowList(ScrollView, can_focus=True):
         return max(self.size.height - 1, 1)
 
     @property
-    def shown(self) -> list[ListColumn[Any]]:
+    def visible_columns(self) -> list[ListColumn[Any]]:
         """Columns on screen, from left to right."""
         return self.columns_without(self._hidden)
 
