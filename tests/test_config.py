@@ -100,7 +100,7 @@ def test_checks_of_model_files_stand_among_the_others(tmp_path):
     assert config.settings == {"cold-load.min_wait_ms": 300}
     assert config.model_settings == {"Caption*": {}}
     assert checks.only == ("flexible-shapes", "uncompressed-weights")
-    assert (checks.skipped("Other"), checks.skipped("CaptionB")) == (
+    assert (checks.skipped_checks("Other"), checks.skipped_checks("CaptionB")) == (
         ("float32-compute",),
         ("float32-compute", "custom-layers"),
     )
@@ -228,7 +228,7 @@ def test_diagnose_judges_by_the_same_settings(tmp_path, recording, monkeypatch, 
 
 def test_the_terminal_ui_judges_by_the_same_settings(tmp_path, recording):
     path = written(tmp_path, 'skip = ["reload-before-predict"]\n')
-    session = opening.judged(opening.read(str(recording), request_of(config=path)))
+    session = opening.judge_session(opening.read(str(recording), request_of(config=path)))
     assert session.report is not None
     assert session.report.tool.config == "tracekit.toml"
     assert reloads(session.report) == {}

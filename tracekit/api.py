@@ -16,7 +16,7 @@ from tracekit.detectors.expectations import (
     EXPECT_KEY,
     parse_budget,
     parse_expectation,
-    with_expected,
+    with_expectations,
 )
 from tracekit.detectors.options import check_settings, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
@@ -26,7 +26,7 @@ from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import check_limits, shown_judgments, unknown_model, within_limits
 from tracekit.report.results import results_from
-from tracekit.request import ALL, Request, read_trace, shown_by
+from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import model_names
 
@@ -154,7 +154,7 @@ def analysis_of(path: Paths, request: Request = ALL) -> Analysis:
     `UnreadableModel` for a file that was given and cannot be read.
     """
     trace = read_trace(path, request)
-    shown = shown_by(trace, request)
+    shown = shown_of_request(trace, request)
     return Analysis(trace, shown, judge(trace, request, shown), request.functions)
 
 
@@ -205,7 +205,7 @@ def _judging(
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
     detectors = all_detectors()
     project = load_config(None if config is None else Path(config))
-    general, special = with_expected(budgets, expectations, settings, model_settings)
+    general, special = with_expectations(budgets, expectations, settings, model_settings)
     judging = replace(
         project,
         only=only or project.only,

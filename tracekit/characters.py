@@ -43,7 +43,7 @@ def visible(text: str, *, multiline: bool = False) -> str:
     """
     if multiline:
         return "\n".join(visible(line) for line in text.split("\n"))
-    return text if text.isprintable() else "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_visible_character, text))
 
 
 def printable(text: str, *, styled: bool = False) -> str:
@@ -57,7 +57,7 @@ def printable(text: str, *, styled: bool = False) -> str:
     return text.translate(unsafe) if unsafe else text
 
 
-def escaped(text: str) -> str:
+def escape_json(text: str) -> str:
     r"""JSON text in which characters that are not for a screen stand as `\uXXXX`, which means the same. O(n)."""
     unsafe = {ord(character): _escape(character) for character in _unsafe(text)}
     return text.translate(unsafe) if unsafe else text
@@ -75,7 +75,7 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{int.from_bytes(units[index : index + 2], 'big'):04x}" for index in range(0, len(units), 2))
 
 
-def _shown(character: str) -> str:
+def _visible_character(character: str) -> str:
     """What stands for one character."""
     if character in "\t\n\r":
         return " "
@@ -144,7 +144,7 @@ def _fitting(text: str, cells: int) -> str:
     return text
 
 
-def lowered(sentence: str) -> str:
+def lower_first(sentence: str) -> str:
     """A sentence as a clause; a first word with capitals inside is a name."""
     word = sentence.split(" ")[0]
     return sentence if word[1:] != word[1:].lower() else sentence[:1].lower() + sentence[1:]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.settings import FLOOR_KEYS, CheckSettings, Floors, Key, check_keys, parse_check, parse_floor
 from tracekit.config_file import settings_in
-from tracekit.detectors.expectations import UNIT_NUMBERS, with_expected
+from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations
 from tracekit.detectors.framework import RecordingDetector
 from tracekit.detectors.options import check_settings, configure
 from tracekit.detectors.outcomes import Severity
@@ -109,7 +109,7 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         _check_ids(detectors, model_skip[pattern], where)
         budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
         expectations += [f"{pattern}={unit}" for unit in _expectation(overrides, where)]
-    settings, model_settings = with_expected(budgets, expectations, settings, model_settings)
+    settings, model_settings = with_expectations(budgets, expectations, settings, model_settings)
     check_settings(detectors, settings, model_settings)
     checked = parse_check(table.get("check", {}), frozenset(of_recordings))
     return Config(

@@ -54,16 +54,16 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
     names = list(choices)
     shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
     more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""
-    return UsageError(f"unknown {what} '{name}'{meant(name, names)} (available: {shown}{more})")
+    return UsageError(f"unknown {what} '{name}'{suggest_name(name, names)} (available: {shown}{more})")
 
 
 def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
     """Error for a check that does not exist. There are too many to list them."""
-    near = meant(name, ids)
+    near = suggest_name(name, ids)
     return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
 
 
-def meant_beside(path: str) -> str:
+def suggest_path(path: str) -> str:
     """The path that may be meant, beside one at which nothing is, as a question; empty where none is near."""
     from pathlib import Path
 
@@ -75,7 +75,7 @@ def meant_beside(path: str) -> str:
     return f"; did you mean '{names[near]}'?" if near else ""
 
 
-def meant(name: str, names: Iterable[str]) -> str:
+def suggest_name(name: str, names: Iterable[str]) -> str:
     """The nearest name as a question; empty where none is near."""
     near = _nearest(name, names)
     return f"; did you mean '{near}'?" if near else ""

@@ -137,7 +137,7 @@ class CoveredTime:
 
 def union(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
     """Starts and ends of the merged pieces, sorted, none touching another. O(n log n)."""
-    start, end = _with_length(*_checked(starts, ends))
+    start, end = _with_length(*_check_bounds(starts, ends))
     if not start.size:
         return start, end
     order = np.argsort(start, kind="stable")
@@ -160,7 +160,7 @@ def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tup
     Pieces of one group do not touch each other; those of different groups may overlap. `groups` holds the group of
     each interval, any integers. O(n log n).
     """
-    start, end = _checked(starts, ends)
+    start, end = _check_bounds(starts, ends)
     group = _integers(groups)
     if group.shape != start.shape:
         raise ValueError("groups and intervals differ in number")
@@ -205,8 +205,8 @@ def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) ->
 
     The bounds are one window for all, or one per interval. An interval outside becomes one without length.
     """
-    start, end = _checked(starts, ends)
-    lower, upper = _checked(low, high)
+    start, end = _check_bounds(starts, ends)
+    lower, upper = _check_bounds(low, high)
     return np.clip(start, lower, upper), np.clip(end, lower, upper)
 
 
@@ -216,7 +216,7 @@ def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArra
     The depth is 0 before the first time and from the last one on; both arrays are empty where no interval has
     length. O(n log n).
     """
-    start, end = _with_length(*_checked(starts, ends))
+    start, end = _with_length(*_check_bounds(starts, ends))
     times = np.concatenate((start, end))
     change = np.concatenate((np.ones_like(start), -np.ones_like(end)))
     order = np.argsort(times, kind="stable")
@@ -233,7 +233,7 @@ def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, wind
     `times` and `depth` are as `depth_profile` returns them, or with its depth replaced by a function of it that
     is 0 at the end. Divided by the window's length this is the mean depth in it.
     """
-    low, high = _checked(window_starts, window_ends)
+    low, high = _check_bounds(window_starts, window_ends)
     at, level = _integers(times), _integers(depth)
     if not at.size:
         return np.zeros_like(low)
@@ -259,8 +259,8 @@ def containing(
     Returns two arrays of shape (m,): the index, -1 where the count is not 1, and the count. Outer intervals may
     overlap, nest and repeat; a long one costs nothing extra. O((n + m) log n), for the exact counts above 1 too.
     """
-    outer_start, outer_end = _checked(outer_starts, outer_ends)
-    inner_start, inner_end = _checked(inner_starts, inner_ends)
+    outer_start, outer_end = _check_bounds(outer_starts, outer_ends)
+    inner_start, inner_end = _check_bounds(inner_starts, inner_ends)
     order = np.argsort(outer_start, kind="stable")
     ends = outer_end[order]
     by_end = np.argsort(ends, kind="stable")
@@ -312,7 +312,7 @@ def _with_length(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
     return starts[keep], ends[keep]
 
 
-def _checked(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
+def _check_bounds(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
     start, end = _integers(starts), _integers(ends)
     if start.shape != end.shape:
         raise ValueError("starts and ends differ in number")

@@ -23,7 +23,7 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.calls import sampled_calls
 from tracekit.api import analysis_of, judge, request_of
 from tracekit.report.report import Report
-from tracekit.request import shown_by
+from tracekit.request import shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
 from tracekit.trace.frames import is_any
@@ -173,7 +173,7 @@ class LoadedTrace:
     def analyze(self, **options: Any) -> NotebookReport:
         """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""
         request = request_of(**options)
-        return as_notebook_report(judge(self.trace, request, shown_by(self.trace, request)))
+        return as_notebook_report(judge(self.trace, request, shown_of_request(self.trace, request)))
 
     def _on(self, lane: Lane) -> pd.DataFrame:
         hardware = self.trace.hardware

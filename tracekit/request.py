@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tracekit.config import Config
-from tracekit.report.choice import shown_of
+from tracekit.report.choice import choose_shown
 from tracekit.trace.build import open_trace
 from tracekit.trace.file_matching import join_files
 
@@ -69,6 +69,6 @@ def read_trace(path: Paths, request: Request) -> Trace:
     return join_files(trace, path, files, (request.perf_reports, project.perf_reports))
 
 
-def shown_by(trace: Trace, request: Request) -> Shown | None:
+def shown_of_request(trace: Trace, request: Request) -> Shown | None:
     """What of a trace a request shows; None: all. Raises `UsageError` for a name that the recording does not hold."""
-    return shown_of(trace, models=request.models, process=request.process, part=request.part, redact=request.redact)
+    return choose_shown(trace, models=request.models, process=request.process, part=request.part, redact=request.redact)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.characters import escaped, printable
+from tracekit.characters import escape_json, printable
 from tracekit.cli import output
 from tracekit.testing import Process, write_export
 from tracekit.testing.rows import Model
@@ -163,9 +163,9 @@ def test_one_line_stays_one(capsys) -> None:
 
 def test_json_says_the_same_with_escapes() -> None:
     text = json.dumps({"name": HOSTILE + "\ud800 模型 👩\u200d💻"}, ensure_ascii=False)
-    assert json.loads(escaped(text)) == json.loads(text)
-    assert steering(escaped(text)) == set()
-    assert "模型" in escaped(text)
+    assert json.loads(escape_json(text)) == json.loads(text)
+    assert steering(escape_json(text)) == set()
+    assert "模型" in escape_json(text)
 
 
 def test_styles_of_ours_stay_and_nothing_else() -> None:

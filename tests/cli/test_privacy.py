@@ -21,7 +21,7 @@ from tracekit.testing.machines import Thread
 from tracekit.testing.rows import PointRow, SignpostRow, StateRow
 from tracekit.testing.stacks import LOAD, Frame, SampleRow, Stack, c_function
 from tracekit.tui import export as copied
-from tracekit.tui.opening import judged, read
+from tracekit.tui.opening import judge_session, read
 from tracekit.tui.state import EventFilter
 from tracekit.tui.viewport import Span
 
@@ -373,7 +373,7 @@ def test_no_comparison_tells_a_secret(tracekit, recordings: dict[str, Path], tmp
 
 
 def test_nothing_that_leaves_the_screen_holds_a_secret(recordings: dict[str, Path], tmp_path: Path) -> None:
-    session = judged(read(str(recordings["bundle"])))
+    session = judge_session(read(str(recordings["bundle"])))
     report = session.report
     texts = [copied.finding_markdown(session, number) for number in range(len(report.results))]
     everything = EventFilter()

@@ -10,7 +10,7 @@ from tracekit.detectors.expectations import (
     UNIT_NUMBERS,
     parse_budget,
     parse_expectation,
-    with_expected,
+    with_expectations,
 )
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.rules.unexpected_device import DETECTOR
@@ -37,7 +37,7 @@ def test_the_option_takes_every_unit_and_no_other_number():
 
 
 def test_expectations_outweigh_settings_and_later_ones_earlier_ones():
-    general, special = with_expected(
+    general, special = with_expectations(
         [], ["ane", "gpu", "A=ane", "A=cpu"], {EXPECT_KEY: 1, "cold-load.ratio": 3}, {"A": {EXPECT_KEY: 1}, "*": {}}
     )
     assert general == {EXPECT_KEY: 2, "cold-load.ratio": 3}
@@ -72,7 +72,7 @@ def test_no_other_budget_is_accepted(text):
 
 
 def test_budgets_outweigh_settings_and_later_ones_earlier_ones():
-    general, special = with_expected(
+    general, special = with_expectations(
         ["10", "20", "A=5", "A=6"],
         [],
         {BUDGET_KEY: 99, "cold-load.ratio": 3},
@@ -87,5 +87,5 @@ def test_budgets_outweigh_settings_and_later_ones_earlier_ones():
 def test_what_is_given_stays_as_it_is():
     settings: dict[str, float] = {}
     models: dict[str, dict[str, float]] = {"A": {}}
-    with_expected(["5", "A=6"], ["gpu", "A=cpu"], settings, models)
+    with_expectations(["5", "A=6"], ["gpu", "A=cpu"], settings, models)
     assert (settings, models) == ({}, {"A": {}})

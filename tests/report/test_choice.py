@@ -19,7 +19,7 @@ from tracekit.detectors.pages import Pattern
 from tracekit.detectors.rules import reload_before_predict, run_issues, unused_load
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
-from tracekit.report.choice import Part, shown_judgments, shown_of, unknown_model, unknown_process
+from tracekit.report.choice import Part, choose_shown, shown_judgments, unknown_model, unknown_process
 from tracekit.report.report import Report
 from tracekit.testing import Draws, write_export
 from tracekit.testing.machines import Process
@@ -135,7 +135,7 @@ def test_a_detector_that_looked_at_nothing_shown_does_not_say_passed(two):
 
 
 def test_a_part_has_the_numbers_of_the_whole(two):
-    full, part = judge(two), judge(two, shown=shown_of(two, models=["Net"]))
+    full, part = judge(two), judge(two, shown=choose_shown(two, models=["Net"]))
     assert part.models == tuple(model for model in full.models if model.name == "Net")
     assert part.aggregation == tuple(row for row in full.aggregation if row.model == "Net")
     assert [row.statistics.count for row in part.aggregation if row.kind == "prediction"] == [30]
@@ -155,7 +155,7 @@ def test_the_first_call_of_a_range_is_warm_where_the_load_came_long_before(two):
 
 
 def test_another_process_than_the_target_is_not_judged_and_nothing_passes(two):
-    report = judge(two, shown=shown_of(two, process=66))
+    report = judge(two, shown=choose_shown(two, process=66))
     assert not report.models
     assert not report.summary.evaluated
     outcomes = {check.outcome for check in report.results if check.pattern != Pattern.RECORDING}
@@ -167,7 +167,7 @@ def test_another_process_than_the_target_is_not_judged_and_nothing_passes(two):
 def test_the_target_is_all_that_is_judged_without_it(two):
     full = judge(two)
     for process in ("Camera", 412):
-        part = judge(two, shown=shown_of(two, process=process))
+        part = judge(two, shown=choose_shown(two, process=process))
         assert (part.results, part.summary, part.models) == (full.results, full.summary, full.models)
 
 
@@ -193,9 +193,9 @@ def test_a_gate_fails_for_what_is_shown_alone(tmp_path: Path, capsys):
 
 def test_a_budget_may_name_a_model_that_is_not_shown(two):
     request = request_of(budget="Other=1ms", only=["missed-deadline"])
-    report = judge(two, request, shown_of(two, models=["Net"]))
+    report = judge(two, request, choose_shown(two, models=["Net"]))
     assert {check.outcome for check in report.results} <= {"not_applicable", "not_evaluated"}
-    report = judge(two, request, shown_of(two, models=["Other"]))
+    report = judge(two, request, choose_shown(two, models=["Other"]))
     assert [check.outcome for check in report.results] == ["finding"]
 
 
@@ -207,7 +207,7 @@ def test_errors_about_models_do_not_name_those_of_others(two, count):
     with pytest.raises(UsageError, match="available: Hidden, Net, Other"):
         judge(two, request_of(redact=False, **count))
     with pytest.raises(UsageError, match=r"available: Net, Other\)"):
-        shown_of(two, models=["Hiden"])
+        choose_shown(two, models=["Hiden"])
 
 
 def test_errors_about_processes_give_pids_for_those_that_are_private(two):
@@ -217,7 +217,7 @@ def test_errors_about_processes_give_pids_for_those_that_are_private(two):
     assert "secretd" not in error
     assert "available: Camera, 66)" in error
     assert "did you mean 'secretd'" in str(unknown_process(with_signposts, "secret", redact=False))
-    assert shown_of(with_signposts, process="66") is not None
+    assert choose_shown(with_signposts, process="66") is not None
 
 
 def test_names_in_errors_cannot_steer_a_terminal(two):
@@ -240,7 +240,7 @@ def with_signposts(trace: Trace) -> Trace:
 
 def test_of_a_signpost_what_starts_within_its_intervals_is_shown(two):
     trace = with_signposts(two)
-    shown = shown_of(trace, part=Part(signpost="frame"))
+    shown = choose_shown(trace, part=Part(signpost="frame"))
     started = trace.activity[shown.rows["activity"]]
     # Predictions start every 100 ms at 1,000 and at 1,040 ms; the interval of the other process does not count.
     assert sorted(started["start_ns"] // MS) == [1_000, 1_040, 1_200, 1_240]
@@ -253,12 +253,12 @@ def test_of_a_signpost_what_starts_within_its_intervals_is_shown(two):
 
 def test_a_range_cuts_the_intervals_of_a_signpost(two):
     trace = with_signposts(two)
-    shown = shown_of(trace, part=Part(1_020 * MS, 1_210 * MS, "frame"))
+    shown = choose_shown(trace, part=Part(1_020 * MS, 1_210 * MS, "frame"))
     assert sorted(trace.activity[shown.rows["activity"]]["start_ns"] // MS) == [1_040, 1_200]
 
 
 def test_a_finding_between_the_intervals_of_a_signpost_is_outside(two):
-    shown = shown_of(with_signposts(two), part=Part(signpost="frame"))
+    shown = choose_shown(with_signposts(two), part=Part(signpost="frame"))
     detector = reload_before_predict.DETECTOR
     for start, expected in ((1_050, "Finding"), (1_100, "NotApplicable")):
         judgment = Judgment(detector, finding("Net", evidence("Net", start * MS, (start + 10) * MS)))
@@ -267,6 +267,6 @@ def test_a_finding_between_the_intervals_of_a_signpost_is_outside(two):
 
 def test_an_unknown_signpost_is_an_error_that_names_none_of_the_app(two):
     with pytest.raises(UsageError, match="intervals of 2 other names; names of signposts are private"):
-        shown_of(with_signposts(two), part=Part(signpost="nothing"))
+        choose_shown(with_signposts(two), part=Part(signpost="nothing"))
     with pytest.raises(UsageError, match="no signpost intervals"):
-        shown_of(replace(two, context={}), part=Part(signpost="frame"))
+        choose_shown(replace(two, context={}), part=Part(signpost="frame"))

@@ -48,7 +48,7 @@ def test_a_condition_says_on_which_side_the_problem_is() -> None:
 
 
 def test_lists_read_as_in_a_sentence() -> None:
-    assert [formatting.listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+    assert [formatting.word_list(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
         "",
         "a",
         "a and b",

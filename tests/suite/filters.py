@@ -9,7 +9,7 @@ from suite.frame import CaseKey, draws_of, load, read_back
 from suite.processes import on_all_processors
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
-from tracekit.report.choice import shown_judgments, shown_of
+from tracekit.report.choice import choose_shown, shown_judgments
 from tracekit.report.report import Report, Result
 from tracekit.report.results import results_from
 from tracekit.trace.filter import Shown, everything, only_range
@@ -49,7 +49,7 @@ def changed_by_filters(trace: Trace, settings: Settings) -> list[str]:
     unfiltered = report(None)
     wrong = []
     for name in sorted({check.model for check in unfiltered.results if check.model is not None}):
-        part = report(shown_of(trace, models=[name]))
+        part = report(choose_shown(trace, models=[name]))
         wrong += [f"--model {name}: {line}" for line in _changed_by_model(unfiltered, part, name)]
     part = report(_all_of(trace))
     if _answers(part) != _answers(unfiltered):
@@ -62,7 +62,7 @@ def changed_by_filters(trace: Trace, settings: Settings) -> list[str]:
 def _all_of(trace: Trace) -> Shown:
     """Everything, said in another way: the target, from the first row to the last."""
     target = trace.run.target.process
-    shown = None if target is None else shown_of(trace, process=target.name)
+    shown = None if target is None else choose_shown(trace, process=target.name)
     start = min((int(frame["start_ns"].iloc[0]) for frame in (trace.activity, trace.hardware) if len(frame)), default=0)
     return only_range(shown or everything(trace), trace, min(start, 0), 1 << 62)
 

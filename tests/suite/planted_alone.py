@@ -64,7 +64,7 @@ def many_in_flight(simulation: Simulation, draws: Draws, model: Model, unit: Uni
 def some_slow_calls(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
     """One call in twelve takes two to four and a half times as long, by any factor: too few for a group."""
     calls, length = draws.integer(120, 200), draws.integer(6, 12) * MS
-    slow = set(draws.shuffled(range(1, calls))[: calls // 12])
+    slow = set(draws.permutation(range(1, calls))[: calls // 12])
 
     def steps(index: int) -> tuple[Step, ...]:
         return (work(unit, length * (draws.integer(220, 450) if index in slow else 100) // 100),)

@@ -105,7 +105,7 @@ def others_on_the_engine(simulation: Simulation, draws: Draws, model: Model, uni
 @plants("missed-deadline", "latency-jitter", "shape-switching")
 def frames_dropped(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
     """A camera at 30 frames per second; one call in six or seven takes longer than a frame, and the next is dropped."""
-    slow = set(draws.shuffled(range(1, 180))[: draws.integer(26, 30)])
+    slow = set(draws.permutation(range(1, 180))[: draws.integer(26, 30)])
 
     def steps(index: int) -> tuple[Step, ...]:
         return (work(unit, draws.integer(38, 52) * MS if index in slow else 12 * MS),)

@@ -121,7 +121,7 @@ def _slower_disturbed(works: Mapping[Unit, Works], calls: Sequence[Call]) -> boo
 def _slowed(calls: Sequence[Call], ratio: float) -> float:
     """Share of the calls that take so many times as long as with the cores to themselves."""
     slowed = [
-        call.duration_ns >= ratio * (call.duration_ns - sum(use.slowed_ns for use in call.uses)) for call in calls
+        call.duration_ns >= ratio * (call.duration_ns - sum(use.slowdown_ns for use in call.uses)) for call in calls
     ]
     return float(np.mean(slowed)) if slowed else 0.0
 
@@ -131,7 +131,7 @@ def _slower_beside_models(works: Mapping[Unit, Works], calls: Sequence[Call]) ->
     disturbed, calm = [], []
     for call in calls[1:]:
         others = works["cpu"].of_others(call)
-        alone_ns = call.duration_ns - sum(use.slowed_ns for use in call.uses)
+        alone_ns = call.duration_ns - sum(use.slowdown_ns for use in call.uses)
         if any(use.unit != "cpu" for use in call.uses) or any(use.process != call.process for use in others):
             return False
         if not others:

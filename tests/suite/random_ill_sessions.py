@@ -186,7 +186,7 @@ def slow_first_prompt(made: RandomApp, draws: Draws, model: Model, unit: Unit) -
 def frames_dropped(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> str:
     """One call in six or seven of a camera takes longer than a frame, and the next frame is dropped. In half of them
     the camera changes its frame rate, which nothing but a budget tells from frames that are dropped by chance."""
-    app, rates = made.simulation.app, draws.shuffled([rate for rate in FRAME_RATES if rate != 20])[:2]
+    app, rates = made.simulation.app, draws.permutation([rate for rate in FRAME_RATES if rate != 20])[:2]
     rates = rates if draws.chance(500) else rates[:1] * 2
     others = {("latency-jitter", model.base), ("shape-switching", model.base)}
     made.one_of.append({("missed-deadline", model.base)} | (others if len(set(rates)) == 2 else set()))
@@ -197,7 +197,7 @@ def frames_dropped(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> s
         yield from app.load(model, engine=unit == "neural engine")
         for rate in rates:
             period = 1_000 * MS // rate
-            slow = set(draws.shuffled(range(1, 180))[: draws.integer(26, 30)])
+            slow = set(draws.permutation(range(1, 180))[: draws.integer(26, 30)])
             long = {index: period * draws.integer(112, 160) // 100 for index in slow}
             steps = [(step_on(unit, long.get(index, usual), draws),) for index in range(180)]
             yield from paced_app(

@@ -159,7 +159,7 @@ def two_in_flight(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> st
 
 def camera_of_changing_rate(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> str:
     """A camera whose frame rate changes once or a few times, as with the light. Each frame is in time at each rate."""
-    app, rates = made.simulation.app, list(draws.shuffled(FRAME_RATES)[: draws.integer(2, 3)])
+    app, rates = made.simulation.app, list(draws.permutation(FRAME_RATES)[: draws.integer(2, 3)])
     if draws.chance(500):
         rates = [24, 20] if draws.chance(500) else [*rates, *rates]
     periods = [1_000 * MS // rate for rate in rates]

@@ -11,7 +11,7 @@ from suite.conftest import numbers_of
 from suite.filters import changed_by_filters, filter_complaints
 from suite.frame import SHARED, detector_ids, module_of, read_back
 from tracekit.api import judge
-from tracekit.report.choice import shown_of
+from tracekit.report.choice import choose_shown
 from tracekit.testing import Draws
 from tracekit.trace.filter import narrow
 
@@ -45,7 +45,7 @@ def checks_with_findings(report, model):
 def test_a_model_that_waits_for_one_that_is_not_shown_still_waits(queued):
     full = judge(queued)
     (waiting,) = (check.model for check in full.results if check.id == "neural-engine-contention" and check.cost)
-    part = judge(queued, shown=shown_of(queued, models=[waiting]))
+    part = judge(queued, shown=choose_shown(queued, models=[waiting]))
     assert checks_with_findings(part, waiting) == checks_with_findings(full, waiting)
     assert "neural-engine-contention" in checks_with_findings(part, waiting)
     assert {check.model for check in part.results} <= {waiting, None}

@@ -85,7 +85,7 @@ def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] 
     runs = export_xml._runs(scenario)
     files: dict[str, list[Node]] = {}
     newer = runs[0].xcode.family >= 26
-    for number, position, table in export_xml._numbered(runs):
+    for number, position, table in export_xml._tables_by_position(runs):
         if only is None or table.schema in only:
             node = _node(table, number, position, newer)
             files.setdefault(export_xml._file_name(table, (position - 1) % runs[number - 1].parts), []).append(node)

@@ -45,7 +45,7 @@ def test_chances_and_choices_follow_their_odds() -> None:
 
 def test_a_shuffle_keeps_all_items_and_no_place_is_favored() -> None:
     draws = Draws(6)
-    shuffles = [draws.shuffled("abcd") for _ in range(2_400)]
+    shuffles = [draws.permutation("abcd") for _ in range(2_400)]
     assert {tuple(sorted(items)) for items in shuffles} == {tuple("abcd")}
     counts = [sum(items[index] == letter for items in shuffles) for index in range(4) for letter in "abcd"]
     assert all(500 < count < 700 for count in counts)

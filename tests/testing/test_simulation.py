@@ -39,7 +39,7 @@ def test_a_unit_takes_one_request_after_the_other():
     assert (first.begin_ns, first.end_ns - first.begin_ns) == (first.requested_ns, 10 * MS)
     assert (second.begin_ns, second.end_ns) == (first.end_ns, first.end_ns + 10 * MS)
     assert second.requested_ns == first.requested_ns
-    assert [use.slowed_ns for use in simulation.uses] == [0, 0]
+    assert [use.slowdown_ns for use in simulation.uses] == [0, 0]
 
 
 def test_units_do_not_wait_for_each_other():
@@ -70,7 +70,7 @@ def test_cores_are_shared_only_where_there_are_too_few():
     simulation.start(once(simulation.app, A, cpu(12 * MS, 3)))
     simulation.start(once(simulation.app, B, cpu(12 * MS, 3)))
     simulation.run()
-    assert [use.slowed_ns for use in simulation.uses] == [0, 0]
+    assert [use.slowdown_ns for use in simulation.uses] == [0, 0]
     simulation = simulate(cores=4)
     simulation.start(once(simulation.app, A, cpu(12 * MS, 4)))
     simulation.start(once(simulation.app, B, cpu(6 * MS, 4)))
@@ -79,14 +79,14 @@ def test_cores_are_shared_only_where_there_are_too_few():
     # Both at half speed until the short one has its 6 ms, then the long one has 6 ms left and the cores to itself.
     assert short.end_ns - short.begin_ns == 12 * MS
     assert long.end_ns - long.begin_ns == 18 * MS
-    assert (short.slowed_ns, long.slowed_ns) == (6 * MS, 6 * MS)
+    assert (short.slowdown_ns, long.slowdown_ns) == (6 * MS, 6 * MS)
 
 
 def test_a_call_wants_no_more_cores_than_there_are():
     simulation = simulate(cores=4)
     simulation.start(once(simulation.app, A, cpu(12 * MS, 9)))
     simulation.run()
-    assert simulation.uses[0].slowed_ns == 0
+    assert simulation.uses[0].slowdown_ns == 0
 
 
 def test_rows_show_what_the_units_did():
@@ -115,7 +115,7 @@ def test_heat_slows_all_units_and_is_recorded():
     cool = [use for use in simulation.uses if use.begin_ns < 1_000 * MS]
     warm = [use for use in simulation.uses if use.begin_ns >= 1_000 * MS]
     assert {use.end_ns - use.begin_ns for use in cool} == {10 * MS}
-    assert {(use.unit, use.end_ns - use.begin_ns, use.slowed_ns) for use in warm} == {
+    assert {(use.unit, use.end_ns - use.begin_ns, use.slowdown_ns) for use in warm} == {
         (unit, 16 * MS, 0) for unit in ("neural engine", "gpu", "cpu")
     }
     assert [(row.state, row.start_ns) for row in scenario.thermal] == [("Nominal", 0), ("Serious", 1_000 * MS)]

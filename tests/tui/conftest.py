@@ -163,7 +163,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     monkeypatch.setattr(Stylesheet, "_parse_rules", parse_once)
     # Sessions never change, so that each sample is read once for all tests.
     monkeypatch.setattr(opening, "read", kept_read)
-    monkeypatch.setattr(opening, "judged", kept_judged)
+    monkeypatch.setattr(opening, "judge_session", kept_judged)
 
     def run(
         test: Callable[[Screen], Awaitable[None]],

@@ -16,7 +16,7 @@ from tracekit.trace.instruments.catalogue import CONTEXT
 from tracekit.tui.app import ViewApp
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.keys import Scope, Section, bindings, key_signs
-from tracekit.tui.palette import ACTIONS, ActionCommands, action_named
+from tracekit.tui.palette import ACTIONS, ActionCommands, action_by_id
 from tracekit.tui.screens.browse import PANES
 from tracekit.tui.screens.help import LETTER_SIGNS, help_text
 from tracekit.tui.theme import PALETTES
@@ -129,9 +129,9 @@ def test_the_help_says_what_enter_does_on_rows_that_stand_for_many() -> None:
 def test_every_pane_has_an_action() -> None:
     assert len(PANES) >= 3
     for pane in PANES:
-        assert action_named(f"pane_{pane.PANE}").title == pane.TITLE
+        assert action_by_id(f"pane_{pane.PANE}").title == pane.TITLE
 
 
 def test_an_unknown_action_is_no_action() -> None:
     with pytest.raises(KeyError):
-        action_named("fly")
+        action_by_id("fly")

@@ -14,8 +14,8 @@ from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
-from tracekit.tui.timeline.glyphs import Ink, Picture, faded
-from tracekit.tui.timeline.monochrome import faded_letters
+from tracekit.tui.timeline.glyphs import Ink, Picture, fade
+from tracekit.tui.timeline.monochrome import fade_letters
 from tracekit.tui.timeline.tracks import passing_tracks, tracks
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, column_of
@@ -92,8 +92,8 @@ def test_what_is_chosen_stays_and_the_rest_fades() -> None:
     whole = Picture(["█", "▃", " ", "▅"], [4, 4, -1, 7], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     chosen = Picture(["P", " ", " ", "▂"], [4, -1, -1, 4], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     codes = [4, Category.FADED, -1, 4]
-    assert faded(whole, chosen) == Picture(["P", "▃", " ", "▂"], codes, whole.inks)
-    assert faded_letters(whole, chosen) == Picture(["P", "·", " ", "▂"], codes, whole.inks)
+    assert fade(whole, chosen) == Picture(["P", "▃", " ", "▂"], codes, whole.inks)
+    assert fade_letters(whole, chosen) == Picture(["P", "·", " ", "▂"], codes, whole.inks)
 
 
 def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:

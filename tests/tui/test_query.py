@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tracekit.tui.query import (
     Known,
     QueryError,
-    completed,
+    complete_last_word,
     filter_hint,
     filter_text,
     filter_words,
@@ -182,5 +182,5 @@ def test_what_is_no_time_is_explained(text) -> None:
     ],
 )
 def test_the_last_word_of_a_filter_is_completed(text, more) -> None:
-    assert completed(text, KNOWN, "Style-B") == more
-    assert completed("", Known((), ("load",), ()), None) == ""
+    assert complete_last_word(text, KNOWN, "Style-B") == more
+    assert complete_last_word("", Known((), ("load",), ()), None) == ""

@@ -140,7 +140,7 @@ def test_a_damaged_bundle_opens_and_says_which_tables_could_not_be_read(
 
     async def check(screen) -> None:
         assert screen.app.failure is None
-        (problem,) = screen.app.not_read()
+        (problem,) = screen.app.reading_problems()
         assert problem.startswith("bad.trace: tables ")
         assert "coreml-os-signpost" in problem
         assert "'strings' is not a readable property list" in problem

@@ -48,7 +48,7 @@ def waiting(report) -> str:
 
 @pytest.fixture(scope="module")
 def session(queued, waiting):
-    return opening.judged(opening.read(str(queued), Request(models=(waiting,))))
+    return opening.judge_session(opening.read(str(queued), Request(models=(waiting,))))
 
 
 def test_the_findings_are_those_of_the_whole_recording(session, report, waiting):
@@ -61,8 +61,8 @@ def test_the_findings_are_those_of_the_whole_recording(session, report, waiting)
 
 
 def test_predictions_have_the_parts_that_they_have_among_all(session, waiting):
-    whole = calls_of(session.judged)
-    names = session.judged.activity["model"].astype("object").to_numpy()
+    whole = calls_of(session.whole_trace)
+    names = session.whole_trace.activity["model"].astype("object").to_numpy()
     own = np.flatnonzero(names[whole.index] == waiting)
     calls = session.calls
     activity = session.trace.activity
@@ -71,7 +71,7 @@ def test_predictions_have_the_parts_that_they_have_among_all(session, waiting):
     np.testing.assert_array_equal(calls.time_ns, whole.time_ns[:, own])
     np.testing.assert_array_equal(calls.first, whole.first[own])
     for index in calls.index[:3].tolist():
-        row = session.judged.activity.loc[session.label_in_judged(index)]
+        row = session.whole_trace.activity.loc[session.label_in_whole_trace(index)]
         assert (row["model"], row["start_ns"]) == (waiting, activity["start_ns"].iloc[index])
 
 
@@ -106,7 +106,7 @@ def test_the_page_of_a_range_draws_the_lanes_of_the_range(session, tmp_path):
     page = (tmp_path / "range.html").read_text("utf-8")
     lanes = json.loads(page.partition('id="lanes-meta">')[2].partition("</script>")[0])["lanes"]
     activity = next(lane for lane in lanes if lane["id"] == "activity")
-    assert 5 <= activity["count"] < len(session.judged.activity)
+    assert 5 <= activity["count"] < len(session.whole_trace.activity)
     assert span.start_ns <= activity["first"] < span.end_ns
 
 
@@ -114,7 +114,7 @@ def test_a_range_of_everything_is_everything(session, tmp_path):
     bounds = session.bounds
     save_report(session, Span(bounds.start_ns, bounds.span_ns), tmp_path / "all.json", replace=False)
     saved = json.loads((tmp_path / "all.json").read_text("utf-8"))
-    again = judge(session.judged, shown=session.shown)
+    again = judge(session.whole_trace, shown=session.shown)
     assert [check["id"] for check in saved["results"]] == [check.id for check in again.results]
     assert saved["summary"]["savings_ns"] == again.summary.savings_ns
 

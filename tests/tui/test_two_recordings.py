@@ -70,7 +70,7 @@ async def test_first_predictions_are_put_under_one_another(screen) -> None:
     renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
     state = screen.state
     columns = [
-        column_of(state.seen_from(at).view, renderer.columns, firsts[at]) for at, renderer in enumerate(renderers)
+        column_of(state.with_active(at).view, renderer.columns, firsts[at]) for at, renderer in enumerate(renderers)
     ]
     assert columns[0] == columns[1]
     assert "╱" in screen.text()

@@ -25,7 +25,7 @@ from tracekit.documents.report import PARTS, report_document, report_file, summa
 from tracekit.documents.several import Analyzed, several_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.render.forms import ENDINGS
-from tracekit.report.formatting import listed
+from tracekit.report.formatting import word_list
 from tracekit.report.report import SEVERITIES
 from tracekit.report.serialize import to_json
 from tracekit.units import format_count
@@ -206,8 +206,8 @@ def _reached(report: Report, fail_on: str | None) -> list[Result]:
 def _gate_words(reached: Sequence[Result], fail_on: str) -> str:
     """Which findings made the gate fail, and which of them say nothing of the app."""
     ids = dict.fromkeys(check.id for check in reached)
-    words = f"failed: {format_count(len(ids), 'finding')} at or above {fail_on}: {listed(ids)}"
+    words = f"failed: {format_count(len(ids), 'finding')} at or above {fail_on}: {word_list(ids)}"
     health = list(dict.fromkeys(check.id for check in reached if check.pattern == Pattern.RECORDING))
     if health:
-        words += f"; {listed(health)}: about the recording, not the app; record again, or use --skip"
+        words += f"; {word_list(health)}: about the recording, not the app; record again, or use --skip"
     return words

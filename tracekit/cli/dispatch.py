@@ -12,7 +12,7 @@ from tracekit.cli.ending import ExitStatus, Next, Terminated
 from tracekit.cli.options import OPTIONS
 from tracekit.cli.output import data_alone, narrate
 from tracekit.cli.parser import build_parser
-from tracekit.errors import TracekitError, UsageError, meant, unknown, words_of
+from tracekit.errors import TracekitError, UsageError, suggest_name, unknown, words_of
 
 if TYPE_CHECKING:
     import argparse
@@ -82,7 +82,9 @@ def _unexpected(name: str | None, word: str) -> UsageError:
     others = [each.name for each in COMMANDS if option in each.options]
     if command is None or option not in OPTIONS or not others:
         known = ["--help", "--version"] if command is None else [f"--{each}" for each in command.options]
-        return UsageError(f"unknown option {word.partition('=')[0]}{meant(f'--{option}', known)} (see '{prog} --help')")
+        return UsageError(
+            f"unknown option {word.partition('=')[0]}{suggest_name(f'--{option}', known)} (see '{prog} --help')"
+        )
     having = ", ".join(others)
     return UsageError(f"{prog} has no option --{option}, which is of {having} (see '{prog} --help-all')")
 

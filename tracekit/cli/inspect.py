@@ -63,7 +63,7 @@ def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
         model,
         target,
         only=arguments.only or project.only,
-        skip=(*(name for name in project.skipped(model.name) if name not in arguments.only), *arguments.skip),
+        skip=(*(name for name in project.skipped_checks(model.name) if name not in arguments.only), *arguments.skip),
         settings=project.settings_of(model.name) | dict(arguments.settings),
     )
     report = model_report(model, judgments, target, redact=arguments.redact)

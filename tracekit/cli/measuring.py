@@ -21,7 +21,7 @@ from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.read import report_in
 from tracekit.report.choice import plain
 from tracekit.report.timeline import timeline_of
-from tracekit.request import shown_by
+from tracekit.request import shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.filter import matching
 
@@ -130,7 +130,7 @@ def _of_recording(path: str, where: str, request: Request, wanted: Wanted) -> Me
     trace = open_trace(
         where, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress
     )
-    shown = shown_by(trace, request)
+    shown = shown_of_request(trace, request)
     if request.part is not None and shown is not None and not shown.rows["activity"].any():
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
     report = judge(trace, request, shown)

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from tracekit.characters import REPLACEMENT, escaped, printable, visible
+from tracekit.characters import REPLACEMENT, escape_json, printable, visible
 from tracekit.errors import TracekitError
 
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ def emit(text: str, *, utf8: bool = False, styled: bool = False, commands: bool 
     stream = standard_output()
     if stream is None:
         return
-    shown = _without_commands(escaped(text) if utf8 else printable(text, styled=styled), as_json=utf8, whole=commands)
+    shown = _without_commands(
+        escape_json(text) if utf8 else printable(text, styled=styled), as_json=utf8, whole=commands
+    )
     try:
         binary = getattr(stream, "buffer", None)
         if utf8 and binary is not None:

@@ -19,7 +19,7 @@ from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import request_from
 from tracekit.compare.comparison import compare, same_content
 from tracekit.documents.latest import latest_lines
-from tracekit.errors import TracekitError, UsageError, meant_beside
+from tracekit.errors import TracekitError, UsageError, suggest_path
 from tracekit.recording.open import open_contents
 from tracekit.recording.sources import is_bundle
 from tracekit.render.layout import lines_text
@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> ExitStatus:
     """Watch a folder until Ctrl-C, or report on one recording."""
     path, history = Path(arguments.path), History(arguments)
     if not path.exists():
-        raise UsageError(f"{path}: no such file or directory{meant_beside(str(path))}")
+        raise UsageError(f"{path}: no such file or directory{suggest_path(str(path))}")
     if not path.is_dir() or _is_recording(path):
         is_read = history.report_on(path, _mark_of(path), _marks(path.parent))
         return ExitStatus.DONE if is_read else ExitStatus.UNUSABLE

@@ -110,7 +110,7 @@ def compare(
         before=tuple(recording.source for recording in before),
         after=tuple(recording.source for recording in after),
         unfair=environment_differences(before, after),
-        not_recorded=_not_recorded((*before, *after)),
+        not_recorded=_environment_gaps((*before, *after)),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
         notes=(*notes, *_notes(before, after, models)),
@@ -153,7 +153,7 @@ def environment_differences(
     return tuple(differences)
 
 
-def _not_recorded(recordings: Sequence[Measurements]) -> tuple[str, ...]:
+def _environment_gaps(recordings: Sequence[Measurements]) -> tuple[str, ...]:
     """What at least one recording does not show of its environment."""
     environments = [recording.environment for recording in recordings]
     unknown = (name for name in LABELS if any(getattr(one, name) is None for one in environments))

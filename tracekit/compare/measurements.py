@@ -193,11 +193,11 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         ),
         checks=tuple(map(_check, report.results)),
         unreadable=unreadable_tables(report.tables),
-        limited=limited_in(report.recording.notes),
+        limited=limits_in(report.recording.notes),
     )
 
 
-def limited_in(notes: Sequence[str]) -> str:
+def limits_in(notes: Sequence[str]) -> str:
     """`Measurements.limited` of the notes of a report."""
     return next((note for note in notes if LEFT_OUT in note), "")
 

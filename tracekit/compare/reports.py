@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.measurements import check_models_known, limited_in
+from tracekit.compare.measurements import check_models_known, limits_in
 from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
 from tracekit.errors import UnreadableRecording
 from tracekit.report.report import SCHEMA_VERSION, TableInfo
@@ -86,7 +86,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     )
     tables = [TableInfo(**table) for table in report["tables"]]
     check_models_known(tables)
-    return replace(recording, unreadable=unreadable_tables(tables), limited=limited_in(facts["notes"]))
+    return replace(recording, unreadable=unreadable_tables(tables), limited=limits_in(facts["notes"]))
 
 
 def _title(rule: dict[str, Any], result: dict[str, Any]) -> Any:

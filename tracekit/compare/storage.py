@@ -97,17 +97,17 @@ def from_plain(plain: object) -> Measurements:
 def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, Any]:
     """One model; lists of more than `listed` numbers are deflated."""
 
-    def packed(values: IntArray) -> list[int] | str:
-        return _packed(values, listed)
+    def pack(values: IntArray) -> list[int] | str:
+        return _pack(values, listed)
 
     return {
         "name": model.name,
         "predictions": model.predictions,
-        "latencies": packed(model.latencies_ns // RESOLUTION_NS),
-        "first_after_load": packed(np.flatnonzero(~model.warm).astype(np.int64)),
-        "cold_loads": packed(model.cold_loads_ns // RESOLUTION_NS),
-        "cached_loads": packed(model.cached_loads_ns // RESOLUTION_NS),
-        "other_loads": packed(model.other_loads_ns // RESOLUTION_NS),
+        "latencies": pack(model.latencies_ns // RESOLUTION_NS),
+        "first_after_load": pack(np.flatnonzero(~model.warm).astype(np.int64)),
+        "cold_loads": pack(model.cold_loads_ns // RESOLUTION_NS),
+        "cached_loads": pack(model.cached_loads_ns // RESOLUTION_NS),
+        "other_loads": pack(model.other_loads_ns // RESOLUTION_NS),
         "copies": model.copies,
         "most_in_flight": model.max_in_flight,
         "warm_parts": _parts_to_plain(model.warm_parts),
@@ -127,7 +127,7 @@ def _parts_to_plain(parts: Parts | None) -> dict[str, Any] | None:
     return {"degrees": parts.degrees, "means": means}
 
 
-def _packed(values: IntArray, listed: int) -> list[int] | str:
+def _pack(values: IntArray, listed: int) -> list[int] | str:
     if len(values) <= listed:
         return [int(value) for value in values]
     return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
@@ -136,7 +136,7 @@ def _packed(values: IntArray, listed: int) -> list[int] | str:
 def _model_from_plain(plain: object) -> ModelMeasurements:
     record = _dict(plain, "models")
     latencies = _durations(record, "latencies")
-    first = _unpacked(record, "first_after_load")
+    first = _unpack(record, "first_after_load")
     if len(first) and (first.min() < 0 or first.max() >= len(latencies)):
         raise MalformedError("first_after_load")
     warm = np.ones(len(latencies), dtype=bool)
@@ -189,13 +189,13 @@ def _check_from_plain(plain: object) -> CheckResult:
 
 
 def _durations(record: dict[str, Any], key: str) -> IntArray:
-    values = _unpacked(record, key)
+    values = _unpack(record, key)
     if len(values) and (values.min() < 0 or values.max() > 2**53):
         raise MalformedError(key)
     return values * RESOLUTION_NS
 
 
-def _unpacked(record: dict[str, Any], key: str) -> IntArray:
+def _unpack(record: dict[str, Any], key: str) -> IntArray:
     value = record.get(key)
     if isinstance(value, list):
         if len(value) > MAX_VALUES or not all(type(entry) is int and abs(entry) < 2**62 for entry in value):

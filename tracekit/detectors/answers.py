@@ -32,7 +32,7 @@ class Seen(Answering):
     name: str | None
 
     @property
-    def spent(self) -> tuple[int, str]:
+    def reference_time(self) -> tuple[int, str]:
         """Time in ns that a saving is a share of, and whose it is."""
         raise NotImplementedError
 
@@ -75,7 +75,7 @@ class Seen(Answering):
         `words` begin the sentence that says how it was worked out, `note` are further sentences. `once` and
         `longest_wait_ns` as in `Cost`. O(n log n).
         """
-        spent_ns, whose = self.spent
+        spent_ns, whose = self.reference_time
         # Work beside these calls, or of calls that samples do not show, belongs to them too.
         share = ns / max(spent_ns, ns, 1)
         basis = f"{words}, as a share of the time covered by {whose} loads, compilations and predictions."

@@ -52,7 +52,7 @@ def parse_budget(text: str) -> tuple[str | None, float]:
     return match["model"], 1_000 / number if match["unit"] == "fps" else number
 
 
-def with_expected(
+def with_expectations(
     budgets: Iterable[str], units: Iterable[str], settings: Settings, model_settings: ModelSettings
 ) -> tuple[Settings, ModelSettings]:
     """Both kinds of settings with these budgets and compute units on top. A later one outweighs an earlier one.

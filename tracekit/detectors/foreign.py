@@ -31,7 +31,7 @@ class ForeignCodeFailed(Exception):  # noqa: N818 - a failure of others, reporte
 def run_foreign(code: Callable[[], Result]) -> Result:
     """What code of another package returns. Raises `ForeignCodeFailed` for whatever it raises, and lets through only
     what a signal such as Ctrl-C raised meanwhile, even where the code swallowed it."""
-    with _signals_kept() as raised:
+    with _collect_signals() as raised:
         try:
             result = code()
         except BaseException as error:
@@ -44,7 +44,7 @@ def run_foreign(code: Callable[[], Result]) -> Result:
 
 
 @contextmanager
-def _signals_kept() -> Iterator[list[BaseException]]:
+def _collect_signals() -> Iterator[list[BaseException]]:
     """The exceptions that handlers of signals raise meanwhile. Only the main thread is ever interrupted by them."""
     # Commands that only list checks load this module, and run no code of others.
     from tracekit.signals import END_SIGNALS
@@ -82,7 +82,7 @@ def copy_of(trace: Trace) -> Trace:
     stream = io.BytesIO()
     pickler = _Pickler(stream, protocol=5, buffer_callback=buffers.append)
     # Attributes of tables are read-only views of dicts.
-    pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda view: (_read_only, (dict(view),))}
+    pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda view: (_freeze, (dict(view),))}
     pickler.dump(trace)
     unpickler = _Unpickler(io.BytesIO(stream.getbuffer()), buffers=[bytearray(buffer.raw()) for buffer in buffers])
     unpickler.shared = pickler.shared
@@ -113,5 +113,5 @@ class _Unpickler(pickle.Unpickler):
         return shared
 
 
-def _read_only(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+def _freeze(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(content)

@@ -77,7 +77,7 @@ def configure(detectors: Sequence[ListedDetector], settings: Settings) -> dict[s
 
     Raises `UsageError` for an unknown detector or option, and for a value that does not fit.
     """
-    configured: dict[str, Any] = {detector.id: _made(detector, detector.options) for detector in detectors}
+    configured: dict[str, Any] = {detector.id: _make_options(detector, detector.options) for detector in detectors}
     by_id = {detector.id: detector for detector in detectors}
     for key, value in settings.items():
         detector_id, _, name = key.partition(".")
@@ -88,11 +88,11 @@ def configure(detectors: Sequence[ListedDetector], settings: Settings) -> dict[s
             raise UsageError(f"'{key}': {unknown('option', name, infos)}")
         number = _number(key, value, infos[name])
         detector, so_far = by_id[detector_id], configured[detector_id]
-        configured[detector_id] = _made(detector, partial(replace, so_far, **{name: number}))
+        configured[detector_id] = _make_options(detector, partial(replace, so_far, **{name: number}))
     return configured
 
 
-def _made(detector: ListedDetector, make: Callable[[], Any]) -> Any:
+def _make_options(detector: ListedDetector, make: Callable[[], Any]) -> Any:
     """Options of a detector. Raises `UsageError` where the code of a plug-in refuses the values."""
     if not detector.package:
         return make()
@@ -122,7 +122,7 @@ def settings_of_model(settings: Settings, model_settings: ModelSettings, model: 
     return merged
 
 
-def skipped_by_model(model_skip: Mapping[str, Collection[str]], model: str) -> set[str]:
+def model_skips(model_skip: Mapping[str, Collection[str]], model: str) -> set[str]:
     """Ids of the checks that every pattern that matches the base name leaves out."""
     return {name for pattern, names in model_skip.items() if matches(model, pattern) for name in names}
 

@@ -41,7 +41,7 @@ def all_detectors() -> tuple[AnyDetector, ...]:
     """tracekit's own detectors, then those of installed packages by package and name. Searches the packages once."""
     detectors = list(DETECTORS)
     for entry in _entry_points() if _may_have_entry_points() else ():
-        detectors += _loaded(entry, {detector.id for detector in (*detectors, *_of_models())})
+        detectors += _load_detectors(entry, {detector.id for detector in (*detectors, *_of_models())})
     return tuple(detectors)
 
 
@@ -83,7 +83,7 @@ def _may_name_group(folder: str) -> bool:
         return True
 
 
-def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
+def _load_detectors(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
     """The detectors behind an entry point, or one that fails with the reason why there are none."""
 
     def load() -> list[AnyDetector]:
@@ -94,7 +94,7 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
         for each in listed:
             if not isinstance(each, Detector | RecordingDetector):
                 raise TypeError(f"'{entry.value}' contains an object of type {type(each).__name__}, not a detector")
-            detector = _settled(each, _package(entry))
+            detector = _plain_detector(each, _package(entry))
             if detector.id in ids:
                 raise ValueError(f"a check '{detector.id}' already exists")
             ids.add(detector.id)
@@ -104,14 +104,14 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
     try:
         return run_foreign(load)
     except ForeignCodeFailed as error:
-        return [_broken(entry, f"the plug-in cannot be loaded ({error})")]
+        return [_failing_detector(entry, f"the plug-in cannot be loaded ({error})")]
 
 
 _TEXTS = ("title", "finding_title", "description", "why", "fix")
 _LISTS = ("needs", "uses", "caused_by")
 
 
-def _settled(detector: AnyDetector, package: str) -> AnyDetector:
+def _plain_detector(detector: AnyDetector, package: str) -> AnyDetector:
     """The detector with what it says of itself as plain texts and tuples, which no code of its package can change any
     more. Raises TypeError or ValueError for one that could not be listed, configured or run."""
     check_texts(detector, ("id",))
@@ -169,7 +169,7 @@ def _package(entry: EntryPoint) -> str:
     return "" if entry.dist is None else entry.dist.name
 
 
-def _broken(entry: EntryPoint, reason: str) -> AnyDetector:
+def _failing_detector(entry: EntryPoint, reason: str) -> AnyDetector:
     """A detector that fails with the reason."""
 
     def fail(_view: RecordingView, _options: NoOptions) -> Outcome:

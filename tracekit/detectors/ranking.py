@@ -73,7 +73,7 @@ def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
     names = _causes_first(names, groups)
     order = [entry for name in names for entry in groups[name]]
     extra = savings([_finding(entry) for entry in order])
-    related = _related(order)
+    related = _related_findings(order)
     return tuple(
         RankedFinding(entry, None, None, related[index])
         if _finding(entry).cost is None
@@ -173,7 +173,7 @@ def _ranges(firsts: IntArray, ends: IntArray) -> IntArray:
     return numbers
 
 
-def _related(order: Sequence[Judgment]) -> list[tuple[Related, ...]]:
+def _related_findings(order: Sequence[Judgment]) -> list[tuple[Related, ...]]:
     """For each finding those that can cause it or be caused by it, in order. O(findings + pairs that are related)."""
     by_id: dict[str, dict[str | None, list[int]]] = {}
     for index, entry in enumerate(order):

@@ -8,7 +8,7 @@ from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import Detector, Judgment
-from tracekit.detectors.options import check_settings, configure, configure_model, skipped_by_model
+from tracekit.detectors.options import check_settings, configure, configure_model, model_skips
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.selection import choose
@@ -49,13 +49,13 @@ def run_detectors(
 
     def of_model(name: str) -> tuple[dict[str, Any], set[str]]:
         of_all = configure_model(detectors, general, special, name) if special else options
-        return of_all, skipped_by_model(model_skip or {}, name)
+        return of_all, model_skips(model_skip or {}, name)
 
     outcomes = _outcomes([detector for detector in chosen if not _is_foreign(detector)], trace, options, of_model)
     for detector in chosen:
         if _is_foreign(detector):
             outcomes |= _outcomes([detector], trace, options, of_model)
-    unnamed = _unnamed(trace)
+    unnamed = _unnamed_outcomes(trace)
     for detector in chosen:
         if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
             answers = outcomes[detector.id] + unnamed
@@ -112,7 +112,7 @@ def _of_recording(detector: AnyDetector, options: Any, trace: Trace) -> list[Out
     return [_detect(detector, RecordingView(copy_of(trace) if _is_foreign(detector) else trace), options, None)]
 
 
-def _unnamed(trace: Trace) -> list[Outcome]:
+def _unnamed_outcomes(trace: Trace) -> list[Outcome]:
     """The outcome for predictions without a model, if there are any."""
     unnamed = unnamed_predictions(trace)
     counted = format_count(unnamed, "prediction has", "predictions have")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tracekit.detectors.options import settings_of_model, skipped_by_model
+from tracekit.detectors.options import model_skips, settings_of_model
 from tracekit.errors import UsageError, unknown_check
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ class ModelChecks:
     model_skip: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Checks left out, by pattern of model names."""
 
-    def skipped(self, model: str) -> tuple[str, ...]:
+    def skipped_checks(self, model: str) -> tuple[str, ...]:
         """Checks that are left out for a model."""
-        return (*self.skip, *skipped_by_model(self.model_skip, model))
+        return (*self.skip, *model_skips(self.model_skip, model))
 
     def settings_of(self, model: str) -> dict[str, str | Number]:
         """Options for a model."""

@@ -46,7 +46,7 @@ class RecordingView(Seen):
     name: None = None
 
     @property
-    def spent(self) -> tuple[int, str]:
+    def reference_time(self) -> tuple[int, str]:
         """Time of the app in Core ML."""
         return core_ml_time(self.trace), "all"
 
@@ -123,7 +123,7 @@ class ModelView(Seen):
         return engine_waits(self.trace, self.predictions, self.data, self.compute, self.hardware)
 
     @property
-    def spent(self) -> tuple[int, str]:
+    def reference_time(self) -> tuple[int, str]:
         """Time of the model in Core ML."""
         return covered_ns(self.loads, self.compiles, self.predictions), "the model's"
 
@@ -146,7 +146,7 @@ class ModelView(Seen):
         counted = format_count(count, noun) if count else f"No {noun}s"
         return self.unknown(f"{counted}{which and f' {which}'}, {needed} needed{left_out and f'; {left_out}'}.", record)
 
-    def units_not_recorded(self, *, before: str = "", after: str = "") -> NotEvaluated | None:
+    def missing_units_answer(self, *, before: str = "", after: str = "") -> NotEvaluated | None:
         """The answer where the work of the Neural Engine or the GPU was not recorded or cannot be read, as coverage
         words it between `before` and `after`; None where both were recorded."""
         entries = [entry for entry in map(self.trace.coverage_of, (NEURAL_ENGINE, GPU)) if not entry.recorded]

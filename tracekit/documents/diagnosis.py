@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.render.blocks import Document, Entries, Entry, Paragraph, Role, Span, items, present, section
 from tracekit.report.diagnosis import Answer
-from tracekit.report.formatting import lowered
+from tracekit.report.formatting import lower_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,6 +68,6 @@ def _leaf(leaf: LeafAnswer, given: set[str]) -> Entry:
     more = [f"{len(new) - SHOWN} more with --format json"] if len(new) > SHOWN else []
     why = [("why" if not number else "", line) for number, line in enumerate([*new[:SHOWN], *more])]
     pages = ", ".join(f"tracekit explain {check}" for check in leaf.checks)
-    next_step = ("fix", pages) if leaf.answer == Answer.SEEN else ("check", lowered(leaf.ask))
+    next_step = ("fix", pages) if leaf.answer == Answer.SEEN else ("check", lower_first(leaf.ask))
     head: Line = (MARKS[leaf.answer], " ", Span(leaf.pattern, Role.STRONG), f": {leaf.answer}")
     return Entry(head, (*why, next_step))

@@ -8,7 +8,7 @@ from tracekit.documents import comparison_words
 from tracekit.documents.report import context_line, summary_line, tone_of
 from tracekit.documents.report_findings import finding_card
 from tracekit.render.blocks import Role, Span
-from tracekit.report.formatting import command, listed, lowered
+from tracekit.report.formatting import command, lower_first, word_list
 from tracekit.report.groups import findings
 from tracekit.units import format_count
 
@@ -45,7 +45,7 @@ def _models(measurements: Measurements) -> str:
         return "no predictions"
     more = [format_count(len(names) - MODELS, "more model")] if len(names) > MODELS else []
     predictions = sum(model.predictions for model in measurements.models)
-    return f"{listed([*names[:MODELS], *more])} · {format_count(predictions, 'prediction')}"
+    return f"{word_list([*names[:MODELS], *more])} · {format_count(predictions, 'prediction')}"
 
 
 def _verdict(report: Report) -> Line:
@@ -57,7 +57,7 @@ def _verdict(report: Report) -> Line:
         return Span(summary_line(report), tone_of(report))
     card = finding_card(worst)
     more = f" · {format_count(len(others), 'more finding')}" if others else ""
-    return (Span(card.label.upper(), card.tone), f" {card.check}: {lowered(card.title)}{card.cost}{more}")
+    return (Span(card.label.upper(), card.tone), f" {card.check}: {lower_first(card.title)}{card.cost}{more}")
 
 
 def _change(recording: RecordingInfo, earlier: tuple[str, Comparison] | None) -> Line:

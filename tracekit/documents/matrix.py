@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracekit.compare.matrix import FIGURES
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, table
-from tracekit.report.formatting import ABSENT, listed, quantity
+from tracekit.report.formatting import ABSENT, quantity, word_list
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class _Line:
 def matrix_document(matrix: Matrix) -> Document:
     """The matrix; a star marks the best of each row."""
     kinds = dict.fromkeys(kind for column in matrix.columns for kind in column.kinds)
-    count, several = sum(len(column.sources) for column in matrix.columns), listed(f"{kind}s" for kind in kinds)
+    count, several = sum(len(column.sources) for column in matrix.columns), word_list(f"{kind}s" for kind in kinds)
     models = format_count(len({row.model for row in matrix.rows}), "model")
     title = f"{models} in {format_count(count, ''.join(kinds), several)}"
 

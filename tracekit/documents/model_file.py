@@ -21,7 +21,7 @@ from tracekit.render.blocks import (
     table,
 )
 from tracekit.report import model_words as words
-from tracekit.report.formatting import fix_line, lowered
+from tracekit.report.formatting import fix_line, lower_first
 from tracekit.report.groups import Remedy, with_outcome
 from tracekit.units import format_bytes, format_count
 
@@ -111,7 +111,7 @@ def _function(function: FunctionInfo, several: bool) -> Section | None:
 
 
 def _computes(function: FunctionInfo) -> Iterator[Paragraph]:
-    facts = (lowered(words.computes(function).rstrip(".")), f"opset {function.opset}" if function.opset else "")
+    facts = (lower_first(words.computes(function).rstrip(".")), f"opset {function.opset}" if function.opset else "")
     if any(facts):
         yield Paragraph("; ".join(filter(None, facts)))
     total = sum(function.operations.values())
@@ -153,7 +153,7 @@ def _remedies(checks: Sequence[Result]) -> list[Remedy]:
     remedies: dict[str, list[str]] = {}
     for check in with_outcome(checks, "not_evaluated"):
         remedies.setdefault(check.record, []).append(check.id)
-    return [Remedy(tuple(ids), lowered(record.rstrip("."))) for record, ids in remedies.items()]
+    return [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in remedies.items()]
 
 
 def _metadata(model: ModelInfo) -> Iterator[Line]:

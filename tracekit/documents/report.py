@@ -182,7 +182,7 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
         "template": recording.template,
         "Instruments": ", ".join(filter(None, (recording.instruments_version, mode))),
         "imported from": Span(recording.imported_from, Role.CODE) if recording.imported_from else None,
-        "started": formatting.started_at(recording.start_date or ""),
+        "started": formatting.start_words(recording.start_date or ""),
         "duration": format_time(recording.duration_ns) if recording.duration_ns is not None else None,
         "end reason": formatting.end_reason(recording.end_reason or ""),
         "config": report.tool.config,

@@ -21,8 +21,8 @@ from tracekit.render.blocks import (
     table,
 )
 from tracekit.report import formatting
-from tracekit.report.call_sites import called_from, merge_sites
-from tracekit.report.formatting import ABSENT, fix_line, lowered
+from tracekit.report.call_sites import caller_words, merge_sites
+from tracekit.report.formatting import ABSENT, fix_line, lower_first
 from tracekit.report.groups import INCONCLUSIVE, explains, findings
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
@@ -198,7 +198,7 @@ def _details(check: Result, *, with_callers: bool) -> Line:
     """What was measured of one of several models, who called, and what may share its cause; too much for a table."""
     callers = check.call_sites[:CALL_SITES] if with_callers else ()
     # Names in it keep their letters.
-    sentences = (f"{words[:1].upper()}{words[1:]}." for words in map(called_from, callers))
+    sentences = (f"{words[:1].upper()}{words[1:]}." for words in map(caller_words, callers))
     return joined((_measured(check), *sentences, *_relations(check)), " ")
 
 
@@ -230,7 +230,7 @@ def _call_sites(group: Group) -> Sequence[CallSite]:
 
 
 def _callers(sites: Sequence[CallSite]) -> Iterator[Block]:
-    yield from (Paragraph(called_from(site), brief=2) for site in sites[:CALL_SITES])
+    yield from (Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES])
     if len(sites) > CALL_SITES:
         yield Paragraph(f"{format_count(len(sites) - CALL_SITES, 'more call site')} in the JSON report", Role.DIM)
 
@@ -255,7 +255,7 @@ def _fix(group: Group, *, opened: bool) -> Section:
 def _beyond_the_line(fix: str) -> str:
     """A fix without its first paragraph, if that says no more than the line above it."""
     first, _, rest = fix.strip().partition("\n\n")
-    is_said = lowered(" ".join(first.split())).rstrip(".:") == fix_line(fix)
+    is_said = lower_first(" ".join(first.split())).rstrip(".:") == fix_line(fix)
     return rest if is_said and rest else fix.strip()
 
 

@@ -252,7 +252,7 @@ def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
 def _stage(model: ModelSummary) -> str:
     # The numbers of a model that the app calls as well are those of these calls.
     also = "also " if model.level == Level.TOP else ""
-    return f" ({also}stage of {formatting.listed(model.parents)})" if model.parents else ""
+    return f" ({also}stage of {formatting.word_list(model.parents)})" if model.parents else ""
 
 
 def _loads_columns() -> tuple[Column[LoadsRow], ...]:

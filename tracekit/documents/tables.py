@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
 from tracekit.render.blocks import Column, Document, Role, items, present, table
-from tracekit.report.formatting import listed
+from tracekit.report.formatting import word_list
 from tracekit.report.redact import public_attributes
 
 if TYPE_CHECKING:
@@ -82,6 +82,6 @@ def reasons_in(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     for schema, reason in pairs:
         schemas.setdefault(visible(reason.partition("; ")[0]), []).append(visible(schema))
     return {
-        reason: listed(dict.fromkeys(names)) if len(names) <= MAX_NAMED else f"{len(names)} tables"
+        reason: word_list(dict.fromkeys(names)) if len(names) <= MAX_NAMED else f"{len(names)} tables"
         for reason, names in schemas.items()
     }

@@ -100,7 +100,7 @@ class LaneRows:
 
 def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
-    makers = {Grouping.LANES: _grouped, Grouping.EVENTS: _ungrouped, Grouping.MODELS: _by_model}
+    makers = {Grouping.LANES: _frame_lanes, Grouping.EVENTS: _event_lanes, Grouping.MODELS: _by_model}
     return (*makers[grouping](trace), *_hardware(trace, grouping), *_strips(trace))
 
 
@@ -110,7 +110,7 @@ _OTHER = "other"
 """The one that is not drawn where it has no rows."""
 
 
-def _grouped(trace: Trace) -> Iterator[LaneRows]:
+def _frame_lanes(trace: Trace) -> Iterator[LaneRows]:
     for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
         if name == _OTHER and frame.empty:
@@ -119,7 +119,7 @@ def _grouped(trace: Trace) -> Iterator[LaneRows]:
         yield _lane(name, title, CORE_ML, frame_events(name, frame), words)
 
 
-def _ungrouped(trace: Trace) -> Iterator[LaneRows]:
+def _event_lanes(trace: Trace) -> Iterator[LaneRows]:
     for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
         intervals = frame_events(name, frame)
@@ -145,7 +145,7 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
     if lanes:
         yield from lanes
     else:
-        yield from _grouped(trace)
+        yield from _frame_lanes(trace)
 
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:

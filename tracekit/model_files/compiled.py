@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files import facts
-from tracekit.model_files.conversions import implied_by_precision
+from tracekit.model_files.conversions import precision_conversions
 from tracekit.model_files.core_ai import core_ai_model, is_core_ai
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
 from tracekit.model_files.from_specification import MAIN, kind_words, program_function, weights_of_stages
-from tracekit.model_files.json_values import entries, mapping, parsed, whole_number, words
+from tracekit.model_files.json_values import entries, mapping, parse_json, whole_number, words
 from tracekit.model_files.mil_text import functions_of
 from tracekit.model_files.schema_items import items
 from tracekit.model_files.versions import opset_name
@@ -71,7 +71,7 @@ def read_json(data: bytes, path: Path) -> facts.ModelFile:
 
 def _document(data: bytes, path: Path) -> Mapping[str, Any] | None:
     """The object, or the first one of a list; None where there is none."""
-    document = parsed(data)
+    document = parse_json(data)
     if document is None:
         raise UnreadableModel(f"{quote(path)} is truncated or damaged: it is not complete JSON")
     if isinstance(document, list) and document:
@@ -163,7 +163,7 @@ def _function(document: Mapping[str, Any], name: str) -> facts.Function:
         opset=max((opset_name(opset) for opset in opsets if opset.startswith("Ios")), default=None),
         counts=computed,
         precision=floats,
-        conversions=(*implied_by_precision(inputs, "input", floats), *implied_by_precision(outputs, "output", floats))
+        conversions=(*precision_conversions(inputs, "input", floats), *precision_conversions(outputs, "output", floats))
         if floats
         else None,
     )

@@ -61,12 +61,12 @@ def conversions_of(
         conversions.append(_conversion(feature, "input", element, cast))
     for feature in filter(_is_convertible, outputs):
         _, cast = _from_cast(feature.name, flow)
-        element = _element_of(feature.name, flow) if cast is None else _given(cast, flow)
+        element = _element_of(feature.name, flow) if cast is None else _cast_input_type(cast, flow)
         conversions.append(_conversion(feature, "output", element, cast))
     return tuple(entry for entry in conversions if entry is not None)
 
 
-def implied_by_precision(
+def precision_conversions(
     features: Sequence[facts.Feature], direction: str, precision: Sequence[str]
 ) -> tuple[facts.Conversion, ...]:
     """Conversions that follow from the interface and the one float type that the model computes with, where the file
@@ -130,7 +130,7 @@ def _from_cast(name: str, flow: _Flow) -> tuple[list[facts.Operation], facts.Ope
     while len(passed) < len(flow.operations) and name in flow.producers:
         producer = flow.producers[name]
         if producer.type == "cast":
-            return (passed, producer) if _given(producer, flow) in facts.FLOATS else ([], None)
+            return (passed, producer) if _cast_input_type(producer, flow) in facts.FLOATS else ([], None)
         sources = [each for each in producer.inputs if not _is_constant_name(each, flow)]
         if producer.type not in PASSED_BY or len(sources) != 1 or len(flow.users.get(sources[0], ())) != 1:
             break
@@ -139,7 +139,7 @@ def _from_cast(name: str, flow: _Flow) -> tuple[list[facts.Operation], facts.Ope
     return [], None
 
 
-def _given(cast: facts.Operation, flow: _Flow) -> str | None:
+def _cast_input_type(cast: facts.Operation, flow: _Flow) -> str | None:
     """Type of what a `cast` is given."""
     return _element_of(next(iter(dict(cast.arguments).get("x", ())), ""), flow)
 

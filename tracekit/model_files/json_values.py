@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def parsed(text: str | bytes) -> object:
+def parse_json(text: str | bytes) -> object:
     """What JSON holds; None for what is not complete JSON."""
     try:
         return json.loads(text)

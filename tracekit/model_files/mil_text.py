@@ -103,7 +103,9 @@ def _operation(line: str, depth: int) -> Operation | None:
         name=name[1] if name else (outputs[0].name if outputs else ""),
         arguments=tuple(sorted(arguments)),
         outputs=outputs,
-        stored=tuple(sorted((*_stored(inside), *_stored(attributes)), key=lambda entry: entry.parameter)),
+        stored=tuple(
+            sorted((*_large_constants(inside), *_large_constants(attributes)), key=lambda entry: entry.parameter)
+        ),
         depth=depth,
     )
 
@@ -136,7 +138,7 @@ def _dimensions(text: str) -> tuple[int | None, ...]:
     return tuple(int(part) if part.isdecimal() and len(part) < 19 else None for part in parts)
 
 
-def _stored(text: str) -> Iterator[Stored]:
+def _large_constants(text: str) -> Iterator[Stored]:
     for parameter, element, sizes, path, offset in _STORED.findall(text):
         dimensions = tuple(int(part) for part in sizes.split(",") if part.strip().isdecimal() and len(part) < 19)
         if parameter == "name" or TYPES.get(element) in (None, "String"):

@@ -59,11 +59,11 @@ def _operation(message: Any, depth: int) -> Operation:
             if binding.WhichOneof("binding") == "name":
                 names.append(binding.name)
             elif binding.WhichOneof("binding") == "value":
-                stored += _stored(parameter, binding.value)
+                stored += _large_constant(parameter, binding.value)
         arguments.append((parameter, tuple(names)))
     for parameter, value in message.attributes.items():
         if parameter != "name":
-            stored += _stored(parameter, value)
+            stored += _large_constant(parameter, value)
     return Operation(
         type=message.type,
         name=_text(message.attributes, "name") or (outputs[0].name if outputs else ""),
@@ -97,7 +97,7 @@ def _dimensions(tensor: Any) -> tuple[int | None, ...] | None:
     return None if tensor.rank and not sizes else tuple(sizes)
 
 
-def _stored(parameter: str, value: Any) -> list[Stored]:
+def _large_constant(parameter: str, value: Any) -> list[Stored]:
     """The constant, where it is a tensor that lies in a weight file or is as large as weights."""
     if value.type.WhichOneof("type") != "tensorType":
         return []

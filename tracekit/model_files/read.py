@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from tracekit.errors import meant_beside
+from tracekit.errors import suggest_path
 from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled, read_json
 from tracekit.model_files.facts import Form, ModelFile
 from tracekit.model_files.failures import (
@@ -51,7 +51,7 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
             return _read_folder(file)
         if not file.exists():
             raise UnreadableModel(
-                f"no such file or folder: {quote(str(path))}{meant_beside(str(path))}; expected {EXPECTED}"
+                f"no such file or folder: {quote(str(path))}{suggest_path(str(path))}; expected {EXPECTED}"
             )
         if not file.is_file():
             raise UnreadableModel(f"{quote(file)} is neither a file nor a folder; expected {EXPECTED}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.facts import IMAGE_AXES, Feature, FeatureKind, Shape, SizeRange
-from tracekit.model_files.json_values import entries, mapping, parsed, whole_number, words
+from tracekit.model_files.json_values import entries, mapping, parse_json, whole_number, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,15 +79,15 @@ def _image_shape(entry: Mapping[str, Any]) -> Shape | None:
     return Shape((height, width), choices, tuple(reversed(ranges)), IMAGE_AXES)
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     """A list, also one written as text."""
-    return entries(parsed(value) if isinstance(value, str) and len(value) <= _LONGEST else value)
+    return entries(parse_json(value) if isinstance(value, str) and len(value) <= _LONGEST else value)
 
 
 def _numbers(value: object) -> list[int]:
-    numbers = [whole_number(entry) for entry in _listed(value)]
+    numbers = [whole_number(entry) for entry in _as_list(value)]
     return [entry for entry in numbers if entry is not None] if None not in numbers else []
 
 
 def _rows(value: object) -> list[list[int]]:
-    return [row for entry in _listed(value) if (row := _numbers(entry))]
+    return [row for entry in _as_list(value) if (row := _numbers(entry))]

@@ -64,13 +64,13 @@ def parse_specification(data: bytes, path: Path) -> Any:
     try:
         model.ParseFromString(data)
     except (DecodeError, ValueError, RuntimeError, MemoryError):
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
     if model.specificationVersion < 1 or model.WhichOneof("Type") is None:
         raise UnreadableModel(f"{quote(path)} is not a Core ML specification: it names no version or no kind of model")
     return model
 
 
-def _damaged(path: Path) -> UnreadableModel:
+def _damage_error(path: Path) -> UnreadableModel:
     return UnreadableModel(
         f"{quote(path)} is truncated or damaged, or not a Core ML specification; copy or download it again"
     )
@@ -106,9 +106,9 @@ def _check_size(data: bytes, descriptor: Any, path: Path) -> None:
                     bytes_in_memory += length + 16 if is_text else NUMBER_BYTES * length
                 position += length
             else:
-                raise _damaged(path)
+                raise _damage_error(path)
             if position > end:
-                raise _damaged(path)
+                raise _damage_error(path)
             if bytes_in_memory > limit:
                 raise UnreadableModel(f"{quote(path)} describes more than a model can hold; it is damaged or hostile")
 
@@ -123,4 +123,4 @@ def _varint(view: memoryview, position: int, end: int, path: Path) -> tuple[int,
         if byte < 0x80:
             return value, position
         shift += 7
-    raise _damaged(path)
+    raise _damage_error(path)

@@ -98,7 +98,7 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
     chain = _chain(operation, makers)
     named: dict[str, Stored] = {}
     for entry in chain:
-        for parameter, stored in _named(entry, makers).items():
+        for parameter, stored in _constants_by_parameter(entry, makers).items():
             named.setdefault(parameter, stored)
     parts = [stored for entry in chain for stored in entry.stored if _is_data(stored)]
     # Two constants may refer to the same place.
@@ -136,7 +136,7 @@ def _chain(operation: Operation, makers: Mapping[str, Operation]) -> list[Operat
     return list(chain.values())
 
 
-def _named(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, Stored]:
+def _constants_by_parameter(operation: Operation, makers: Mapping[str, Operation]) -> dict[str, Stored]:
     """The constant of each parameter of a compression, its own or that of a `const`."""
     if operation.type == CONSTANTS:
         return {}
@@ -166,16 +166,16 @@ def _granularity(chain: Sequence[Operation], named: Mapping[str, Stored], value:
     palette = named.get("lut")
     if palette is not None:
         # iOS 18: one dimension for each of the weight, then entries of the palette and length of a vector.
-        return _shared(palette.dimensions[:-2], value, "per group")
+        return _sharing_scope(palette.dimensions[:-2], value, "per group")
     scale = named.get("scale")
     if scale is None:
         return None
     if any(entry.type == "constexpr_affine_dequantize" for entry in chain):
         return "per channel" if scale.count > 1 else "per tensor"
-    return _shared(scale.dimensions, value, "per block")
+    return _sharing_scope(scale.dimensions, value, "per block")
 
 
-def _shared(sizes: Sequence[int], value: Value, several: str) -> str:
+def _sharing_scope(sizes: Sequence[int], value: Value, several: str) -> str:
     """What shares a scale or a palette, of which there are `sizes` along the dimensions of the weight."""
     divided = [size == length for size, length in zip(sizes, value.dimensions or (), strict=False) if size > 1]
     if not divided:

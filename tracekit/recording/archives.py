@@ -69,10 +69,10 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
         )
     if sum(info.compress_size for info in files) > packed_size:
         raise UnreadableRecording(f"{label} has members that overlap, like a zip bomb; {PACK_AGAIN}")
-    return [Member(info.filename, info.file_size, _opener(archive, info, label)) for info in _sorted(files)]
+    return [Member(info.filename, info.file_size, _opener(archive, info, label)) for info in _in_name_order(files)]
 
 
-def _sorted(files: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+def _in_name_order(files: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     return sorted(files, key=lambda info: (info.filename, info.header_offset))
 
 
@@ -80,7 +80,7 @@ def _opener(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str
 ) -> Callable[[], AbstractContextManager[BinaryIO]]:
     @contextmanager
-    def opened() -> Iterator[BinaryIO]:
+    def open_member() -> Iterator[BinaryIO]:
         try:
             with archive.open(info) as stream:
                 yield stream  # type: ignore[misc]  # ZipExtFile has all that is read from a BinaryIO
@@ -89,7 +89,7 @@ def _opener(
                 f"{base_name(info.filename)[:80]!r} in {label} is damaged ({words_of_error(error)}); {PACK_AGAIN}"
             ) from error
 
-    return opened
+    return open_member
 
 
 def base_name(path: str) -> str:

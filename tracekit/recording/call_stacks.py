@@ -127,13 +127,13 @@ def sample_columns(
     """Thread, process, state and both weights of samples, as `CallStacks` has them, from the columns of a table by
     mnemonic. What the table lacks has no value anywhere."""
 
-    def coded(mnemonic: str) -> CodedCells:
+    def column_cells(mnemonic: str) -> CodedCells:
         column = cells.get(mnemonic)
         return column if isinstance(column, CodedCells) else CodedCells(np.full(rows, -1, np.int32), ())
 
     weight, nothing = cells.get("weight"), IntegerCells(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
     weight = weight if isinstance(weight, IntegerCells) else nothing
-    thread = coded("thread")
-    process = coded("process") if "process" in cells else owners(thread)
+    thread = column_cells("thread")
+    process = column_cells("process") if "process" in cells else owners(thread)
     weights = (weight, nothing) if weight_is_time else (nothing, weight)
-    return thread, process, coded("thread-state"), *weights
+    return thread, process, column_cells("thread-state"), *weights

@@ -31,14 +31,14 @@ def number_codes(numbers: CodeArray, valid: BoolArray) -> tuple[CodeArray, Int32
     O(rows) where the numbers are close to one another, as references are; else O(rows log rows).
     """
     if valid.all():
-        return _coded(numbers)
-    distinct, distinct_codes = _coded(numbers[valid])
+        return _number_all(numbers)
+    distinct, distinct_codes = _number_all(numbers[valid])
     codes = np.full(len(numbers), -1, np.int32)
     codes[valid] = distinct_codes
     return distinct, codes
 
 
-def _coded(used: CodeArray) -> tuple[CodeArray, Int32Array]:
+def _number_all(used: CodeArray) -> tuple[CodeArray, Int32Array]:
     if not len(used) or (lowest := int(used.min())) == (highest := int(used.max())):
         return used[:1], np.zeros(len(used), np.int32)
     if not (used[1:] < used[:-1]).any():
@@ -48,12 +48,12 @@ def _coded(used: CodeArray) -> tuple[CodeArray, Int32Array]:
     # Numbers far from 0 are moved there.
     base = lowest if lowest > len(used) else 0
     if highest - base >= _SPARSE * len(used) + 65_536:
-        return _sorted(used)
-    distinct, codes = _counted(used - base if base else used, highest - base + 1)
+        return _number_sparse(used)
+    distinct, codes = _number_dense(used - base if base else used, highest - base + 1)
     return distinct.astype(used.dtype) + base, codes
 
 
-def _counted(used: CodeArray, size: int) -> tuple[IndexArray, Int32Array]:
+def _number_dense(used: CodeArray, size: int) -> tuple[IndexArray, Int32Array]:
     """As `number_codes`, for numbers below `size`."""
     seen = np.zeros(size, np.bool_)
     # A part at a time, here and below: each is made an index first, which takes twice the room of the numbers.
@@ -81,7 +81,7 @@ def _first_rows(used: CodeArray, size: int) -> IndexArray:
     return first
 
 
-def _sorted(used: CodeArray) -> tuple[CodeArray, Int32Array]:
+def _number_sparse(used: CodeArray) -> tuple[CodeArray, Int32Array]:
     distinct, first, inverse = np.unique(used, return_index=True, return_inverse=True)
     order = np.argsort(first)
     code = np.empty(len(distinct), np.int32)

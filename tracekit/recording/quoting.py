@@ -10,12 +10,12 @@ _LONGEST = 60
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}", re.ASCII)
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name as it may stand in a message: file names may hold control characters."""
     return "'" + "".join(char if char.isprintable() else "?" for char in name[:200]) + "'"
 
 
-def shortened(text: str) -> str:
+def excerpt(text: str) -> str:
     """A value as it may stand in a message: printable, quoted and cut where it is long."""
     return repr(text) if len(text) <= _LONGEST else repr(text[:_LONGEST])[:-1] + "…'"
 

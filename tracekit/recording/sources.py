@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tracekit.errors import UnreadableRecording, meant_beside
+from tracekit.errors import UnreadableRecording, suggest_path
 from tracekit.recording import archives, limits
-from tracekit.recording.quoting import quoted
+from tracekit.recording.quoting import quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -91,13 +91,13 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
                 raise UnreadableRecording("a path is empty; pass XML files, a folder or zip of them, or -")
             resolved = path.resolve()
             if resolved in seen:
-                inputs.notes.append(f"{quoted(path.name)} was passed twice and read once")
+                inputs.notes.append(f"{quote_name(path.name)} was passed twice and read once")
                 continue
             seen.add(resolved)
             # Several folders may hold files of the same names.
             _add_path(inputs, path, within=path.name if len(paths) > 1 else "")
         except OSError as error:
-            raise os_error(quoted(str(given)), error) from error
+            raise os_error(quote_name(str(given)), error) from error
         except (ValueError, RuntimeError) as error:
             raise UnreadableRecording(f"{str(given)[:80]!r} is not a usable path ({error})") from error
     return inputs
@@ -107,7 +107,7 @@ def os_error(label: str, error: OSError) -> UnreadableRecording:
     """What the operating system refused, as a sentence."""
     if isinstance(error, FileNotFoundError):
         path = label.removeprefix("'").removesuffix("'")
-        return UnreadableRecording(f"{path}: no such file or directory{meant_beside(path)}")
+        return UnreadableRecording(f"{path}: no such file or directory{suggest_path(path)}")
     reason = error.strerror or type(error).__name__
     return UnreadableRecording(f"{label} cannot be read: {reason[0].lower() + reason[1:]}")
 
@@ -120,7 +120,7 @@ def is_bundle(path: Path) -> bool:
 def bundle_inside(holder: str, name: str) -> UnreadableRecording:
     """The error for an input that holds trace bundles and no export."""
     return UnreadableRecording(
-        f"{quoted(holder)} contains .trace bundles, which have to be passed themselves, such as {quoted(name)}"
+        f"{quote_name(holder)} contains .trace bundles, which have to be passed themselves, such as {quote_name(name)}"
     )
 
 
@@ -139,7 +139,7 @@ def _add_path(inputs: Inputs, path: Path, within: str) -> None:
         _add_file(inputs, _file_source(path, path.name, explicit=True))
     else:
         raise UnreadableRecording(
-            f"{quoted(path.name)} is not a regular file; pass - to read an export from standard input"
+            f"{quote_name(path.name)} is not a regular file; pass - to read an export from standard input"
         )
 
 
@@ -149,36 +149,38 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str
         inputs.met += 1
         if inputs.met > limits.MAX_FILES:
             raise UnreadableRecording(
-                f"{quoted(top.name)} contains more than {limits.MAX_FILES:,} files; pass only the exports"
+                f"{quote_name(top.name)} contains more than {limits.MAX_FILES:,} files; pass only the exports"
             )
         if path.name.startswith("."):
             continue
         shown = f"{within}/{path.name}" if within else path.name
         if path.is_symlink() and (not path.exists() or path.is_dir() or not path.resolve().is_relative_to(top)):
-            inputs.notes.append(f"{quoted(path.name)} is a link out of the folder or to another folder and was ignored")
+            inputs.notes.append(
+                f"{quote_name(path.name)} is a link out of the folder or to another folder and was ignored"
+            )
         elif path.is_dir():
             if is_bundle(path):
                 inputs.bundles.append(path.name)
             elif depth < limits.MAX_FOLDER_DEPTH:
                 _add_folder(inputs, path, top, depth + 1, shown)
             else:
-                inputs.notes.append(f"folder {quoted(path.name)} is nested too deep and was ignored")
+                inputs.notes.append(f"folder {quote_name(path.name)} is nested too deep and was ignored")
         elif path.is_file():
             _add_file(inputs, _file_source(path, shown, explicit=False))
 
 
 def _file_source(path: Path, shown: str, *, explicit: bool) -> Source:
-    label = quoted(shown)
+    label = quote_name(shown)
 
     @contextmanager
-    def opened() -> Iterator[BinaryIO]:
+    def open_file() -> Iterator[BinaryIO]:
         try:
             with path.open("rb") as stream:
                 yield stream
         except OSError as error:
             raise os_error(label, error) from error
 
-    return Source(path.name, label, path.stat().st_size, opened, explicit)
+    return Source(path.name, label, path.stat().st_size, open_file, explicit)
 
 
 def _spooled_standard_input(held: ExitStack) -> Source:
@@ -202,14 +204,14 @@ def _spooled_standard_input(held: ExitStack) -> Source:
         raise os_error("standard input", error) from error
 
     @contextmanager
-    def opened() -> Iterator[BinaryIO]:
+    def open_spool() -> Iterator[BinaryIO]:
         try:
             spool.seek(0)
             yield spool
         except OSError as error:
             raise os_error("standard input", error) from error
 
-    return Source("standard input", "standard input", size, opened, explicit=True)
+    return Source("standard input", "standard input", size, open_spool, explicit=True)
 
 
 def _add_file(inputs: Inputs, source: Source) -> None:
@@ -260,6 +262,8 @@ def _add_archive(inputs: Inputs, source: Source) -> None:
             continue
         name = archives.base_name(member.path)
         if name.lower().endswith(archives.ARCHIVE_SUFFIXES):
-            raise UnreadableRecording(f"{source.label} contains another archive, {quoted(name)}; {archives.PACK_AGAIN}")
-        label = f"{quoted(name)} in {source.label}"
+            raise UnreadableRecording(
+                f"{source.label} contains another archive, {quote_name(name)}; {archives.PACK_AGAIN}"
+            )
+        label = f"{quote_name(name)} in {source.label}"
         _add_file(inputs, Source(name, label, member.size, member.open, explicit=False))

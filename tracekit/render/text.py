@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 
-from tracekit.characters import lowered, visible
+from tracekit.characters import lower_first, visible
 from tracekit.render.blocks import (
     Card,
     Entries,
@@ -217,7 +217,7 @@ class _Writer:
     def _card(self, block: Card, indent: int) -> list[Text]:
         gap = " " * max(LABEL_CELLS - len(block.label), 2)
         head = Text.assemble((block.label.upper(), STYLES[block.tone]), gap, (block.check, "bold"))
-        head.append(f": {visible(lowered(block.title))}")
+        head.append(f": {visible(lower_first(block.title))}")
         lines = self.layout.hanging(head, self.layout.indent)
         for inner in block.blocks:
             # What a short text leaves out has the width of the page: code stays whole.

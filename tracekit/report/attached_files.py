@@ -58,7 +58,7 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks |
 
 def _answers(model: ModelFile, checks: ModelChecks) -> tuple[ModelFileResult, ...]:
     """Every check that the project did not switch off, without the one that asks for the systems of the app."""
-    skip = (*checks.skipped(model.name), deployment_target.DETECTOR.id)
+    skip = (*checks.skipped_checks(model.name), deployment_target.DETECTOR.id)
     if all(detector.id in skip or (checks.only and detector.id not in checks.only) for detector in MODEL_DETECTORS):
         return ()
     judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
@@ -109,7 +109,7 @@ def performance_report_info(
         match=str(entry.match),
         problem=entry.problem,
         form=str(report.form),
-        made_on=planned.made_on(report, device),
+        made_on=planned.report_origin(report, device),
         same_device=planned.same_device(report, device),
         median_ns=report.prediction.median_ns if report.prediction else None,
         load_ns=report.load.median_ns if report.load else None,

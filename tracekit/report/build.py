@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, sort_rows
 from tracekit.analysis.models import summarize_models
-from tracekit.detectors.shared.unit_work import suggested_of_models
+from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import file_problems, incomplete_tables
@@ -71,7 +71,7 @@ def build_report(
     counted = None if shown is None else shown.rows
     all_notes = notes if shown is None else (*shown.notes, *notes)
     code, models = code_info(trace, shown), summarize_models(trace, shown)
-    all_notes = (*all_notes, *suggested_of_models(trace, (model.name for model in models)))
+    all_notes = (*all_notes, *unit_suggestion_notes(trace, (model.name for model in models)))
     model_files, performance_reports = _attached_files(trace, models, model_checks)
     summary = summarize(results)
     results = sorted(results, key=lambda result: not explains(result, summary))

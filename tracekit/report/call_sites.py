@@ -134,7 +134,7 @@ def place(where: CallSite | Place) -> str:
     return f"{where.function} ({line_of(where)})"
 
 
-def called_from(site: CallSite) -> str:
+def caller_words(site: CallSite) -> str:
     """`called from StyleView.apply (StyleView.swift:42), main thread: 94% of 373 loads`, and how sure that is."""
     thread = THREADS.get(site.thread)
     noun = NOUNS[Api(site.api)]

@@ -61,7 +61,7 @@ gaps may wrap around in 64 bits. In ten hours that is 128,000 instances."""
 _ASK = "'tracekit analyze --no-redact' names those of other processes"
 
 
-def shown_of(
+def choose_shown(
     trace: Trace,
     *,
     models: Sequence[str] = (),
@@ -227,7 +227,7 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | 
     kept_judgments: list[Judgment] = []
     for group in by_detector.values():
         kept = [_judgment_of_shown(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
-        kept_judgments += kept or [Judgment(group[0].detector, _nothing_shown(shown))]
+        kept_judgments += kept or [Judgment(group[0].detector, _nothing_shown_outcome(shown))]
     return tuple(kept_judgments)
 
 
@@ -269,7 +269,7 @@ def _reaches(finding: Finding, ranges: Intervals) -> bool:
     return not len(finding.affected.starts) and finding.evidence_total > len(finding.evidence)
 
 
-def _nothing_shown(shown: Shown) -> Outcome:
+def _nothing_shown_outcome(shown: Shown) -> Outcome:
     """The answer of a detector that looked at none of what is shown."""
     if shown.foreign:
         return NotEvaluated(

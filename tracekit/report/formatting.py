@@ -6,7 +6,7 @@ import shlex
 from math import floor
 from typing import TYPE_CHECKING
 
-from tracekit.characters import lowered as lowered
+from tracekit.characters import lower_first as lower_first
 from tracekit.characters import shorten as shorten
 from tracekit.characters import visible as visible
 from tracekit.units import format_duration, format_share
@@ -92,7 +92,7 @@ def moment(ns: int) -> str:
     return f"{sign}{lead}{minutes:02d}:{seconds:02d}.{millis:03d}"
 
 
-def started_at(date: str) -> str:
+def start_words(date: str) -> str:
     """An ISO 8601 date to the minute, on the clock of the Mac; bundles do not hold its time zone, so theirs is in UTC
     and says so."""
     return date[:16].replace("T", " ") + (" UTC" if date.endswith(("+00:00", "Z")) else "")
@@ -134,7 +134,7 @@ def file_problems(
     """A clause for each file that is not used, or of which that is in doubt."""
     files = (("Model file", model_files), ("Performance report", performance_reports))
     return tuple(
-        f"{what} {file.source}: {lowered(file.problem)}" for what, group in files for file in group if file.problem
+        f"{what} {file.source}: {lower_first(file.problem)}" for what, group in files for file in group if file.problem
     )
 
 
@@ -181,7 +181,7 @@ def clause(sentence: str) -> str:
     return f"{sentence[0].lower()}{sentence[1:]}" if sentence.split(" ")[0] in _PLAIN_OPENERS else sentence
 
 
-def listed(words: Iterable[str]) -> str:
+def word_list(words: Iterable[str]) -> str:
     """Words as a list in a sentence: `a`, `a and b`, `a, b and c`."""
     *head, last = list(words) or [""]
     return f"{', '.join(head)} and {last}" if head else last
@@ -197,4 +197,4 @@ def fix_line(fix: str) -> str:
     """The first sentence of a fix, without the code that follows."""
     paragraph = " ".join(fix.partition("```")[0].partition("\n\n")[0].split())
     sentence = paragraph.partition(". ")[0].rstrip(".:")
-    return lowered(sentence)
+    return lower_first(sentence)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.pages import Pattern
-from tracekit.report.formatting import listed
+from tracekit.report.formatting import word_list
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
             file.model,
             f"{file.source} · {file.summary}",
             tuple((fact.name, fact.value) for fact in file.facts),
-            tuple(filter(None, (file.problem, file.interface, _found(file)))),
+            tuple(filter(None, (file.problem, file.interface, _finding_words(file)))),
         )
         for file in report.model_files
         if file.model is not None
@@ -58,10 +58,10 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
     return (*files, *reports)
 
 
-def _found(file: ModelFileInfo) -> str:
+def _finding_words(file: ModelFileInfo) -> str:
     """The other findings in the file: how it slows the model down is not measured, so they stand here alone."""
     names = [check.id for check in file.results if check.outcome == "finding" and check.summary != file.interface]
-    return f"Also found in the file: {listed(names)}; tracekit inspect says more." if names else ""
+    return f"Also found in the file: {word_list(names)}; tracekit inspect says more." if names else ""
 
 
 MEASURED = "interface-conversion"
@@ -107,7 +107,7 @@ def _together(
         return FileAnswer(True, evidence, checks)
     missing = [model.name for model in report.models if model.name not in known and model.level == "top"]
     if missing:
-        evidence = (*evidence, f"No {source} of {listed(missing)}.")
+        evidence = (*evidence, f"No {source} of {word_list(missing)}.")
     decided = not missing and all(answer.there is False for answer in answers)
     return FileAnswer(False if decided else None, evidence, checks)
 

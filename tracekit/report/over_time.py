@@ -73,7 +73,7 @@ def _trend_sentence(latency_trend: LatencyTrend) -> str:
     if len(latency_trend.modes) > 1:
         levels = [f"{format_time(mode.median_ns)} ({format_share(mode.share)})" for mode in latency_trend.modes]
         kind = "bimodal latency" if len(levels) == 2 else f"latency has {len(levels)} modes"
-        return f"{kind}: {formatting.listed(levels)}"
+        return f"{kind}: {formatting.word_list(levels)}"
     return "stable latency"
 
 

@@ -32,7 +32,9 @@ def remedies(report: Report) -> list[Remedy]:
         else:
             others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.results))
     lines = list[Remedy]()
-    fixed_above = {entry.advice for entry in report.coverage if entry.instrument == CORE_ML and _explained(report)}
+    fixed_above = {
+        entry.advice for entry in report.coverage if entry.instrument == CORE_ML and _explains_absence(report)
+    }
     for record, group in others.items():
         checks = tuple(check for _, some in group for check in some)
         if record in fixed_above:
@@ -49,7 +51,7 @@ def remedies(report: Report) -> list[Remedy]:
     return lines
 
 
-def _explained(report: Report) -> bool:
+def _explains_absence(report: Report) -> bool:
     """Whether a finding says why Core ML recorded nothing, and what to do about it."""
     return any(check.id == "core-ml-not-instrumented" for check in with_outcome(report.results, "finding"))
 

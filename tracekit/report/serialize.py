@@ -9,7 +9,7 @@ from importlib.resources import files
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from tracekit.characters import escaped
+from tracekit.characters import escape_json
 from tracekit.report.report import DRAWN, IF_ANY, SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def to_dict(report: DataclassInstance) -> dict[str, Any]:
     """A report, a diagnosis or a comparison as plain dicts, lists and values, keys in the order of the dataclasses."""
     kind = next((_KINDS[each.__name__] for each in type(report).__mro__ if each.__name__ in _KINDS), None)
     head = {} if kind is None else {"$schema": schema_id(kind)}
-    return head | _written(report)
+    return head | _plain_fields(report)
 
 
-def _written(owner: DataclassInstance) -> dict[str, Any]:
+def _plain_fields(owner: DataclassInstance) -> dict[str, Any]:
     values = ((field, getattr(owner, field.name)) for field in fields(owner) if field.metadata != DRAWN)
     return {field.name: _plain(value) for field, value in values if value or field.metadata != IF_ANY}
 
@@ -56,7 +56,7 @@ def to_json(report: DataclassInstance) -> str:
     lost and nothing acts.
     """
     text = json.dumps(to_dict(report), ensure_ascii=False, allow_nan=False, indent=2)
-    return escaped(text) + "\n"
+    return escape_json(text) + "\n"
 
 
 def _plain(value: Any) -> Any:
@@ -75,5 +75,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return _written(value)
+        return _plain_fields(value)
     raise TypeError(f"a report cannot hold a {type(value).__name__}")

@@ -111,7 +111,7 @@ def timeline_of(
     lanes = lanes_of(trace, Grouping.LANES)
     kept = [_shown_positions(lane, shown) for lane in lanes]
     words = _Words(trace, redact=redact)
-    drawn = tuple(_drawn(lane, rows, trace, words) for lane, rows in zip(lanes, kept, strict=True))
+    drawn = tuple(_draw_lane(lane, rows, trace, words) for lane, rows in zip(lanes, kept, strict=True))
     starts = [int(lane.starts[0]) for lane in drawn if len(lane.starts)]
     ends = [int(lane.ends.max()) for lane in drawn if len(lane.ends)]
     return Timeline(
@@ -119,7 +119,7 @@ def timeline_of(
         end_ns=max(trace.run.duration_ns or 0, 1, *ends) if ends else trace.run.duration_ns or 1,
         lanes=drawn,
         texts=words.texts(),
-        evidence=tuple(_marked(trace, checks, lanes, kept, drawn)),
+        evidence=tuple(_evidence_marks(trace, checks, lanes, kept, drawn)),
         flame=flame_of(trace, shown=shown, redact=redact) if functions else None,
     )
 
@@ -134,7 +134,7 @@ def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:
     return np.flatnonzero(masks[lane.events.frame][lane.events.index])
 
 
-def _drawn(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> DrawnLane:
+def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> DrawnLane:
     if lane.events is None or not kept.size:
         nothing = np.empty(0, np.int64)
         why = lane.words or Reason.NONE_SHOWN
@@ -205,17 +205,17 @@ class _Words:
         for code in used.tolist():
             if work := _WORK.search(texts[code]):
                 bare[code], works[code] = texts[code][: work.start()], int(work[1], 16)
-        return self._recoded(bare, codes, self._label), works[codes]
+        return self._recode(bare, codes, self._label), works[codes]
 
     def models(self, texts: Sequence[str], codes: CodeArray) -> IntArray:
         """Codes of names of models among all texts: shape (n,)."""
-        return self._recoded(texts, codes, self._model)
+        return self._recode(texts, codes, self._model)
 
     def texts(self) -> tuple[str, ...]:
         """All texts so far, by code."""
         return tuple(self._codes)
 
-    def _recoded(
+    def _recode(
         self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str]], Sequence[str]]
     ) -> IntArray:
         used = np.unique(codes[codes >= 0])
@@ -227,7 +227,7 @@ class _Words:
         return table[codes]
 
 
-def _marked(
+def _evidence_marks(
     trace: Trace,
     checks: Sequence[Result],
     lanes: Sequence[LaneRows],

@@ -88,11 +88,11 @@ def table_list(scenario: Scenario) -> list[tuple[str, Attributes]]:
     ]
     listed += [(schema or scenario.xcode.neural_engine_schema, pairs) for schema, pairs in _TEMPLATE]
     listed += [("os-signpost", {"subsystem": subsystem, "category": name}) for subsystem, name in _SIGNPOSTS]
-    listed += [(schema, _FURTHER[schema]) for schema in sorted(_added(scenario))]
+    listed += [(schema, _FURTHER[schema]) for schema in sorted(_extra_schemas(scenario))]
     listed += [(table.schema, dict(table.attributes)) for table in scenario.other_tables]
     kept = [(schema, attributes) for schema, attributes in listed if schema not in scenario.missing]
     return [
-        (schema, tuple((key, _quoted(key, _of_all(scenario, text))) for key, text in pairs.items()))
+        (schema, tuple((key, _attribute_text(key, _of_all(scenario, text))) for key, text in pairs.items()))
         for schema, pairs in kept
         for _ in range(scenario.parts)
     ]
@@ -103,7 +103,7 @@ def _of_all(scenario: Scenario, text: str) -> str:
     return "ALL" if text == "SINGLE" and scenario.all_processes else text
 
 
-def _added(scenario: Scenario) -> set[str]:
+def _extra_schemas(scenario: Scenario) -> set[str]:
     """Schemas beyond the template: those asked for, and those that have rows. KeyError for an unknown one."""
     points = "PointsOfInterestEvents" if scenario.xcode.family >= 27 else "os-signpost"
     rows = {
@@ -115,7 +115,7 @@ def _added(scenario: Scenario) -> set[str]:
     return scenario.recorded | {schema for schema, listed in rows.items() if listed}
 
 
-def _quoted(key: str, text: str) -> str:
+def _attribute_text(key: str, text: str) -> str:
     """Attribute value as the table of contents prints it: items with other characters stand in double quotes."""
     items = [text] if key == "swift-table" else text.split(" ")
     return " ".join(item if set(item) <= _BARE else f'"{item}"' for item in items)

@@ -117,7 +117,7 @@ class NodeWriter:
         if known is not None:
             return f'<{tag} ref="{known}"/>'
         number = self._number(tag, cell)
-        shown = escape(self._shown(tag, cell))
+        shown = escape(self._cell_text(tag, cell))
         return f'<{tag} id="{number}" fmt="{shown}">{self._content(cell)}</{tag}>'
 
     def _stack(self, tag: str, stack: Stack) -> str:
@@ -162,7 +162,7 @@ class NodeWriter:
             return "".join(self._element(part.type, part.value) for part in cell.parts)
         return escape(str(cell))
 
-    def _shown(self, tag: str, cell: Cell) -> str:
+    def _cell_text(self, tag: str, cell: Cell) -> str:
         if isinstance(cell, Process):
             return f"{cell.name} ({cell.pid})"
         if isinstance(cell, Thread):
@@ -171,7 +171,7 @@ class NodeWriter:
                 return f"{cell.name} (0x{cell.tid:x}) ({process.name}, pid: {process.pid})"
             return f"{cell.name}  0x{cell.tid:x} ({process.name}, pid: {process.pid})"
         if isinstance(cell, Label):
-            return "".join(self._shown(part.type, part.value) for part in cell.parts)
+            return "".join(self._cell_text(part.type, part.value) for part in cell.parts)
         return integer_text(tag, cell) if isinstance(cell, int) else str(cell)
 
 
@@ -193,10 +193,10 @@ def write_export(
     folder.mkdir(parents=True, exist_ok=True)
     documents = {"toc.xml": toc_document(runs)} if with_toc else {}
     by_name: dict[str, list[tuple[int, int, TableContent]]] = {}
-    for number, position, table in _numbered(runs):
+    for number, position, table in _tables_by_position(runs):
         if only is None or table.schema in only:
             part = (position - 1) % runs[number - 1].parts
-            shown = table if order is None else replace(table, rows=order.shuffled(table.rows))
+            shown = table if order is None else replace(table, rows=order.permutation(table.rows))
             by_name.setdefault(_file_name(table, part), []).append((number, position, shown))
     documents |= {name: _document(runs, chosen) for name, chosen in by_name.items()}
     for name, text in documents.items():
@@ -210,7 +210,7 @@ def write_single_export(scenario: Scenario | Sequence[Scenario], path: Path | st
     It is not known whether `xctrace` restarts its ids at each node; `restart_ids` chooses.
     """
     runs = _runs(scenario)
-    Path(path).write_text(_document(runs, _numbered(runs), restart_ids), encoding="utf-8", newline="\n")
+    Path(path).write_text(_document(runs, _tables_by_position(runs), restart_ids), encoding="utf-8", newline="\n")
 
 
 def escape(text: str) -> str:
@@ -222,7 +222,7 @@ def _runs(scenario: Scenario | Sequence[Scenario]) -> list[Scenario]:
     return [scenario] if isinstance(scenario, Scenario) else list(scenario)
 
 
-def _numbered(runs: Sequence[Scenario]) -> list[tuple[int, int, TableContent]]:
+def _tables_by_position(runs: Sequence[Scenario]) -> list[tuple[int, int, TableContent]]:
     """All tables with the number of their run and their position in it."""
     return [(number, position, table) for number, run in enumerate(runs, start=1) for position, table in tables_of(run)]
 

@@ -81,7 +81,7 @@ class App:
 
     def load(self, model: Model, duration_ns: int = 90_000_000, label: str = LOAD_CACHED, engine: bool = False) -> None:
         """Load a model and wait for it; `engine` adds the row that the Neural Engine shows for it."""
-        self._known(model)
+        self._add_model(model)
         start, length = on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
         self.now_ns = self.scenario.load(model, start, length, label) + 60_000
         if self.code is not None:
@@ -118,10 +118,10 @@ class App:
         `inputs` rows of `copy_ns` each stand for the copies of inputs. `host_ns` is spent in the end without any row to
         explain it. Steps wait for their compute unit to be free; the CPU always is.
         """
-        self._known(model)
+        self._add_model(model)
         plan = Plan(on_clock(self.now_ns))
         call = self.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, host_ns=host_ns)
-        self.queue.answered(plan, call)
+        self.queue.answer_all(plan, call)
         prediction = self.scenario.predict(model, plan.start_ns, plan.at)
         plan.fill(prediction)
         self.predictions.append(prediction)
@@ -179,18 +179,18 @@ class App:
         tables: tuple[Sequence[_Timed], ...] = (scenario.coreml, scenario.neural_engine, scenario.gpu, scenario.hangs)
         last = max((row.start_ns + row.duration_ns for rows in tables for row in rows), default=0)
         scenario.duration_ns = on_clock(max(self.now_ns, last) + tail_ns)
-        scenario.thermal += self._held("thermal", "Nominal")
-        scenario.gpu_performance += self._held("gpu_performance", "Maximum")
+        scenario.thermal += self._state_rows("thermal", "Nominal")
+        scenario.gpu_performance += self._state_rows("gpu_performance", "Maximum")
         if self.noise:
             self._draw_screen()
             self._repeat_rows()
         return scenario
 
-    def _known(self, model: Model) -> None:
+    def _add_model(self, model: Model) -> None:
         if model not in self.models:
             self.models.append(model)
 
-    def _held(self, name: str, before: str) -> list[StateRow]:
+    def _state_rows(self, name: str, before: str) -> list[StateRow]:
         """Rows of a state over the whole recording, or none where none was given."""
         changes = self._states[name]
         if not changes:

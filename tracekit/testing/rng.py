@@ -37,7 +37,7 @@ class Draws:
         """One of the items, each with the same chance."""
         return items[self.integer(0, len(items) - 1)]
 
-    def shuffled(self, items: Sequence[Item]) -> tuple[Item, ...]:
+    def permutation(self, items: Sequence[Item]) -> tuple[Item, ...]:
         """The items in any order."""
         left = list(items)
         for last in range(len(left) - 1, 0, -1):

@@ -59,7 +59,7 @@ class Use:
     """How long it would have taken with the unit to itself, in the heat of its time."""
 
     @property
-    def slowed_ns(self) -> int:
+    def slowdown_ns(self) -> int:
         """By how much sharing the unit made it longer."""
         return self.end_ns - self.begin_ns - self.alone_ns
 
@@ -168,13 +168,13 @@ class Simulation:
         """What a thread yields to wait for work on a unit."""
 
         def wait(wake: Callable[[Use], None]) -> None:
-            def done(span: Span, alone_ns: int) -> None:
+            def record_use(span: Span, alone_ns: int) -> None:
                 use = Use(request.unit, process, model, on_clock(request.at_ns), *span, alone_ns)
                 self.uses.append(use)
                 wake(use)
 
             unit = self.units[request.unit]
-            self.clock.at(on_clock(request.at_ns), lambda: unit.ask(request.work_ns, request.threads, done))
+            self.clock.at(on_clock(request.at_ns), lambda: unit.ask(request.work_ns, request.threads, record_use))
 
         return wait
 
@@ -268,11 +268,11 @@ class Running:
                 request = planning.send(Span(use.begin_ns, use.end_ns))
         except StopIteration:
             pass
-        call = self._recorded(model, plan, tuple(uses))
+        call = self._record_call(model, plan, tuple(uses))
         yield from self.until(call.end_ns)
         return call
 
-    def _recorded(self, model: Model, plan: Plan, uses: tuple[Use, ...]) -> Call:
+    def _record_call(self, model: Model, plan: Plan, uses: tuple[Use, ...]) -> Call:
         app, prediction = self.simulation.recorded, None
         if self.recorded:
             prediction = app.scenario.predict(model, plan.start_ns, plan.at, self.process)

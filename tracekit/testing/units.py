@@ -87,12 +87,12 @@ class Line:
         length = max(on_clock(work_ns * self.heat.permille // 1_000), CLOCK_STEP_NS)
         span = Span(begin, begin + length)
 
-        def finished() -> None:
+        def finish() -> None:
             done(span, length)
             pause = self.draws.around(self.handover_ns, self.handover_permille) if self.handover_ns else 0
             self._begin(pause)
 
-        self.clock.at(span.end_ns, finished)
+        self.clock.at(span.end_ns, finish)
 
 
 @dataclass(slots=True)
@@ -129,14 +129,14 @@ class Cores:
         self._plan()
 
     @property
-    def _wanted(self) -> int:
+    def _demand(self) -> int:
         """Cores that the works want together, at least as many as there are."""
         return max(self.cores, sum(work.threads for work in self._works))
 
     def _progress(self) -> None:
         """Count what was done since the last change."""
         passed = self.clock.now_ns - self._since_ns
-        done = passed * _FINE * self.cores // self._wanted
+        done = passed * _FINE * self.cores // self._demand
         for work in self._works:
             work.left -= done
         self._since_ns = self.clock.now_ns
@@ -148,7 +148,7 @@ class Cores:
             return
         version = self._version
         left = min(work.left for work in self._works)
-        needed = -(-left * self._wanted // (self.cores * _FINE))
+        needed = -(-left * self._demand // (self.cores * _FINE))
         self.clock.at(self.clock.now_ns + -(-needed // CLOCK_STEP_NS) * CLOCK_STEP_NS, lambda: self._wake(version))
 
     def _wake(self, version: int) -> None:

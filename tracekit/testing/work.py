@@ -126,7 +126,7 @@ class Queue:
         self.free_at[request.unit] = begin + request.work_ns
         return Span(begin, begin + request.work_ns)
 
-    def answered(self, plan: Plan, planning: Planning) -> Plan:
+    def answer_all(self, plan: Plan, planning: Planning) -> Plan:
         """The plan when all it asks for is done."""
         try:
             request = next(planning)
@@ -153,12 +153,12 @@ class Work:
     ) -> Planning:
         """Plan a prediction; see `App.predict`."""
         casts = any(isinstance(step, Step) and step.unit == "neural engine" for step in steps)
-        self._handed_over(plan, inputs, copy_ns, casts)
-        yield from self._computed(plan, steps)
+        self._hand_over(plan, inputs, copy_ns, casts)
+        yield from self._compute(plan, steps)
         plan.at += host_ns
-        self._handed_back(plan)
+        self._hand_back(plan)
 
-    def _handed_over(self, plan: Plan, inputs: int, copy_ns: int, casts: bool) -> None:
+    def _hand_over(self, plan: Plan, inputs: int, copy_ns: int, casts: bool) -> None:
         """Checks and copies of inputs."""
         around = self.draws.around
         plan.event("Input Validation", around(7_500, 2 * self.jitter), before=3_000)
@@ -167,11 +167,11 @@ class Work:
         if casts:
             plan.event("Data Cast", around(2_000, 2 * self.jitter), before=1_000)
 
-    def _handed_back(self, plan: Plan) -> None:
+    def _hand_back(self, plan: Plan) -> None:
         plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
         plan.at = on_clock(plan.at + 2_500)
 
-    def _computed(self, plan: Plan, steps: Sequence[Step | Stage]) -> Planning:
+    def _compute(self, plan: Plan, steps: Sequence[Step | Stage]) -> Planning:
         """The steps one after the other, each on its unit."""
         for number, step in enumerate(steps):
             if isinstance(step, Stage):
@@ -197,7 +197,7 @@ class Work:
     def _engine_step(self, plan: Plan, step: Step, lead_ns: int, operation: int) -> Planning:
         """A request to the Neural Engine, which starts when it is free."""
         requested_at = plan.at
-        length = yield from self._queued(plan, step, self.draws.around(lead_ns, self.jitter))
+        length = yield from self._use_unit(plan, step, self.draws.around(lead_ns, self.jitter))
         at = plan.at - length
         label = ENGINE_PREDICTION if self.generic_labels else None
         plan.rows.append(lambda prediction: prediction.neural_engine(at, length, label, operation))
@@ -210,7 +210,7 @@ class Work:
         plan.event("CPU", self.draws.around(28_000, self.jitter), before=2_000)
         requested_at = plan.at
         prepare = self.draws.around(step.compute_ns // 6, self.jitter)
-        length = yield from self._queued(plan, step, prepare // 2)
+        length = yield from self._use_unit(plan, step, prepare // 2)
         at, buffers = plan.at - length, self.draws.integer(1, 4)
         plan.rows.append(lambda prediction: prediction.gpu(at, length, operation, buffers))
         plan.event_at("Prepare GPU Request", requested_at, prepare)
@@ -220,10 +220,10 @@ class Work:
     def _cpu_step(self, plan: Plan, step: Step) -> Planning:
         """Work on the CPU, which its event states."""
         plan.at = on_clock(plan.at + 2_000)
-        length = yield from self._queued(plan, step, 0)
+        length = yield from self._use_unit(plan, step, 0)
         plan.event_at("CPU", plan.at - length, length)
 
-    def _queued(self, plan: Plan, step: Step, lead_ns: int) -> Generator[Request, Span, int]:
+    def _use_unit(self, plan: Plan, step: Step, lead_ns: int) -> Generator[Request, Span, int]:
         """Move the plan to the end of a step that waits for its unit; returns how long the unit works."""
         length = self.draws.around(step.compute_ns, self.jitter)
         span = yield Request(step.unit, plan.start_ns + plan.at + lead_ns, length, step.threads)

@@ -30,8 +30,8 @@ def action_of(identity: str, sentence: str, run: Callable[[Any], None]) -> Actio
 def action(identity: str) -> Callable[[Callable[[Any], None]], Action]:
     """Makes a function what the shortcut of that id does. The first paragraph of its docstring is the help."""
 
-    def made(run: Callable[[Any], None]) -> Action:
+    def make_action(run: Callable[[Any], None]) -> Action:
         sentence = inspect.cleandoc(run.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
         return action_of(identity, sentence, run)
 
-    return made
+    return make_action

@@ -18,7 +18,7 @@ from tracekit.tui import opening
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, Section, bindings
 from tracekit.tui.opening import Canceled, ReadingProgressed, evidence_masks
-from tracekit.tui.palette import ACTIONS, action_named
+from tracekit.tui.palette import ACTIONS, action_by_id
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen, TroubleScreen
@@ -86,7 +86,7 @@ class ViewApp(StateApp, inherit_bindings=False):
 
     def action_run(self, identity: str) -> None:
         """Run an action of the table."""
-        action = action_named(identity)
+        action = action_by_id(identity)
         if self.is_open:
             self.browse.say("")
         if action.section is Section.COMPARE and len(self.viewed.paths) < 2:
@@ -100,7 +100,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Before a recording is open, only what needs none can be done."""
         if action != "run" or self.is_open:
             return True
-        return action_named(str(parameters[0])).early
+        return action_by_id(str(parameters[0])).early
 
     def on_zoom_wanted(self, message: ZoomWanted) -> None:
         """Zoom to the selection."""
@@ -131,7 +131,7 @@ class ViewApp(StateApp, inherit_bindings=False):
             error = error.error
         return error if error is not None or self.return_code == 0 else RuntimeError("the terminal UI ended by itself")
 
-    def not_read(self) -> list[str]:
+    def reading_problems(self) -> list[str]:
         """Why nothing could be opened, or which tables of what is open could not be read."""
         if self.failure is not None:
             return [self.failure]
@@ -139,7 +139,7 @@ class ViewApp(StateApp, inherit_bindings=False):
             f"{session.name}: {clause}"
             for session in (self.state.sessions if self.is_open else ())
             for clause in unreadable_tables(
-                session.judged.run.tables if session.report is None else session.report.tables
+                session.whole_trace.run.tables if session.report is None else session.report.tables
             )
         ]
 
@@ -195,14 +195,14 @@ class ViewApp(StateApp, inherit_bindings=False):
         reports = []
         for index, session in enumerate(sessions):
             go_on()
-            judged = opening.judged(session)
+            judged = opening.judge_session(session)
             reports.append(judged)
             # The checks have read the call stacks by now.
-            thread = main_thread_lanes(judged.judged)
+            thread = main_thread_lanes(judged.whole_trace)
             self.call_later(self.show_report, index, judged, evidence_masks(judged.trace, judged.evidence), thread)
         if len(reports) > 1:
             go_on()
-            self.call_later(self.change, comparison=opening.compared(*reports))
+            self.call_later(self.change, comparison=opening.compare_sessions(*reports))
 
     def on_reading_progressed(self, message: ReadingProgressed) -> None:
         """Show how far reading has come."""
@@ -269,7 +269,7 @@ def run(viewed: Viewed) -> list[str]:
         fault = app.fault()
         if fault is not None and signals.ending is None:
             raise fault
-    return app.not_read()
+    return app.reading_problems()
 
 
 def _look_for_garbage_briefly() -> None:

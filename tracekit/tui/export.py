@@ -19,7 +19,7 @@ from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
 from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import everything, model_names, only_range
-from tracekit.tui.ranges import aggregation, counted_ways, range_words
+from tracekit.tui.ranges import aggregation, count_wordings, range_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,12 +69,12 @@ def _other_card(result: Result) -> blocks.Card:
 
 def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter, *, named: bool) -> str:
     """The aggregation of what range and filter let through, with the recording `named`; empty where that is nothing."""
-    facts = private_facts(session.judged)
-    report = dataclasses.replace(_known(session), aggregation=aggregation(session, span, chosen) or ())
+    facts = private_facts(session.whole_trace)
+    report = dataclasses.replace(_report(session), aggregation=aggregation(session, span, chosen) or ())
     section = events_section(redact(report, facts).aggregation)
-    counted = counted_ways(span, chosen)[0]
-    words = f"{session.name}: {counted}" if named else _capitalized(counted)
-    title = markdown_text.escape(visible(redact_text(words, facts, model_names(session.judged))))
+    counted = count_wordings(span, chosen)[0]
+    words = f"{session.name}: {counted}" if named else _capitalize(counted)
+    title = markdown_text.escape(visible(redact_text(words, facts, model_names(session.whole_trace))))
     if section is None:
         return ""
     body = (text for block in section.blocks for text in markdown_parts(block, 4))
@@ -94,11 +94,11 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     if span is None:
         report, shown = _redacted_report(session), session.shown
     else:
-        part = session.shown or everything(session.judged)
-        shown = only_range(part, session.judged, span.start_ns, span.end_ns)
-        report = judge(session.judged, session.request, shown)
+        part = session.shown or everything(session.whole_trace)
+        shown = only_range(part, session.whole_trace, span.start_ns, span.end_ns)
+        report = judge(session.whole_trace, session.request, shown)
     form = form_for(path)
-    lanes = timeline_of(session.judged, report.results, shown=shown) if form == "html" else None
+    lanes = timeline_of(session.whole_trace, report.results, shown=shown) if form == "html" else None
     text = report_file(report, form, lanes)
     if path.exists() and not replace:
         return (f"'{path}' was not written: it already exists.",)
@@ -107,7 +107,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
         with complete_file(path.resolve()) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
     except TracekitError as error:
-        return (f"{_capitalized(str(error))}.",)
+        return (f"{_capitalize(str(error))}.",)
     about = "the recording" if span is None else f"the {range_words(span)}"
     return (
         f"Saved the report of {about} to {path}; private data is redacted.",
@@ -117,16 +117,16 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     )
 
 
-def _capitalized(words: str) -> str:
+def _capitalize(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}"
 
 
 def _redacted_report(session: Session) -> Report:
     """The report that is on screen, as it may leave it."""
-    return redact(_known(session), private_facts(session.judged))
+    return redact(_report(session), private_facts(session.whole_trace))
 
 
-def _known(session: Session) -> Report:
+def _report(session: Session) -> Report:
     """The report that is on screen."""
     if session.report is None:
         raise RuntimeError("there is no report yet")

@@ -1,4 +1,4 @@
-"""What is selected, in full. `inspected` makes the text from a state; the widget only shows it."""
+"""What is selected, in full. `inspector_group` makes the text from a state; the widget only shows it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _NOTHING = "Nothing selected."
 _HOW_TO_SELECT = "Click an event, or press n for the next event in the lane. ? shows all keys."
 
 
-def inspected(state: State, palette: Palette, *, monochrome: bool, events: bool) -> Group:
+def inspector_group(state: State, palette: Palette, *, monochrome: bool, events: bool) -> Group:
     """About the selection, and below it about the range. What was asked for last stands first. `events`: whether there
     are any to select.
 
     Where nothing is selected, a list has its cursor on the first row, which is shown then.
     """
     blocks: list[RenderableType] = []
-    selection, session = state.inspected, state.session
+    selection, session = state.inspector_selection, state.session
     if selection.finding is not None:
         blocks += finding_blocks(session, selection.finding, palette)
     elif selection.model is not None:
@@ -59,21 +59,21 @@ class Inspector(VerticalScroll, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="inspector")
-        self._made_from: object = None
+        self._inputs: object = None
 
     def compose(self) -> ComposeResult:
         """The one text that all is written into."""
         yield Static()
 
     def show(self, state: State, *, events: bool) -> None:
-        """Write about the selection; see `inspected`."""
+        """Write about the selection; see `inspector_group`."""
         palette = palette_of(self.app.current_theme)
-        made_from = (state.inspected, state.range, state.ends, state.session, state.filter, palette.text, events)
-        if made_from != self._made_from:
+        inputs = (state.inspector_selection, state.range, state.ends, state.session, state.filter, palette.text, events)
+        if inputs != self._inputs:
             # The report may come, or the theme change, while somebody reads.
-            same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]
-            self._made_from = made_from
-            text = inspected(state, palette, monochrome=self.app.no_color, events=events)
+            same = isinstance(self._inputs, tuple) and self._inputs[:2] == inputs[:2]
+            self._inputs = inputs
+            text = inspector_group(state, palette, monochrome=self.app.no_color, events=events)
             self.query_one(Static).update(Drawn(text))
             if not same:
                 self.scroll_home(animate=False)

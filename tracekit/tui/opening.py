@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from textual.message import Message
 
-from tracekit.request import ALL, Request, read_trace, shown_by
+from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.filter import EVENT_FRAMES, narrow
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
@@ -56,7 +56,7 @@ class ReadingProgressed(Message):
 def read(path: str, request: Request = ALL) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
     opened = read_trace(path, request)
-    shown = shown_by(opened, request)
+    shown = shown_of_request(opened, request)
     trace, full_trace = (opened, None) if shown is None else (narrow(opened, shown), opened)
     return Session(
         opened.contents.source,
@@ -69,17 +69,17 @@ def read(path: str, request: Request = ALL) -> Session:
     )
 
 
-def judged(session: Session) -> Session:
+def judge_session(session: Session) -> Session:
     """The recording with its report and its predictions. Nothing is redacted on screen: what leaves it, is."""
     # The detectors are needed only now, when the lanes are on screen.
     from tracekit.api import judge_with_answers
 
-    report, answers = judge_with_answers(session.judged, replace(session.request, redact=False), session.shown)
+    report, answers = judge_with_answers(session.whole_trace, replace(session.request, redact=False), session.shown)
     evidence = evidence_rows(session.trace, report, answers)
-    return replace(session, report=report, evidence=evidence, calls=calls_of(session.judged, session.shown))
+    return replace(session, report=report, evidence=evidence, calls=calls_of(session.whole_trace, session.shown))
 
 
-def compared(before: Session, after: Session) -> Comparison:
+def compare_sessions(before: Session, after: Session) -> Comparison:
     """What changed between two recordings that were judged, as `tracekit compare` says it."""
     from tracekit.compare.comparison import compare
     from tracekit.compare.measurements import measure
@@ -88,7 +88,7 @@ def compared(before: Session, after: Session) -> Comparison:
     for session in (before, after):
         if session.report is None:
             raise RuntimeError("a recording without a report cannot be compared")
-        sides.append([measure(session.judged, session.report, session.shown)])
+        sides.append([measure(session.whole_trace, session.report, session.shown)])
     notes = [f"{each.source}: {clause}." for side in sides for each in side for clause in each.unreadable]
     return compare(*sides, floors=before.request.settings.floors, notes=notes)
 

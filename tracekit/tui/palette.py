@@ -48,7 +48,7 @@ ACTIONS: tuple[Action, ...] = tuple(_BY_ID[identity] for identity in SHORTCUTS)
 """In the order in which each section of the help screen shows them."""
 
 
-def action_named(identity: str) -> Action:
+def action_by_id(identity: str) -> Action:
     """The action of that id. Raises KeyError."""
     return _BY_ID[identity]
 

@@ -51,7 +51,7 @@ def filter_hint(known: Known) -> str:
     return f"{line}{quotes}{kinds}"
 
 
-def completed(text: str, known: Known, model: str | None) -> str:
+def complete_last_word(text: str, known: Known, model: str | None) -> str:
     """A filter that is being typed with its last word completed: to the first value that holds it, or where it is one
     already, to the next. In place of nothing stands `model`, else the first one."""
     last_word = _LAST_WORD.fullmatch(text)

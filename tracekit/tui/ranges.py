@@ -72,8 +72,8 @@ def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tup
     """
     if span is None and not chosen.active:
         return session.report.aggregation if session.report is not None else None
-    trace = session.judged
-    counted = {name: session.in_judged(name, passing(session.trace, name, chosen, None)) for name in EVENT_FRAMES}
+    trace = session.whole_trace
+    counted = {name: session.in_whole_trace(name, passing(session.trace, name, chosen, None)) for name in EVENT_FRAMES}
     if span is not None:
         within = rows_in_range(trace, span.start_ns, span.end_ns)
         counted = {name: mask & within[name] for name, mask in counted.items()}
@@ -82,10 +82,10 @@ def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tup
 
 def durations_of_row(state: State, ref: RowRef) -> IntArray:
     """Durations in ns of the events that a row of the aggregation counts: shape (n,). O(n)."""
-    session, row, trace = state.session, ref.source, state.session.judged
+    session, row, trace = state.session, ref.source, state.session.whole_trace
     name = coreml.INSTRUMENT.frames.get(row.lane, "hardware")
     frame = getattr(trace, name)
-    keep = session.in_judged(name, passing(session.trace, name, state.filter, None)).copy()
+    keep = session.in_whole_trace(name, passing(session.trace, name, state.filter, None)).copy()
     if state.range is not None:
         keep &= rows_in_range(trace, state.range.start_ns, state.range.end_ns)[name]
     wanted = {"lane": row.lane, "kind": row.kind, "model": row.model}
@@ -129,7 +129,7 @@ def range_words(span: Span) -> str:
     return f"range of {duration(span.span_ns)}, {moment(span.start_ns)} – {moment(span.end_ns)}"
 
 
-def counted_ways(span: Span | None, chosen: EventFilter, rules: Sequence[str] = (RULE, STARTS)) -> tuple[str, ...]:
+def count_wordings(span: Span | None, chosen: EventFilter, rules: Sequence[str] = (RULE, STARTS)) -> tuple[str, ...]:
     """What is counted, in ever fewer words: all, or what range and filter let through. `rules`: what a range counts."""
     only = f", filter: {filter_words(chosen)}" if chosen.active else ""
     if span is None:
@@ -139,12 +139,12 @@ def counted_ways(span: Span | None, chosen: EventFilter, rules: Sequence[str] = 
     return tuple(f"{way}{only}" for way in ways)
 
 
-def narrowed_ways(span: Span | None, chosen: EventFilter) -> tuple[str, ...]:
+def narrowing_wordings(span: Span | None, chosen: EventFilter) -> tuple[str, ...]:
     """What range and filter let through of a list of what lies in a range, in ever fewer words; empty without them."""
     only = f"filter: {filter_words(chosen)}" if chosen.active else ""
     if span is None:
         return (only, "filtered") if only else ("",)
-    return (*counted_ways(span, chosen, (REACHES,)), "in range, filtered" if only else "in range")
+    return (*count_wordings(span, chosen, (REACHES,)), "in range, filtered" if only else "in range")
 
 
 def holds_events(trace: Trace) -> bool:

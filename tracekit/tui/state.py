@@ -149,26 +149,26 @@ class Session:
     """Which part that is; None for all."""
 
     @property
-    def judged(self) -> Trace:
+    def whole_trace(self) -> Trace:
         """What is judged, whatever part of it is shown."""
         return self.trace if self.full_trace is None else self.full_trace
 
-    def in_judged(self, frame: str, rows: BoolArray) -> BoolArray:
-        """A choice of rows of an event frame of `trace`, shape (rows,), as one of rows of `judged`."""
+    def in_whole_trace(self, frame: str, rows: BoolArray) -> BoolArray:
+        """A choice of rows of an event frame of `trace`, shape (rows,), as one of rows of `whole_trace`."""
         if self.shown is None:
             return rows
         chosen = self.shown.rows[frame].copy()
         chosen[chosen] = rows
         return chosen
 
-    def label_in_judged(self, index: int) -> int:
-        """The row of the activity of `judged` that a row of the activity of `trace` is. O(n)."""
+    def label_in_whole_trace(self, index: int) -> int:
+        """The row of the activity of `whole_trace` that a row of the activity of `trace` is. O(n)."""
         return index if self.shown is None else int(np.flatnonzero(self.shown.rows["activity"])[index])
 
     def frame(self, name: str) -> pd.DataFrame:
         """The frame that an `EventRef` names."""
         if name == FRAME:
-            return main_thread_frame(self.judged)
+            return main_thread_frame(self.whole_trace)
         frame: pd.DataFrame = getattr(self.trace, name) if name in EVENT_FRAMES else self.trace.context[name]
         return frame
 
@@ -266,7 +266,7 @@ class State:
         return self.sessions[self.active]
 
     @property
-    def inspected(self) -> Selection:
+    def inspector_selection(self) -> Selection:
         """What the inspector shows: the selection, else the first row of the list on screen."""
         if self.selection == NOTHING and self.pane == "findings":
             return Selection(finding=FindingRef(0))
@@ -285,7 +285,7 @@ class State:
         """What a time of the active recording lacks to the time of another one in the same column."""
         return self.origins[index] - self.origins[self.active]
 
-    def seen_from(self, index: int) -> State:
+    def with_active(self, index: int) -> State:
         """The same columns with another recording active; what is selected in the one before, is not in this one."""
         if index == self.active:
             return self

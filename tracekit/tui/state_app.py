@@ -132,7 +132,7 @@ class StateApp(App[None], inherit_bindings=False):
 
     def activate(self, index: int) -> None:
         """Be about another recording; to be shown by what follows."""
-        self._state = self.state.seen_from(index)
+        self._state = self.state.with_active(index)
         ids = [lane.id for lane in self.lanes.lanes]
         if self.state.lane not in ids:
             self._state = replace(self.state, lane=first_lane(self.lanes))
@@ -180,7 +180,7 @@ class StateApp(App[None], inherit_bindings=False):
 
         def work(session: Session) -> tuple[TimelineLane, ...]:
             # Call stacks are read by the checks, not for a lane.
-            thread = main_thread_lanes(session.judged) if session.report is not None else ()
+            thread = main_thread_lanes(session.whole_trace) if session.report is not None else ()
             return (*timeline_lanes(session.trace, grouping), *thread)
 
         def show(regrouped: list[tuple[TimelineLane, ...]]) -> None:

@@ -84,7 +84,7 @@ def revealing(view: Viewport, what: Span, bounds: Bounds, columns: int) -> Viewp
     return clamp(replace(view, start_ns=what.start_ns - (view.span_ns - shown) // 2), bounds, columns)
 
 
-def centered(view: Viewport, time_ns: int, bounds: Bounds, columns: int) -> Viewport:
+def center_view(view: Viewport, time_ns: int, bounds: Bounds, columns: int) -> Viewport:
     """The view moved so that a time lies in its middle."""
     return clamp(replace(view, start_ns=time_ns - view.span_ns // 2), bounds, columns)
 

@@ -41,7 +41,7 @@ def test_the_first_after_a_load_and_overlapping_ones_are_left_out(scenario, call
     calls = calls_of(scenario)
     assert durations(calls) == [5, 7]
     assert (calls.cold, calls.overlapping, calls.waiting, calls.opening) == (1, 2, 0, 0)
-    assert calls.left_out == "1 first after a load, 2 overlapping"
+    assert calls.exclusion_words == "1 first after a load, 2 overlapping"
 
 
 def test_what_was_left_out_says_what_to_record(scenario, calls_of):

@@ -58,11 +58,11 @@ def test_changed_files_of_arrays_are_read_or_refused(
 
 def test_references_beyond_the_last_array_and_short_arrays_are_damage(shared_arrays: Write) -> None:
     arrays_read = parse_arrays(*shared_arrays([[1, 2], [3]]))
-    assert arrays_read.fixed(np.array([0], np.int64), 2).tolist() == [[1, 2]]
+    assert arrays_read.prefixes(np.array([0], np.int64), 2).tolist() == [[1, 2]]
     with pytest.raises(DamageError, match="refers to shared array 2, and there are 2"):
         arrays_read.check(np.array([0, 2], np.int64))
     with pytest.raises(DamageError, match="fewer than 2 numbers"):
-        arrays_read.fixed(np.array([0, 1], np.int64), 2)
+        arrays_read.prefixes(np.array([0, 1], np.int64), 2)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from tracekit.recording import open_recording
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.files import _PIECE, _STORED_PIECE, _inflated
+from tracekit.recording.bundle.files import _PIECE, _STORED_PIECE, _inflate
 from tracekit.recording.table import IntegerCells, TableState
 
 Make = Callable[..., Any]
@@ -66,9 +66,9 @@ def test_bytes_behind_a_stream_that_ends_with_a_piece_are_noticed() -> None:
     content = bytes(range(256)) * (_STORED_PIECE // 256)
     stream = zlib.compress(content[: _STORED_PIECE - 11], 0)
     assert len(stream) == _STORED_PIECE
-    assert b"".join(_inflated([stream], "a/rows", 1 << 20)) == content[: _STORED_PIECE - 11]
+    assert b"".join(_inflate([stream], "a/rows", 1 << 20)) == content[: _STORED_PIECE - 11]
     with pytest.raises(DamageError, match="has bytes after its end"):
-        b"".join(_inflated([stream, b"x"], "a/rows", 1 << 20))
+        b"".join(_inflate([stream, b"x"], "a/rows", 1 << 20))
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.999])

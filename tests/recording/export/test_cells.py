@@ -9,7 +9,7 @@ import pytest
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.export import cells
-from tracekit.recording.quoting import shortened
+from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import IntegerCells, Process, Thread
 
 if TYPE_CHECKING:
@@ -151,8 +151,8 @@ def test_long_tables_cross_the_blocks_they_are_collected_in(
 
 
 def test_values_in_messages_are_short_and_printable() -> None:
-    assert shortened("a\x1b[31m\n") == r"'a\x1b[31m\n'"
-    assert len(shortened("a" * 10_000)) < 70
+    assert excerpt("a\x1b[31m\n") == r"'a\x1b[31m\n'"
+    assert len(excerpt("a" * 10_000)) < 70
 
 
 @pytest.mark.parametrize("kept", [1, 4_096])

@@ -22,7 +22,7 @@ def test_status_and_output_are_those_of_the_command(grace_s: float | None, scrip
     with closing(Job(["sh", "-c", script], grace_s=grace_s)) as job:
         assert job.wait(20)
         job.end()
-        completed = job.completed()
+        completed = job.outcome()
     assert completed == Completed(status, "out\n", "err\n")
     assert completed.crashed == (status == 133)
 
@@ -32,7 +32,7 @@ def test_a_program_that_does_not_exist_is_named() -> None:
         Job(["no-such-program"])
     with closing(Job(["no-such-program"], grace_s=1.0)) as job:
         assert job.wait(20)
-        assert job.completed() == Completed(127, "", "cannot run no-such-program: No such file or directory\n")
+        assert job.outcome() == Completed(127, "", "cannot run no-such-program: No such file or directory\n")
 
 
 def test_a_disk_without_space_for_temporary_files_is_told(monkeypatch) -> None:

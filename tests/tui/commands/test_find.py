@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.commands.find import known_of
+from tracekit.tui.commands.find import filter_values
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.query import parse_filter
@@ -44,7 +44,7 @@ async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size) ->
     told = " ".join(" ".join(boxed).split())
     assert "device:ane|gpu, >5ms" in told
     # All of them, on as many lines as it takes.
-    kinds = known_of(screen.state.session.trace).kind
+    kinds = filter_values(screen.state.session.trace).kind
     assert len(kinds) > 10
     assert ", ".join(kinds) in told
     await screen.answer("device:tpu")
@@ -55,7 +55,7 @@ async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size) ->
 
 
 def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
-    known = known_of(reload_trace)
+    known = filter_values(reload_trace)
     assert "load" not in known.kind
     assert {"load_cached", "prediction", "gpu_exec"} <= set(known.kind)
     assert parse_filter("kind:load", known) == EventFilter(kind="load_cached")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tracekit.tui.palette import action_named
+from tracekit.tui.palette import action_by_id
 from tracekit.tui.state import EventRef, FindingRef, Selection
 
 
@@ -85,7 +85,7 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> N
 
 
 def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, reload_sample) -> None:
-    assert "before a series of steps" in action_named("back").help
+    assert "before a series of steps" in action_by_id("back").help
 
     async def test(screen) -> None:
         await screen.press("n", "f")

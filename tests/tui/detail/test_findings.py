@@ -134,7 +134,7 @@ async def test_the_first_finding_is_told_before_anything_is_selected(screen) -> 
     await screen.press("3")
     assert "severity      critical" not in screen.text()
     assert screen.state.selection == NOTHING
-    assert screen.state.inspected.event is not None
+    assert screen.state.inspector_selection.event is not None
 
 
 async def test_findings_are_sorted_like_other_lists(screen) -> None:

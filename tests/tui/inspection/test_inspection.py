@@ -47,7 +47,7 @@ async def test_the_inspector_says_which_unit_handed_over_to_which(screen) -> Non
 def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> None:
     given = f"SharpenFilter={built_models / 'target_iOS16.mlpackage'}"
     path = str(samples / "sharpen_8bit.trace")
-    session = opening.judged(opening.read(path, Request(model_files=(given,))))
+    session = opening.judge_session(opening.read(path, Request(model_files=(given,))))
 
     def text(session) -> str:
         console = Console(width=120, file=io.StringIO())
@@ -62,7 +62,7 @@ def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> 
     assert "computes in Float16; CoreML6" in words
     assert "operations 4: 2 cast, 1 conv, 1 relu" in words
     assert "weights 18.4 KB, 9,216 parameters, in a file of the package" in words
-    assert "Model file" not in text(opening.judged(opening.read(path)))
+    assert "Model file" not in text(opening.judge_session(opening.read(path)))
 
 
 @pytest.mark.view(size=(200, 70))

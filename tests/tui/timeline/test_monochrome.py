@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.glyphs import Overlay, segments
-from tracekit.tui.timeline.monochrome import LITTLE, faded_letters, letters_of_track
+from tracekit.tui.timeline.monochrome import LITTLE, fade_letters, letters_of_track
 from tracekit.tui.timeline.tracks import edges, passing_tracks, tracks
 from tracekit.tui.viewport import Viewport, column_of
 
@@ -31,7 +31,7 @@ def drawn(make_events):
             return letters_of_track(track, track, events.label, view, columns)
         (chosen,) = passing_tracks(events, whole, np.array(keep))
         faded = letters_of_track(track, track, lambda _: "", view, columns)
-        return faded_letters(faded, letters_of_track(chosen, track, events.label, view, columns))
+        return fade_letters(faded, letters_of_track(chosen, track, events.label, view, columns))
 
     return draw
 

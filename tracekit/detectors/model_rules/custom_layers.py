@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import code, listed
+from tracekit.detectors.model_rules.shared import code, name_list
 from tracekit.model_files.facts import Form
 
 
@@ -13,7 +13,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     counted = dict(model.counts).get("custom", 0)
     metrics = (tk.Metric("custom layers", max(counted, len(model.custom_layers)), "count"),)
     if model.custom_layers or counted:
-        names = listed(map(code, model.custom_layers)) or "an unnamed class"
+        names = name_list(map(code, model.custom_layers)) or "an unnamed class"
         return view.finding(
             f"Needs {names} in the app: without it the model does not load, and the layer may run on the CPU or GPU, "
             "not on the Neural Engine.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
-from tracekit.detectors.model_rules.shared import convert_code, listed
+from tracekit.detectors.model_rules.shared import convert_code, name_list
 from tracekit.model_files.facts import Kind
 from tracekit.model_files.versions import NEWEST, needs_of, release_of
 
@@ -37,7 +37,7 @@ def detect(view: tk.InspectedModel, options: tk.NoOptions) -> tk.Outcome:
     if gains:
         return view.finding(
             f"Loads on {target.words}, but is made for {_words(version)}: with that target it could have "
-            f"{listed(gains)}.",
+            f"{name_list(gains)}.",
             metrics,
             fix=_fix(target),
         )
@@ -49,7 +49,7 @@ def _too_new(model: ModelFile, version: int, target: Target) -> str:
     lost = [need.words for need in needs_of(model) if need.version > target.version]
     sentence = f"Does not load on {target.words}: specification version {version} needs {_words(version)}."
     if lost:
-        return f"{sentence} Converted for {target.words}, it would lose {listed(lost)}."
+        return f"{sentence} Converted for {target.words}, it would lose {name_list(lost)}."
     if version <= NEWEST and model.kind == Kind.ML_PROGRAM and target.version >= min(version, 6):
         return f"{sentence} Nothing in its interface or weights needs that: convert it for {target.words}."
     return sentence

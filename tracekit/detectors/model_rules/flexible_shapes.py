@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import code, convert_code, inputs_of, listed, literal, type_code
+from tracekit.detectors.model_rules.shared import code, convert_code, inputs_of, literal, name_list, type_code
 from tracekit.model_files.facts import FeatureKind
 from tracekit.model_files.words import allowed_shapes
 
@@ -29,8 +29,8 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     metrics = (tk.Metric("inputs with a range of shapes", len(ranged), "count"),)
     if ranged:
         return view.finding(
-            f"{listed(f'{code(entry.name)} ({shape_words(entry)})' for entry in ranged)}: a range of shapes may keep "
-            "operations off the Neural Engine.",
+            f"{name_list(f'{code(entry.name)} ({shape_words(entry)})' for entry in ranged)}: a range of shapes may "
+            "keep operations off the Neural Engine.",
             metrics,
             fix=_fix(inputs, ranged, model.specification_version or 6),
         )
@@ -41,7 +41,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
 
 
 def _names(entries: list[Feature]) -> str:
-    return listed(code(entry.name) for entry in entries)
+    return name_list(code(entry.name) for entry in entries)
 
 
 def _is_scaled(entry: Feature, model: ModelFile) -> bool:
@@ -62,7 +62,7 @@ def shape_words(entry: Feature) -> str:
 
 def _fix(inputs: tuple[Feature, ...], ranged: list[Feature], version: int) -> str:
     names = {entry.name for entry in ranged}
-    lines = [f"        {_listed_shapes(entry) if entry.name in names else type_code(entry)},\n" for entry in inputs]
+    lines = [f"        {_shapes_code(entry) if entry.name in names else type_code(entry)},\n" for entry in inputs]
     return (
         "List the shapes that the app uses, up to 128, with the most frequent one as default (iOS 15, macOS 12 or "
         "later for ML programs); or convert one model per shape:\n\n"
@@ -70,7 +70,7 @@ def _fix(inputs: tuple[Feature, ...], ranged: list[Feature], version: int) -> st
     )
 
 
-def _listed_shapes(entry: Feature) -> str:
+def _shapes_code(entry: Feature) -> str:
     sizes = entry.shape.ranges if entry.shape else ()
     default = tuple(entry.shape.dimensions) if entry.shape else ()
     lowest = tuple(size.lower for size in sizes)

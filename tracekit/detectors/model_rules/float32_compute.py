@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import functions_of, listed, no_precision
+from tracekit.detectors.model_rules.shared import functions_of, name_list, no_precision
 
 
 def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
@@ -14,12 +14,12 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
         return no_precision(view)
     wide = [(where, types) for where, types in known if types[0] in ("Float32", "Double")]
     if wide:
-        where = listed(name for name, _ in wide if name)
+        where = name_list(name for name, _ in wide if name)
         mixed = ", some of it in Float16" if any("Float16" in types for _, types in wide) else ""
         return view.finding(
             f"{where or 'The model'} computes in {wide[0][1][0]}{mixed}, so it may run on the CPU or GPU only."
         )
-    rest = listed(name for _, types in known for name in types[1:])
+    rest = name_list(name for _, types in known for name in types[1:])
     return view.passed(f"Computes in Float16{f', in part in {rest}' if rest else ''}.")
 
 

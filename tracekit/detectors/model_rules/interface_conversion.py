@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import code, convert_code, functions_of, listed, no_precision, type_code
+from tracekit.detectors.model_rules.shared import code, convert_code, functions_of, name_list, no_precision, type_code
 
 if TYPE_CHECKING:
     from tracekit.model_files.facts import Conversion, Feature, Function, ModelFile
@@ -23,7 +23,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     count = sum(len(function.conversions or ()) for _, function in known)
     metrics = (tk.Metric("inputs and outputs that are converted", count, "count"),)
     if not count:
-        inside = listed(name for _, function in known for name in function.precision or ())
+        inside = name_list(name for _, function in known for name in function.precision or ())
         return view.passed(f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
     lists_operations = all(function.operations is not None for _, function in known)
     certain = (
@@ -38,7 +38,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
 
 def conversions(model: ModelFile) -> str:
     """The inputs and outputs that are converted, with their types, for a sentence; empty where none is."""
-    return listed(
+    return name_list(
         _words(where, entry) for where, function in functions_of(model) for entry in function.conversions or ()
     )
 
@@ -71,14 +71,14 @@ def _fix(model: ModelFile, function: Function) -> str:
     color = [entry.feature for entry in conversions if _is_color(entry, function)]
     if color:
         parts.append(
-            f"8-bit color images ({listed(map(code, color))}) have no Float16 form. Declare a Float16 array instead "
+            f"8-bit color images ({name_list(map(code, color))}) have no Float16 form. Declare a Float16 array instead "
             "(`ct.TensorType(..., dtype=np.float16)`, iOS 16, macOS 13 or later) and fill it on the GPU, or accept the "
             "conversion."
         )
     wide = [entry.feature for entry in conversions if entry.inside not in ("Float16", "")]
     if wide:
         parts.append(
-            f"The model computes with {listed(entry.inside for entry in conversions if entry.feature in wide)}: see "
+            f"The model computes with {name_list(entry.inside for entry in conversions if entry.feature in wide)}: see "
             "`float32-compute` first."
         )
     return "\n\n".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import code, listed
+from tracekit.detectors.model_rules.shared import code, name_list
 from tracekit.model_files.facts import Form, WeightState
 from tracekit.model_files.versions import NEWEST
 
@@ -23,7 +23,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
         size = "" if weights.bytes is None else f" ({tk.format_bytes(weights.bytes)} expected)"
         return view.finding(f"{_WORDS[weights.state]}: {weights.reason}{size}.", metrics)
     if model.absent:
-        return view.finding(f"Incomplete: {listed(map(code, model.absent))} is missing.", metrics)
+        return view.finding(f"Incomplete: {name_list(map(code, model.absent))} is missing.", metrics)
     if version is not None and version > NEWEST:
         return view.finding(
             f"Specification version {version} is newer than this tool knows ({NEWEST}: iOS 26, macOS 26), and may be "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import code, listed, no_operations
+from tracekit.detectors.model_rules.shared import code, name_list, no_operations
 
 RECURRENT = ("lstm", "gru", "rnn", "uni_directional_lstm", "bi_directional_lstm", "simple_recurrent")
 """Operations of programs and layers of networks that go through a sequence step by step."""
@@ -30,7 +30,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     metrics = (tk.Metric("recurrent and control-flow operations", sum(sequential.values()), "count"),)
     if not sequential:
         return view.passed("No recurrent or control-flow operation.", metrics)
-    words = listed(f"{count:,} {code(name)}" for name, count in sequential.items())
+    words = name_list(f"{count:,} {code(name)}" for name, count in sequential.items())
     total = sum(counts.values())
     among = f" among {tk.format_count(total, 'operation')}" if total > sum(sequential.values()) else ""
     return view.finding(f"{words}{among}: may run on the CPU{', and may split the rest' if among else ''}.", metrics)

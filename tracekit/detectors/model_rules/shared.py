@@ -35,7 +35,7 @@ def inputs_of(model: ModelFile) -> tuple[Feature, ...]:
     return tuple({entry.name: entry for function in model.functions for entry in function.inputs}.values())
 
 
-def listed(names: Iterable[str]) -> str:
+def name_list(names: Iterable[str]) -> str:
     """Names for a sentence, each once; long lists end with a number."""
     each = list(dict.fromkeys(names))
     more = f" and {len(each) - LISTED} more" if len(each) > LISTED else ""

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import code, functions_of, listed, literal
+from tracekit.detectors.model_rules.shared import code, functions_of, literal, name_list
 from tracekit.model_files.facts import BITS, FeatureKind
 
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     metrics = (tk.Metric("state passed in and out", size, "bytes"),)
     if not pairs:
         states = [entry.name for function in model.functions for entry in function.states]
-        words = f"Keeps its state itself ({listed(map(code, states))})." if states else "No state is passed in and out."
+        words = (
+            f"Keeps its state itself ({name_list(map(code, states))})." if states else "No state is passed in and out."
+        )
         return view.passed(words, metrics)
-    words = listed(f"{code(entry.name)} in, {code(output)} out" for entry, output in pairs)
+    words = name_list(f"{code(entry.name)} in, {code(output)} out" for entry, output in pairs)
     return view.finding(
         f"{words}: state of {size:,} bytes that may be copied twice in every prediction.",
         metrics,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import listed, no_weights
+from tracekit.detectors.model_rules.shared import name_list, no_weights
 from tracekit.model_files.compression import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
 from tracekit.model_files.facts import Kind
 
@@ -37,8 +37,8 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
         return view.passed(words, metrics)
     saved = {entry.technique: entry.saved_bytes for entry in savings_of(tensors)}
     ways = [name for name in (HALF.name, QUANTIZED.name, PALETTES_4.name) if name in saved]
-    words = listed(f"{name} would save about {tk.format_bytes(saved[name])}" for name in ways)
-    kinds = listed(weight.stored or "" for weight in weights)
+    words = name_list(f"{name} would save about {tk.format_bytes(saved[name])}" for name in ways)
+    kinds = name_list(weight.stored or "" for weight in weights)
     return view.finding(
         f"{tk.format_bytes(size)} of weights are stored as {kinds}: {words}.",
         metrics,

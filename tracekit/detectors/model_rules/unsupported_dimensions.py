@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import code, functions_of, listed, no_operations
+from tracekit.detectors.model_rules.shared import code, functions_of, name_list, no_operations
 from tracekit.model_files.facts import is_constant
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     largest = max((size or 0 for _, sizes in shapes for size in sizes), default=0)
     metrics = (tk.above("largest dimension", largest, "count", options.max_size + 1),)
     if large:
-        shown = listed(f"{code(name)} ({_words(sizes)})" for name, sizes in large.items())
+        shown = name_list(f"{code(name)} ({_words(sizes)})" for name, sizes in large.items())
         return view.finding(
             f"{'A shape' if len(large) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
             f"of it may run on the CPU or GPU: {shown}.",

@@ -10,7 +10,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
-from tracekit.detectors.shared.loads import loads_waited_for, perhaps_cold, perhaps_warmed_up
+from tracekit.detectors.shared.loads import loads_waited_for, perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.planned import of_load
 
@@ -55,7 +55,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     if ((known.cold | known.unknown) & perhaps).any():
         longest = tk.format_time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
-        return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
+        return warm_up_doubt(view, f"a prediction right after a load of {longest}")
     return view.passed(_nobody_waits(view, known), metrics)
 
 

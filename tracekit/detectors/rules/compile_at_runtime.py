@@ -65,7 +65,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "happens at every launch. A downloaded model needs one compilation, a model shipped with the app none.",
             "Record a second launch: if the app compiles again, it does not keep the result.",
         )
-    return view.passed(_passed(view, programs), metrics)
+    return view.passed(_compilation_summary(view, programs), metrics)
 
 
 def _several_models(view: tk.ModelView) -> bool:
@@ -83,7 +83,7 @@ def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
     return programs[labels.duplicated().to_numpy() & often]
 
 
-def _passed(view: tk.ModelView, programs: pd.DataFrame) -> str:
+def _compilation_summary(view: tk.ModelView, programs: pd.DataFrame) -> str:
     if view.compiles.empty and programs.empty:
         return "No compilation of this model was recorded."
     count = len(view.compiles) + len(programs)

@@ -77,7 +77,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _too_few(view: tk.ModelView, known: int, options: Options) -> tk.Outcome:
     """What to say where too few predictions show which units worked in them."""
     after = f"{unit_suggestion(view)}{of_hand_offs(view)}"
-    not_recorded = view.units_not_recorded(after=after)
+    not_recorded = view.missing_units_answer(after=after)
     if known < len(view.predictions) and not_recorded is not None:
         return not_recorded
     return view.too_few_predictions(

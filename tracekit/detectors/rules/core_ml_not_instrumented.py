@@ -55,9 +55,12 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     sites = [site for site in all_sites(trace) if site.calls is not None and site.function is not None]
     metrics = (
         tk.above("Core ML calls in call stacks", _calls(trace, sites), "count", 1),
-        tk.above("GPU rows of the target that name a model", _known(trace, tk.GPU, target_rows), "count", 1),
+        tk.above("GPU rows of the target that name a model", _row_count(trace, tk.GPU, target_rows), "count", 1),
         tk.above(
-            "Neural Engine executions", _known(trace, tk.NEURAL_ENGINE, unattributed), "count", options.min_executions
+            "Neural Engine executions",
+            _row_count(trace, tk.NEURAL_ENGINE, unattributed),
+            "count",
+            options.min_executions,
         ),
     )
     if any(metric.reached for metric in metrics[:2]):
@@ -72,7 +75,7 @@ def _other_frameworks(trace: tk.Trace) -> str:
     return " and ".join(entry.schema for entry in trace.run.tables if entry.schema in OTHER_FRAMEWORKS and entry.rows)
 
 
-def _known(trace: tk.Trace, instrument: str, rows: pd.DataFrame) -> int | None:
+def _row_count(trace: tk.Trace, instrument: str, rows: pd.DataFrame) -> int | None:
     """Number of rows of an instrument; None where it was not recorded or cannot be read."""
     return len(rows) if trace.coverage_of(instrument).recorded else None
 
@@ -107,7 +110,7 @@ def _finding(
     busy = tk.format_time(tk.covered_ns(rows))
     names = sorted(tk.texts_in(rows["model"]))
     if not len(rows):
-        what = f"The target called Core ML ({_called(sites)} in its call stacks)"
+        what = f"The target called Core ML ({_calls_text(sites)} in its call stacks)"
     elif is_certain:
         what = f"The target ran {tk.format_names(names)} on the GPU ({tk.format_count(len(rows), 'row')}, {busy})"
     else:
@@ -127,7 +130,7 @@ def _finding(
     )
 
 
-def _called(sites: Sequence[CallSite]) -> str:
+def _calls_text(sites: Sequence[CallSite]) -> str:
     """`at least 1 load and 9 predictions`."""
     nouns = {Api.LOAD: "load", Api.COMPILE: "compilation", Api.PREDICTION: "prediction"}
     counts = {noun: sum(site.calls or 0 for site in sites if site.api == api) for api, noun in nouns.items()}

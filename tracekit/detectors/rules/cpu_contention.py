@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.comparable_latency import judged_apart
+from tracekit.detectors.shared.comparable_latency import judge_groups
 from tracekit.detectors.shared.competing_work import time_by_model
 from tracekit.detectors.shared.contention import (
     ContentionWords,
     Met,
     beginnings,
     contention_finding,
-    met_others,
-    slowed_down,
+    slowdown_metrics,
     spans_of,
+    split_by_contact,
     surely_longer,
 )
 from tracekit.detectors.shared.options import ContentionOptions
@@ -80,10 +80,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if mine.all():
         return view.not_applicable(f"No other model of the app used the CPU. {_UNKNOWN}")
     others = every[~mine]
-    return judged_apart(view, lambda chosen: _judged(view, cpu_rows, others, chosen, options))
+    return judge_groups(view, lambda chosen: _judge_calls(view, cpu_rows, others, chosen, options))
 
 
-def _judged(
+def _judge_calls(
     view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: tk.BoolArray, options: Options
 ) -> tk.Outcome:
     """The answer for the `chosen` predictions, which compare with each other."""
@@ -92,8 +92,8 @@ def _judged(
     if part < options.cpu_share:
         words = f"CPU work is {tk.format_share(part)} of prediction time, too little to slow predictions down much."
         return view.not_applicable(words)
-    met = met_others(view, calls.rows, calls.overlap, options, _WORDS)
-    return _compared(view, calls, met, (cpu_rows, others), options) if isinstance(met, Met) else met
+    met = split_by_contact(view, calls.rows, calls.overlap, options, _WORDS)
+    return _compare_calls(view, calls, met, (cpu_rows, others), options) if isinstance(met, Met) else met
 
 
 _UNKNOWN = "CPU work of the app itself and of other processes is not recorded."
@@ -142,7 +142,7 @@ def _elsewhere(view: tk.ModelView) -> bool:
     )
 
 
-def _compared(
+def _compare_calls(
     view: tk.ModelView, calls: Calls, met: Met, work: tuple[pd.DataFrame, pd.DataFrame], options: Options
 ) -> tk.Outcome:
     """The answer where enough predictions met others, and enough met none. `work` is CPU work of the model and of
@@ -157,7 +157,7 @@ def _compared(
         longer = surely_longer(met.durations, met.disturbed, met.calm)
         return "" if longer else "latency varies so much that this may be chance"
 
-    metrics = slowed_down(view, met, explained, chance, options, _WORDS)
+    metrics = slowdown_metrics(view, met, explained, chance, options, _WORDS)
     if isinstance(metrics, tk.Passed):
         return metrics
     cpu_rows, others = work

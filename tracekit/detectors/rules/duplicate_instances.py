@@ -43,7 +43,7 @@ def _pointless(instances: Instances, options: Options) -> bool:
     return instances.switches >= options.min_switches and instances.parallel_share < options.parallel_share
 
 
-def _doubled(instances: Instances, options: Options) -> bool:
+def _one_suffices(instances: Instances, options: Options) -> bool:
     """Whether one of them could do what they do."""
     return _pointless(instances, options) and instances.spread is not None and instances.spread <= options.alike
 
@@ -67,15 +67,15 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"{options.min_predictions} needed.",
             tk.RECORD_LONGER,
         )
-    return _judged(view, traits(view.trace, view.predictions, view.data, view.compute, view.hardware), options)
+    return _judge_instances(view, traits(view.trace, view.predictions, view.data, view.compute, view.hardware), options)
 
 
-def _judged(view: tk.ModelView, known: Traits, options: Options) -> tk.Outcome:
+def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.Outcome:
     """The outcome where there are several instances or loads, and enough calls."""
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
-    unused = _unused(view, options)
+    unused = _unused_loads(view, options)
     # Those that could be one come first, then those that change places most often.
-    instances = max(parts, key=lambda part: (_doubled(part, options), _pointless(part, options), part.switches))
+    instances = max(parts, key=lambda part: (_one_suffices(part, options), _pointless(part, options), part.switches))
     metrics = (
         tk.Metric("instances", instances.count, "count"),
         tk.above("switches between instances", instances.switches, "count", options.min_switches),
@@ -83,7 +83,7 @@ def _judged(view: tk.ModelView, known: Traits, options: Options) -> tk.Outcome:
         tk.below("slowest to fastest instance", instances.spread, "ratio", options.alike),
         tk.Metric("unused loads", len(unused), "count"),
     )
-    doubled = _doubled(instances, options)
+    doubled = _one_suffices(instances, options)
     # Loads name no process: where several may have been recorded, each has loads of its own.
     elsewhere = view.trace.run.target.kind == "all-processes"
     if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
@@ -101,7 +101,7 @@ def _judged(view: tk.ModelView, known: Traits, options: Options) -> tk.Outcome:
     return _finding(view, instances, unused[: 0 if elsewhere else None], metrics, options)
 
 
-def _unused(view: tk.ModelView, options: Options) -> tk.IntArray:
+def _unused_loads(view: tk.ModelView, options: Options) -> tk.IntArray:
     """Positions of loads that nothing used, although the model was used afterwards: from the cache, as long as one
     that was used, with enough calls after them.
 
@@ -143,7 +143,7 @@ def _finding(
     view: tk.ModelView, instances: Instances, unused: tk.IntArray, metrics: tuple[tk.Metric, ...], options: Options
 ) -> tk.Outcome:
     """The finding with its cost: loading the instances that are not needed."""
-    doubled = _doubled(instances, options)
+    doubled = _one_suffices(instances, options)
     rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
     cost_ns = tk.covered_ns(rows)
     parts = []

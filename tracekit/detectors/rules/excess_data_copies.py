@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import CopySummary, summarize_copies
-from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed
+from tracekit.detectors.shared.interface import interface_of, of_finding, passed_note
 from tracekit.detectors.shared.options import min_calls_option, min_mean_option
 
 _PAGE = tk.page_beside(__file__)
@@ -57,13 +57,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
     if not any(metric.reached for metric in metrics):
         if summary.covered_ns + summary.outside_ns >= options.copy_share * summary.predicted_ns and summary.outside_ns:
-            return _unplaced(view, summary)
-        text = f"Copies take {tk.format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
+            return _unplaced_copies_answer(view, summary)
+        text = f"Copies take {tk.format_share(summary.share)} of prediction time.{passed_note(interface_of(view))}"
         return view.passed(text, metrics)
     return _finding(view, summary, metrics)
 
 
-def _unplaced(view: tk.ModelView, summary: CopySummary) -> tk.Outcome:
+def _unplaced_copies_answer(view: tk.ModelView, summary: CopySummary) -> tk.Outcome:
     """The answer where copies that might matter cannot be set against a prediction."""
     rows = tk.format_count(summary.outside_count, "copy row is", "copy rows are")
     inside = f", plus {tk.format_time(summary.covered_ns)} inside" if summary.covered_ns else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import ConversionSummary, summarize_conversions
-from tracekit.detectors.shared.interface import interface_of, of_finding, of_passed, of_unclear
+from tracekit.detectors.shared.interface import interface_of, of_finding, of_unclear, passed_note
 from tracekit.detectors.shared.options import min_calls_option, min_mean_option
 
 
@@ -46,7 +46,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         summary.covered_ns + summary.unclear_ns >= options.conversion_share * summary.predicted_ns
     ):
         return _unclear(view, summary)
-    text = f"Conversions take {tk.format_share(summary.share)} of prediction time.{of_passed(interface_of(view))}"
+    text = f"Conversions take {tk.format_share(summary.share)} of prediction time.{passed_note(interface_of(view))}"
     return view.passed(text, metrics)
 
 

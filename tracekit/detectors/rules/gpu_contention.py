@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.comparable_latency import judged_apart
+from tracekit.detectors.shared.comparable_latency import judge_groups
 from tracekit.detectors.shared.contention import (
     ContentionWords,
     Met,
     beginnings,
     contention_finding,
-    met_others,
-    slowed_down,
+    slowdown_metrics,
     spans_of,
+    split_by_contact,
     surely_longer,
 )
 from tracekit.detectors.shared.options import ContentionOptions
@@ -60,16 +60,18 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not len(gpu_work.prediction_index):
         return view.not_applicable("None of the recorded work ran on the GPU.")
     others = _of_others(view)
-    return judged_apart(view, lambda chosen: _judged(view, _phases(view, gpu_work, others, chosen), others, options))
+    return judge_groups(
+        view, lambda chosen: _judge_calls(view, _phases(view, gpu_work, others, chosen), others, options)
+    )
 
 
-def _judged(view: tk.ModelView, phases: Phases, others: tk.BoolArray, options: Options) -> tk.Outcome:
+def _judge_calls(view: tk.ModelView, phases: Phases, others: tk.BoolArray, options: Options) -> tk.Outcome:
     """The answer for predictions that compare with each other."""
-    met = met_others(view, phases.rows, phases.overlap, options, _WORDS)
+    met = split_by_contact(view, phases.rows, phases.overlap, options, _WORDS)
     if not isinstance(met, Met):
         return met
-    explained = _explained(phases.others_ns[met.disturbed], met.extra_ns[met.disturbed])
-    metrics = slowed_down(view, met, explained, lambda: _met_for_length(phases, options), options, _WORDS)
+    explained = _explained_share(phases.others_ns[met.disturbed], met.extra_ns[met.disturbed])
+    metrics = slowdown_metrics(view, met, explained, lambda: _length_note(phases, options), options, _WORDS)
     if isinstance(metrics, tk.Passed):
         return metrics
     affected = _times(view, others).intersection(phases.times.where(met.disturbed))
@@ -87,7 +89,7 @@ _WORDS = ContentionWords(
 )
 
 
-def _met_for_length(phases: Phases, options: Options) -> str:
+def _length_note(phases: Phases, options: Options) -> str:
     """Says so where predictions that meet others at the beginning, where length makes no difference, are not longer by
     more than chance; empty where they are, and where these are too few to compare."""
     met, calm = phases.overlap_at_first >= options.overlap_share, phases.overlap_at_first <= options.calm_share
@@ -97,7 +99,7 @@ def _met_for_length(phases: Phases, options: Options) -> str:
     return "" if surely_longer(durations, met, calm) else "only because long predictions are more likely to meet it"
 
 
-def _explained(others_ns: tk.IntArray, extra_ns: tk.FloatArray) -> float:
+def _explained_share(others_ns: tk.IntArray, extra_ns: tk.FloatArray) -> float:
     """Median share of the extra time of calls in which others worked, at most all of it; 1 where there is none."""
     return float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
 

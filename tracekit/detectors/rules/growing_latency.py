@@ -56,7 +56,7 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
         tk.above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
-        return view.passed(_passed(growth, rule), metrics)
+        return view.passed(_growth_summary(growth, rule), metrics)
     if reading.cause is Cause.HEAT:
         return view.passed("Latency rises with the device's thermal state: see thermal-throttling.", metrics)
     if reading.cause is Cause.UNCLEAR:
@@ -73,7 +73,7 @@ def _median(values: tk.FloatArray) -> float | None:
     return float(np.median(known)) if len(known) else None
 
 
-def _passed(growth: Growth, rule: GrowthRule) -> str:
+def _growth_summary(growth: Growth, rule: GrowthRule) -> str:
     several = len(growth.count) > 1
     words = tk.format_count(len(growth.count), "sequence") if several else "a sequence"
     ratio = float(np.median(growth.ratio))

@@ -19,7 +19,7 @@ from tracekit.detectors.shared.latency_causes import (
     Work,
     busy_times,
     follows_input_size,
-    judged_when_cool,
+    judge_when_cool,
     no_switching,
     read_growth,
     read_switching,
@@ -56,7 +56,7 @@ MEDIAN, P95 = "median, comparable predictions", "p95, comparable predictions"
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
-    return judged_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
+    return judge_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
 def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:
@@ -74,7 +74,7 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
     tail = tk.reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
     drift = tk.reached(metrics, "last third to first third") and last - first >= min_difference_ns
     if not tail and not drift:
-        beside = f" (not compared: {calls.left_out})" if calls.left_out else ""
+        beside = f" (not compared: {calls.exclusion_words})" if calls.exclusion_words else ""
         return view.passed(
             f"p95 of {tk.format_count(len(durations), 'comparable prediction')} is {tk.format_time(slow)}, "
             f"{slow / typical:.2f}x the median{beside}.",

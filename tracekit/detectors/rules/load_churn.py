@@ -49,7 +49,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
     if not len(rows) or share < options.load_share:
-        return view.passed(_passed(view, rows, share), metrics)
+        return view.passed(_reload_summary(view, rows, share), metrics)
     if for_each_prediction(view):
         return view.passed("Reloaded before every prediction: see reload-before-predict.", metrics)
     if len(rows) < needed:
@@ -71,7 +71,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     return reload_finding(view, summary, metrics, rows)
 
 
-def _passed(view: tk.ModelView, rows: pd.DataFrame, share: float) -> str:
+def _reload_summary(view: tk.ModelView, rows: pd.DataFrame, share: float) -> str:
     loads = tk.format_count(len(view.loads), "load")
     if not len(rows):
         return f"{loads}, none of them a reload shortly after use."

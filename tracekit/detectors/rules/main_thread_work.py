@@ -93,7 +93,7 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
         tk.Metric("longest hang", int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None, "ns"),
     )
     if not tk.reached(metrics, "hangs explained by loads and predictions"):
-        return view.passed(_passed(in_hangs, options), metrics)
+        return view.passed(_hang_summary(in_hangs, options), metrics)
     return view.finding(
         summary=_summary(in_hangs, blocked.covered_ns),
         metrics=metrics,
@@ -108,7 +108,7 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
 
 
-def _passed(in_hangs: HangCalls, options: Options) -> str:
+def _hang_summary(in_hangs: HangCalls, options: Options) -> str:
     if not len(in_hangs.hangs):
         return f"The main thread did not hang for {options.min_hang_ms:g} ms or more."
     hangs = tk.format_count(len(in_hangs.hangs), "hang")

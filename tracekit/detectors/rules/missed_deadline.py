@@ -55,7 +55,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{len(late):,} of {tk.format_count(len(judged), 'prediction')} ({tk.format_share(share)}) took longer than "
         f"{tk.format_time(budget)}"
     )
-    left_out = _left_out(cold=int((~warm & timed).sum()), unfinished=int((~timed).sum()))
+    left_out = _exclusion_clause(cold=int((~warm & timed).sum()), unfinished=int((~timed).sum()))
     if not tk.reached(metrics, "predictions over budget") or late.empty:
         said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
@@ -76,7 +76,7 @@ def _latency(warm: pd.DataFrame) -> tuple[tk.Metric, tk.Metric]:
     return tk.Metric(MEDIAN, typical, "ns"), tk.Metric(P95, slow, "ns")
 
 
-def _left_out(**counts: int) -> str:
+def _exclusion_clause(**counts: int) -> str:
     """Clause that says how many predictions are not among those compared, by the keys of `_OTHERS`."""
     words = [tk.format_count(count, *_OTHERS[name]) for name, count in counts.items() if count]
     return f", not counting {' and '.join(words)}" if words else ""
@@ -119,7 +119,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         *_latency(view.predictions[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
-    left_out = _left_out(cold=int((~view.warm).sum()), last=int(view.warm.sum()) - int(steady.sum()))
+    left_out = _exclusion_clause(cold=int((~view.warm).sum()), last=int(view.warm.sum()) - int(steady.sum()))
     if int(steady.sum()) < options.min_predictions:
         return view.not_applicable(_NO_BUDGET)
     if not tk.all_reached(metrics):
@@ -134,7 +134,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         words = f"{few} took longer than a frame and dropped the next one"
         return view.passed(f"{rate}; {words}{left_out}.", metrics)
-    if _interleaved(view):
+    if _alternates(view):
         return view.unknown(
             f"{rate}, but several instances or processes run the model by turns, and the recording does not show which "
             "frames each of them has to keep.",
@@ -148,7 +148,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
     return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
 
 
-def _interleaved(view: tk.ModelView) -> bool:
+def _alternates(view: tk.ModelView) -> bool:
     """Whether predictions of instances or processes alternate: one that follows another, as after a reload, changes
     once."""
     instances = tk.or_minus_one(view.predictions["instance"])

@@ -9,7 +9,7 @@ import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
 from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
-from tracekit.detectors.shared.latency_causes import judged_when_cool
+from tracekit.detectors.shared.latency_causes import judge_when_cool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +45,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for the first prediction of each amount of work."""
     latency = latencies(view)
     calls = calls_with_openings(view)
-    answer = judged_when_cool(view, calls, lambda some, _: _judge(view, some, latency.without_waits_ns, options))
+    answer = judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency.without_waits_ns, options))
     if isinstance(answer, tk.Finding) and (latency.shortest_ns < latency.without_waits_ns).any():
-        other = judged_when_cool(view, calls, lambda some, _: _judge(view, some, latency.shortest_ns, options))
+        other = judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency.shortest_ns, options))
         if not isinstance(other, tk.Finding):
             return view.unknown(
                 "The first prediction of a new amount of work took longer, but its compute unit also did other work, "

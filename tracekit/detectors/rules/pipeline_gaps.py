@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, paced_words, unclear
+from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, pacing_words, unclear
 from tracekit.detectors.shared.options import GAP_SHARE
 
 
@@ -40,7 +40,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"Core ML is idle {tk.format_share(share)} of the time between successive predictions.", metrics
         )
     if gaps.activity is Activity.PACED:
-        return view.passed(paced_words(gaps), metrics)
+        return view.passed(pacing_words(gaps), metrics)
     if gaps.culprit != view.name:
         return view.passed(f"Most of the gaps precede predictions of {gaps.culprit}.", metrics)
     if gaps.activity is Activity.UNCLEAR:

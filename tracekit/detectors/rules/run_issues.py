@@ -42,12 +42,12 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
 
 
 def _summary(issues: list[str]) -> str:
-    quoted = "; ".join(_quoted(issue) for issue in issues[:_MAX_ISSUES])
+    quoted = "; ".join(_issue_words(issue) for issue in issues[:_MAX_ISSUES])
     more = f"; and {len(issues) - _MAX_ISSUES} more" if len(issues) > _MAX_ISSUES else ""
     return f"Instruments reported {tk.format_count(len(issues), 'issue')} while recording: {quoted}{more}."
 
 
-def _quoted(issue: str) -> str:
+def _issue_words(issue: str) -> str:
     """A message, and what follows from it where that is known."""
     text = " ".join(issue.split()).rstrip(".")
     text = f"{text[:_MAX_CHARACTERS].rstrip()}…" if len(text) > _MAX_CHARACTERS else text

@@ -15,7 +15,7 @@ from tracekit.detectors.shared.idle_gaps import (
     gap_finding,
     is_autoregressive,
     may_be_one_answer,
-    paced_words,
+    pacing_words,
     unclear,
 )
 from tracekit.detectors.shared.options import GAP_SHARE
@@ -77,7 +77,7 @@ def _other_reason(view: tk.ModelView, gaps: SequenceGaps, options: Options) -> s
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
     if gaps.activity is Activity.PACED:
-        return paced_words(gaps)
+        return pacing_words(gaps)
     if gaps.idle.share >= GAP_SHARE:
         return "The gaps are longer than the predictions: see pipeline-gaps."
     if gaps.culprit != view.name:

@@ -48,7 +48,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
     long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
-    waited = [_waited(chain, calls, trace, options) for chain in long]
+    waited = [_has_waiter(chain, calls, trace, options) for chain in long]
     felt = [chain for chain, answer in zip(long, waited, strict=True) if answer]
     costly = [chain for chain in felt if _costs(chain, options)]
     if costly:
@@ -64,7 +64,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         if (
             chain.loads.index.isin(open_loads).any()
             and _costs(chain, options)
-            and _waited(chain, calls, trace, options)
+            and _has_waiter(chain, calls, trace, options)
         ):
             return view.unknown(
                 f"{chain.models} models were loaded one after another while the app waited, but the recording does "
@@ -88,7 +88,7 @@ def _costs(chain: LoadChain, options: Options) -> bool:
     return chain.lost_ns >= max(options.min_lost_ms * 1e6, 1)
 
 
-def _waited(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options: Options) -> bool | None:
+def _has_waiter(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options: Options) -> bool | None:
     """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it; None
     where that call may have been one to warm the model up."""
     chain_row = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})

@@ -11,7 +11,7 @@ from tracekit.detectors.shared.latency_causes import (
     Switching,
     SwitchRule,
     Work,
-    judged_when_cool,
+    judge_when_cool,
     no_switching,
     read_switching,
 )
@@ -43,7 +43,7 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
-    return judged_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
+    return judge_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
 def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:

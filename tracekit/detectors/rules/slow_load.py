@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, cold_loads
-from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, perhaps_warmed_up
+from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import max_delay_option, warm_up_pause_option
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
     if not felt.any() and perhaps.any():
         longest = tk.format_time(int(durations[perhaps].max()))
-        return perhaps_warmed_up(view, f"a prediction right after a load of {longest}")
+        return warm_up_doubt(view, f"a prediction right after a load of {longest}")
     if not felt.any():
         loads, longest = tk.format_count(len(durations), "load"), tk.format_time(int(durations.max()))
         return view.passed(f"{loads}, the longest {longest}; no prediction waited for a long one.", metrics)

@@ -117,7 +117,7 @@ def _share(name: str, part: pd.DataFrame, all_rows: pd.DataFrame, threshold: flo
     return tk.above(name, tk.covered_ns(part) / time if time else None, "share", threshold)
 
 
-def _recorded(trace: tk.Trace) -> tk.BoolArray:
+def _recorded_rows(trace: tk.Trace) -> tk.BoolArray:
     """Shape (rows of the activity,): loads, compilations and predictions that Core ML recorded."""
     rows = trace.activity
     chosen: tk.BoolArray = tk.is_any(rows["level"], tk.Level.TOP) & ~tk.is_any(
@@ -127,8 +127,8 @@ def _recorded(trace: tk.Trace) -> tk.BoolArray:
 
 
 def _activity(trace: tk.Trace) -> pd.DataFrame:
-    """What `_recorded` chooses."""
-    return tk.rows_where(trace.activity, _recorded(trace))
+    """What `_recorded_rows` chooses."""
+    return tk.rows_where(trace.activity, _recorded_rows(trace))
 
 
 def _cut_rows(trace: tk.Trace, rows: pd.DataFrame) -> pd.DataFrame:
@@ -140,7 +140,7 @@ def _cut_rows(trace: tk.Trace, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _last_event(trace: tk.Trace) -> int:
     """End of the last row of Core ML in ns; 0 where it recorded none."""
-    called = tk.Intervals.from_rows(trace.activity).where(_recorded(trace))
+    called = tk.Intervals.from_rows(trace.activity).where(_recorded_rows(trace))
     rows = called.joined(tk.Intervals.from_rows(trace.data, trace.compute, trace.other))
     return int(rows.ends.max(initial=0))
 

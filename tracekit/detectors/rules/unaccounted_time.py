@@ -38,7 +38,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     unknown = frame["unaccounted_ns"].to_numpy(dtype=np.int64)
     share = int(unknown.sum()) / total
     if share < options.unaccounted_share:
-        return view.passed(_explained(share), _metrics(share, options))
+        return view.passed(_explanation_words(share), _metrics(share, options))
     blind = _blind(view, share)
     if blind is not None:
         return blind
@@ -51,7 +51,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     metrics = _metrics(int(unknown[alone].sum()) / int(durations[alone].sum()), options)
     if not tk.reached(metrics, _UNACCOUNTED):
-        return view.passed(_explained(share, overlapping=True), metrics)
+        return view.passed(_explanation_words(share, overlapping=True), metrics)
     return _finding(view, alone & (unknown >= options.unaccounted_share * durations), unknown, metrics)
 
 
@@ -62,7 +62,7 @@ def _metrics(share: float, options: Options) -> tuple[tk.Metric, ...]:
     return (tk.above(_UNACCOUNTED, share, "share", options.unaccounted_share),)
 
 
-def _explained(share: float, overlapping: bool = False) -> str:
+def _explanation_words(share: float, overlapping: bool = False) -> str:
     """Words for time that is explained well enough."""
     if overlapping:
         return (
@@ -81,7 +81,7 @@ def _blind(view: tk.ModelView, share: float) -> tk.Outcome | None:
             "Record with the Core ML template of a current Xcode.",
         )
     unaccounted = f"{tk.format_share(share)} of prediction time is unaccounted for. "
-    return view.units_not_recorded(before=unaccounted)
+    return view.missing_units_answer(before=unaccounted)
 
 
 def _finding(view: tk.ModelView, chosen: tk.BoolArray, rest: tk.IntArray, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:

@@ -87,7 +87,7 @@ def _unclear(view: tk.ModelView, work: Work) -> tk.Outcome:
     if work.words:
         share = tk.format_share(work.shown_ns / work.predicted_ns)
         reason = f"Recorded work: {work.words}, in {share} of prediction time."
-    not_recorded = view.units_not_recorded(before=f"{reason} ", after=f"{unit_suggestion(view)}{of_units(view)}")
+    not_recorded = view.missing_units_answer(before=f"{reason} ", after=f"{unit_suggestion(view)}{of_units(view)}")
     return not_recorded or view.unknown(
         f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went."
         f"{of_units(view)}",

@@ -61,7 +61,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     called = top & tk.is_any(activity["kind"], tk.Kind.PREDICTION)
     calls = tk.rows_where(activity, called)
-    unused = _unused(trace, loads, calls)
+    unused = _unused_models(trace, loads, calls)
     if not unused:
         return view.passed(f"Every loaded model was used ({tk.format_count(loads['model'].nunique(), 'model')}).")
     sure = [entry for entry in unused if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
@@ -78,7 +78,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     return _finding(view, loads, sure, options)
 
 
-def _unused(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
+def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
     """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
     used = _used_models(trace)
     starts, ends = calls["start_ns"].to_numpy(), tk.Intervals.from_rows(loads).ends

@@ -11,7 +11,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.load_waits import stand_alone
 from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.first_after_load import FirstCalls, Firsts, SpikeRule, firsts_after_loads
-from tracekit.detectors.shared.loads import perhaps_warmed_up
+from tracekit.detectors.shared.loads import warm_up_doubt
 from tracekit.detectors.shared.wording import KEEP_LOADED
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class Options:
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
     latency = latencies(view)
-    answer = _judged(view, latency.without_waits_ns, options)
-    if isinstance(answer, tk.Finding) and not isinstance(_judged(view, latency.shortest_ns, options), tk.Finding):
+    answer = _judge_spikes(view, latency.without_waits_ns, options)
+    if isinstance(answer, tk.Finding) and not isinstance(_judge_spikes(view, latency.shortest_ns, options), tk.Finding):
         return view.unknown(
             "The first prediction after a load took longer than those that follow, but its compute unit also did "
             "other work, and the recording does not show whether the prediction queued behind it.",
@@ -57,7 +57,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     return answer
 
 
-def _judged(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk.Outcome:
+def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk.Outcome:
     """The answer for predictions that take so long, shape (predictions,)."""
     rule = SpikeRule(
         options.ratio,
@@ -83,7 +83,7 @@ def _judged(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk
         return _finding(view, calls, late, metrics)
     if (chosen & alone.perhaps).any():
         slow_ns = calls.duration_ns[chosen & alone.perhaps].max()
-        return perhaps_warmed_up(view, f"the first prediction after a load, which took {tk.format_time(int(slow_ns))}")
+        return warm_up_doubt(view, f"the first prediction after a load, which took {tk.format_time(int(slow_ns))}")
     more_work = resumed.more_work & latencies(view).work_ns.any()
     unclear = whole.stands_out & ~chosen & special & ~alone.surely & ~more_work
     if unclear.any():

@@ -55,7 +55,7 @@ class Latencies:
     """Number of the loads, instances and processes that are compared together; 0 for those with most predictions."""
 
     @property
-    def compared_together(self) -> tuple[tk.BoolArray, ...]:
+    def comparable_groups(self) -> tuple[tk.BoolArray, ...]:
         """Masks of the predictions that are compared with each other, most first; at least one."""
         return tuple(self.kind == number for number in range(int(self.kind.max(initial=0)) + 1))
 
@@ -127,9 +127,9 @@ def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:
     return longer
 
 
-def judged_apart(view: tk.ModelView, judge: Callable[[tk.BoolArray], tk.Outcome]) -> tk.Outcome:
+def judge_groups(view: tk.ModelView, judge: Callable[[tk.BoolArray], tk.Outcome]) -> tk.Outcome:
     """What a detector says of the predictions that are compared together, of which `judge` takes the mask."""
-    return worst_of(view, [judge(chosen) for chosen in latencies(view).compared_together])
+    return worst_of(view, [judge(chosen) for chosen in latencies(view).comparable_groups])
 
 
 def worst_of(view: tk.ModelView, outcomes: Sequence[tk.Outcome]) -> tk.Outcome:

@@ -18,7 +18,7 @@ from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.throughput import burst_numbers, bursts
 from tracekit.detectors.shared.comparable_latency import latencies, worst_of
-from tracekit.detectors.shared.competing_work import held_up
+from tracekit.detectors.shared.competing_work import find_held_up
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
 from tracekit.intervals import depth_profile, integrate
 
@@ -86,7 +86,7 @@ class Calls:
         return (len(self.rows) + self.waiting + self.unclear) / max(len(self.rows), 1)
 
     @property
-    def left_out(self) -> str:
+    def exclusion_words(self) -> str:
         """Words for what was left out; empty where nothing was."""
         counts = (
             (self.elsewhere, "on a load or instance with another latency"),
@@ -109,7 +109,7 @@ class Calls:
             len(self.rows),
             needed,
             adjective="comparable",
-            left_out=f"not compared: {self.left_out}" if self.left_out else "",
+            left_out=f"not compared: {self.exclusion_words}" if self.exclusion_words else "",
             record=RECORD_ALONE if self.overlapping else tk.RECORD_LONGER,
         )
 
@@ -146,10 +146,10 @@ def judge_by_load_kind(
 
     Where only these calls make a finding, the answer is that it is not evaluated.
     """
-    return worst_of(view, [_judged(view, calls, judge) for calls in every])
+    return worst_of(view, [_judge_both_ways(view, calls, judge) for calls in every])
 
 
-def _judged(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], tk.Outcome]) -> tk.Outcome:
+def _judge_both_ways(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], tk.Outcome]) -> tk.Outcome:
     outcome = judge(calls)
     if calls.with_unclear is None or isinstance(outcome, tk.Finding):
         return outcome
@@ -181,7 +181,7 @@ def calls_with_openings(view: tk.ModelView) -> tuple[Calls, ...]:
 
 
 def _of_each_kind(view: tk.ModelView, alike: tk.BoolArray, openings: bool = False) -> tuple[Calls, ...]:
-    together = latencies(view).compared_together
+    together = latencies(view).comparable_groups
     return tuple(_comparable(view, chosen, alike, openings) for chosen in together)
 
 
@@ -206,7 +206,7 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     if not _uneven(calls.durations):
         return calls
     in_bursts = bursts(rows)
-    delayed = held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
+    delayed = find_held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
     waiting, unclear = int(delayed.surely.sum()), int(delayed.perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
     with_unclear = choose(replace(calls.where(~delayed.surely), waiting=waiting))

@@ -49,7 +49,7 @@ class HeldUp:
     """The same if work whose unit or owner the recording does not name was on that unit."""
 
 
-def held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, windows: tk.Intervals) -> HeldUp:
+def find_held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, windows: tk.Intervals) -> HeldUp:
     """Which of some predictions of a model others made long.
 
     `chosen_from`, shape (predictions,), are those that compare with each other, and `windows` the sequences of these.
@@ -72,11 +72,11 @@ def held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, w
         waits = view.engine_waits
         surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
     perhaps = _fill(sure.joined(doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
-    worked_longer = _worked_longer(view, rows, calls)
+    worked_longer = _longer_work(view, rows, calls)
     return HeldUp(surely & ~worked_longer, perhaps & ~surely & ~worked_longer)
 
 
-def _worked_longer(view: tk.ModelView, rows: pd.DataFrame, calls: _Calls) -> tk.BoolArray:
+def _longer_work(view: tk.ModelView, rows: pd.DataFrame, calls: _Calls) -> tk.BoolArray:
     """Shape (calls,): the Neural Engine, which works for one after the other, worked so much longer for the call itself
     that it would be long without others too."""
     work = view.breakdown.frame.loc[rows.index, "ane_busy_ns"].to_numpy(dtype=np.float64, na_value=0.0)

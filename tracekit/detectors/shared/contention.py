@@ -81,7 +81,7 @@ def surely_longer(durations: tk.IntArray, some: tk.BoolArray, others: tk.BoolArr
     return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5) >= CERTAINTY
 
 
-def met_others(
+def split_by_contact(
     view: tk.ModelView, rows: pd.DataFrame, overlap: tk.FloatArray, options: ContentionOptions, words: ContentionWords
 ) -> Met | tk.Passed | tk.NotEvaluated:
     """The predictions `rows` by their share of other work, or the answer where too few met any or none."""
@@ -111,7 +111,7 @@ def met_others(
     return Met(rows, disturbed, calm, affected)
 
 
-def slowed_down(
+def slowdown_metrics(
     view: tk.ModelView,
     met: Met,
     explained: float,

@@ -107,7 +107,7 @@ def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, rule: SpikeR
     whole = _first_calls(view.uses, latency_ns, rule)
     if not len(whole.index):
         return None
-    resumed = _resumed(view, latency_ns, whole.index, rule.gap_ns)
+    resumed = _predictions_after_gaps(view, latency_ns, whole.index, rule.gap_ns)
     of_the_input = ~_same_input(view, whole, resumed)
     without_work = latency_ns.astype(np.float64)
     without_work[whole.index] -= np.where(of_the_input, _due_to_work(view, whole), 0.0)
@@ -134,7 +134,7 @@ def _usual_by_use(uses: Uses, values: tk.FloatArray) -> tk.FloatArray:
     return np.asarray(medians.reindex(range(len(uses.load))), dtype=np.float64)
 
 
-def _resumed(view: tk.ModelView, latency_ns: tk.IntArray, index: tk.IntArray, gap_ns: int) -> Resumed:
+def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: tk.IntArray, gap_ns: int) -> Resumed:
     """Predictions after gaps among those that compare with each of the firsts at `index`."""
     latency, uses = latencies(view), view.uses
     paused = after_gap(view.predictions, gap_ns)

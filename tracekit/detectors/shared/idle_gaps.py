@@ -121,7 +121,7 @@ def unclear(view: tk.ModelView, rests: str) -> tk.NotEvaluated:
     )
 
 
-def paced_words(gaps: SequenceGaps) -> str:
+def pacing_words(gaps: SequenceGaps) -> str:
     """Says that calls wait for their input."""
     low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
     if high > SAME_PACE * low:
@@ -174,7 +174,7 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
-    marked = _marked(view, idle)
+    marked = _signposts_in_gaps(view, idle)
     between = work_between(view.trace, tk.Intervals(idle.start_ns, idle.end_ns))
     by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
     gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit)
@@ -189,7 +189,7 @@ def _like_work(gap_ns: tk.IntArray) -> bool:
     return variation <= min(WORK_SPREAD, by_chance) and usual <= WORK_LONGEST_NS and not sleeps
 
 
-def _marked(view: tk.ModelView, idle: Idle) -> tuple[str, ...]:
+def _signposts_in_gaps(view: tk.ModelView, idle: Idle) -> tuple[str, ...]:
     """Names of signpost intervals of the app that lie inside gaps, if they cover enough of them."""
     frame = view.trace.context.get("signposts")
     if frame is None or frame.empty or not len(idle.start_ns):
@@ -228,7 +228,7 @@ def is_autoregressive(view: tk.ModelView) -> bool:
     if opens_sequence(rows["duration_ns"].to_numpy(), sequence).any():
         return True
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
-    return len(first) >= 2 and _opened_by_another(view, first)
+    return len(first) >= 2 and _follows_other_model(view, first)
 
 
 def may_be_one_answer(view: tk.ModelView) -> bool:
@@ -240,10 +240,10 @@ def may_be_one_answer(view: tk.ModelView) -> bool:
         return False
     first = np.zeros(1, np.int64)
     long = opens_sequence(rows["duration_ns"].to_numpy(), sequence, ONLY_OPENING)[0]
-    return bool(long and works_longer(view, first)[0]) or _opened_by_another(view, first)
+    return bool(long and works_longer(view, first)[0]) or _follows_other_model(view, first)
 
 
-def _opened_by_another(view: tk.ModelView, first: tk.IndexArray) -> bool:
+def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
     """Whether most of the calls at these positions follow a call of another model that is made for nothing else.
     Models that are called more often run beside both, and say nothing of it."""
     rows, activity = view.predictions, view.trace.activity

@@ -31,7 +31,7 @@ def interface_of(view: tk.ModelView) -> Interface | None:
     return Interface("", "", answer.summary) if isinstance(answer, tk.Passed) else None
 
 
-def of_passed(interface: Interface | None) -> str:
+def passed_note(interface: Interface | None) -> str:
     """What the file adds to an answer that conversions cost little: a sentence after a space, or nothing."""
     if interface is None:
         return ""
@@ -75,13 +75,13 @@ def shapes_of(view: tk.ModelView) -> Shapes | None:
     if view.model_file is None:
         return None
     from tracekit.detectors.model_rules import flexible_shapes
-    from tracekit.detectors.model_rules.shared import code, inputs_of, listed
+    from tracekit.detectors.model_rules.shared import code, inputs_of, name_list
     from tracekit.model_files.facts import FeatureKind
 
     inputs = [entry for entry in inputs_of(view.model_file) if entry.kind in (FeatureKind.ARRAY, FeatureKind.IMAGE)]
     if not inputs or any(entry.shape is None for entry in inputs):
         return None
-    flexible = listed(
+    flexible = name_list(
         f"{code(entry.name)} ({flexible_shapes.shape_words(entry)})"
         for entry in inputs
         if entry.shape is not None and entry.shape.flexible

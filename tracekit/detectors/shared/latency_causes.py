@@ -126,7 +126,7 @@ def read_heat(view: tk.ModelView, calls: Calls) -> ThermalComparison | None:
     return None if states is None else compare_thermal_states(calls.durations, states, MIN_IN_STATE)
 
 
-def judged_when_cool(
+def judge_when_cool(
     view: tk.ModelView, every: tuple[Calls, ...], judge: Callable[[Calls, float], tk.Outcome]
 ) -> tk.Outcome:
     """What a detector says of the calls in the coolest thermal state where heat slows the others down, however unclear

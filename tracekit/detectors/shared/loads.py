@@ -40,7 +40,7 @@ def loads_waited_for(
     return surely, perhaps
 
 
-def perhaps_warmed_up(view: tk.ModelView, what: str) -> tk.NotEvaluated:
+def warm_up_doubt(view: tk.ModelView, what: str) -> tk.NotEvaluated:
     """The answer where a prediction after a load (`what`: a noun) may be one to warm the model up."""
     return view.unknown(
         f"A gap follows {what}. Gaps are long throughout, so the recording does not show whether a user waited for "

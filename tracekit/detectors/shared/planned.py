@@ -49,7 +49,7 @@ def same_device(report: PerformanceReport, device: contents.Device) -> bool | No
     return report.device.casefold() == device.model.casefold()
 
 
-def made_on(report: PerformanceReport, device: contents.Device) -> str:
+def report_origin(report: PerformanceReport, device: contents.Device) -> str:
     """Where the report was made, and whether that is what was recorded: `iPhone 14 Pro, iOS 18.5, all compute
     units`."""
     words = [word[:_LONGEST] for word in (report.device, report.system) if word]
@@ -94,7 +94,7 @@ def of_units(view: tk.ModelView, expected: str | None = None) -> str:
     report = view.performance_report
     if report is None or not report.counts:
         return ""
-    where = made_on(report, view.trace.run.device)
+    where = report_origin(report, view.trace.run.device)
     plan = f" Planned by the performance report ({where}): {placement(report)}."
     return plan if expected is None else f"{plan}{_not_on(view, report, expected)}"
 
@@ -104,7 +104,7 @@ def _not_on(view: tk.ModelView, report: PerformanceReport, unit: str) -> str:
     if report.asked is not None and unit not in report.asked:
         return f" It was made without {NAMES[unit]}, and says nothing of what could run there."
     could = [entry for entry in report.operations or () if report.mark(entry, _unit(unit)) == "could run"]
-    groups = [*_incompatible(report, unit), *([f"{_counted(could)} could"] if could else [])]
+    groups = [*_incompatible(report, unit), *([f"{_type_counts(could)} could"] if could else [])]
     others = f" Of the operations that are not on {NAMES[unit]}, {' and '.join(groups)}." if groups else ""
     mostly_there = 2 * units(report).get(unit, 0) >= sum(report.counts.values())
     if not mostly_there or same_device(report, view.trace.run.device) is False:
@@ -116,7 +116,7 @@ def _incompatible(report: PerformanceReport, unit: str) -> list[str]:
     """The operations that the report marks so, for a sentence about a unit. It is not sure of the Neural Engine,
     and marks of units that it was not made for mean nothing."""
     operations = report.incompatible_with(_unit(unit))
-    return [f"{_counted(operations)} {'may not' if unit == ENGINE else 'cannot'} run there"] if operations else []
+    return [f"{_type_counts(operations)} {'may not' if unit == ENGINE else 'cannot'} run there"] if operations else []
 
 
 def _unit(name: str) -> ComputeUnit:
@@ -125,7 +125,7 @@ def _unit(name: str) -> ComputeUnit:
     return ComputeUnit(name)
 
 
-def _counted(operations: Sequence[PlannedOperation]) -> str:
+def _type_counts(operations: Sequence[PlannedOperation]) -> str:
     """How many, and the most frequent types: `3 (topk 2, cast 1)`."""
     counts = Counter(entry.type[:_LONGEST] or "unknown type" for entry in operations).most_common()
     shown = [f"{name} {count:,}" for name, count in counts[:_TYPES]]
@@ -139,7 +139,7 @@ def of_hand_offs(view: tk.ModelView, main: str | None = None) -> str:
     report = view.performance_report
     if report is None or not report.counts:
         return ""
-    where = made_on(report, view.trace.run.device)
+    where = report_origin(report, view.trace.run.device)
     plan = f" The performance report ({where}) plans {hand_offs(report)} in the order of its operations"
     if main is None:
         return f"{plan}."
@@ -147,7 +147,7 @@ def of_hand_offs(view: tk.ModelView, main: str | None = None) -> str:
         return f"{plan}: check that the app uses the same device, system and compute units."
     away = [entry for entry in report.operations or () if entry.unit is not None and entry.unit != main]
     reasons = "".join(f", of which {words}" for words in _incompatible(report, main))
-    return f"{plan}; not on {NAMES[main]}: {_counted(away)}{reasons}."
+    return f"{plan}; not on {NAMES[main]}: {_type_counts(away)}{reasons}."
 
 
 def of_time(view: tk.ModelView, limit_ns: int, recorded_ns: float) -> str:
@@ -164,7 +164,7 @@ def of_time(view: tk.ModelView, limit_ns: int, recorded_ns: float) -> str:
         advice = ""
     elif median > _SLOWER * recorded_ns:
         advice = "; the app is faster, so check that the report is of this model and of the same compute units"
-    where = made_on(report, view.trace.run.device)
+    where = report_origin(report, view.trace.run.device)
     alone = f"Alone, the model takes {tk.format_time(median)} by the performance report (median; {where})"
     return f" {alone}, {verdict}{advice}."
 
@@ -184,5 +184,5 @@ def of_load(view: tk.ModelView) -> str:
             else f"{tk.format_time(min(first))} to {tk.format_time(max(first))}"
         )
         words.append(f"{spread} without")
-    where = made_on(report, view.trace.run.device)
+    where = report_origin(report, view.trace.run.device)
     return f" By the performance report ({where}), a load takes {' and '.join(words)}." if words else ""

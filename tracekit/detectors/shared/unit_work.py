@@ -67,10 +67,10 @@ def known_work(view: tk.ModelView) -> Work:
     """Work of the units in the predictions of the model."""
     frame = view.breakdown.frame
     durations = frame["duration_ns"].to_numpy()
-    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: _known(frame, Part.CPU)}
+    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: _known_ns(frame, Part.CPU)}
     unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
     for device, (executed, requested, _) in _PARTS.items():
-        known[device] = _known(frame, executed) + _known(frame, requested)
+        known[device] = _known_ns(frame, executed) + _known_ns(frame, requested)
         unknown[device] = frame[executed.column].isna().to_numpy() & (known[device] == 0)
     rest = durations - np.sum(list(known.values()), axis=0)
     still = {device: np.where(unknown[device], rest, 0) for device in known}
@@ -85,7 +85,7 @@ def known_work(view: tk.ModelView) -> Work:
     )
 
 
-def _known(frame: pd.DataFrame, part: Part) -> tk.IntArray:
+def _known_ns(frame: pd.DataFrame, part: Part) -> tk.IntArray:
     return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
 
 
@@ -121,7 +121,7 @@ def unit_suggestion(view: tk.ModelView) -> str:
     )
 
 
-def suggested_of_models(trace: tk.Trace, models: Iterable[str]) -> tuple[str, ...]:
+def unit_suggestion_notes(trace: tk.Trace, models: Iterable[str]) -> tuple[str, ...]:
     """The unit that they suggest for each of these models, in one sentence; none where they suggest nothing."""
     activity = trace.activity
     called = activity[tk.is_any(activity["kind"], tk.Kind.PREDICTION) & tk.is_any(activity["level"], tk.Level.TOP)]

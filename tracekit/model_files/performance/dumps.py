@@ -15,7 +15,7 @@ from typing import Any
 from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.json_values import mapping, words
 from tracekit.model_files.performance.facts import ALL_UNITS, PerformanceReport, PlannedOperation, ReportForm
-from tracekit.model_files.performance.values import CHOICES, check_count, is_constant, planned, units_of
+from tracekit.model_files.performance.values import CHOICES, check_count, is_constant, planned_operation, units_of
 
 _LISTS = ("operations", "ops", "rows", "layers")
 _AROUND = ("mlcomputeplan", "computeplan", "plan", "structure")
@@ -40,21 +40,21 @@ _FORM = "Compute plans that are dumped from an app have no common form: this one
 
 def is_dump(document: object) -> bool:
     """Whether the JSON is such a plan: a list with operators and the compute units that are preferred for them."""
-    listed, _ = _found(document)
+    listed, _ = _find_operations(document)
     plain = map(_plain, listed)
     return any(_value(entry, _OPERATOR) and _value(entry, _PREFERRED + _SUPPORTED) is not None for entry in plain)
 
 
 def dumped_plan(document: object, stem: str, source: str) -> PerformanceReport:
     """The plan. Raises `UnreadableModel`, also where no operation has a compute unit that is known. O(operations)."""
-    listed, around = _found(document)
+    listed, around = _find_operations(document)
     check_count(len(listed))
     named = [entry for entry in map(_plain, listed) if not is_constant(words(_value(entry, _OPERATOR)))]
     operations = tuple(_operation(entry, number) for number, entry in enumerate(named))
     if not any(operation.unit for operation in operations):
         raise UnreadableModel(f"the compute plan names no compute unit that is known{_unknown(named)}; {_EXPECTED}")
     model = _stem(words(_first(around, _MODEL)))
-    asked = _CHOICES.get(_squeezed(words(_first(around, _ASKED))))
+    asked = _CHOICES.get(_squeeze(words(_first(around, _ASKED))))
     absent = [*([] if model else ["the model"]), "the device", "the system"]
     absent += [] if asked else ["the compute units that were asked for"]
     return PerformanceReport(
@@ -79,7 +79,7 @@ def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
         name = words(name[0]) or mapping(name[0]).get("name") if name else None
     if isinstance(supported, str):
         supported = _SEPARATORS.split(supported)
-    return planned(
+    return planned_operation(
         number,
         words(name),
         words(_value(entry, _OPERATOR)),
@@ -92,7 +92,7 @@ def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     )
 
 
-def _found(document: object) -> tuple[list[Any], list[Mapping[str, Any]]]:
+def _find_operations(document: object) -> tuple[list[Any], list[Mapping[str, Any]]]:
     """The list of operations, and the objects around it, the innermost first; their keys are squeezed."""
     around: list[Mapping[str, Any]] = []
     for _ in range(1 + len(_AROUND)):
@@ -116,10 +116,10 @@ def _value(entry: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 def _plain(value: object) -> Mapping[str, Any]:
     """An object with squeezed keys."""
-    return {_squeezed(str(key)): held for key, held in mapping(value).items()}
+    return {_squeeze(str(key)): held for key, held in mapping(value).items()}
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return text.replace("_", "").replace("-", "").lower()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
-from tracekit.model_files.performance.values import DEEPEST, amount, check_count, is_constant, planned
+from tracekit.model_files.performance.values import DEEPEST, amount, check_count, is_constant, planned_operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +39,12 @@ def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport
         calls = [
             (function, entry)
             for function, value in mapping(document).items()
-            for entry in _nested(mapping(mapping(value).get("block")))
+            for entry in _all_operations(mapping(mapping(value).get("block")))
         ]
     check_count(len(calls))
-    operations = tuple(_profiled(mapping(entry), function, number) for number, (function, entry) in enumerate(calls))
+    operations = tuple(
+        _profile_operation(mapping(entry), function, number) for number, (function, entry) in enumerate(calls)
+    )
     timed = max(
         (entry for entry in operations if entry.cost and entry.estimated_ns),
         key=lambda entry: entry.cost or 0,
@@ -57,19 +59,19 @@ def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport
     )
 
 
-def _nested(block: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
+def _all_operations(block: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
     for entry in entries(block.get("operations")):
         yield entry
         if depth < DEEPEST:
             for inner in entries(mapping(entry).get("blocks")):
-                yield from _nested(mapping(inner), depth + 1)
+                yield from _all_operations(mapping(inner), depth + 1)
 
 
-def _profiled(entry: Mapping[str, Any], function: str, number: int) -> PlannedOperation:
+def _profile_operation(entry: Mapping[str, Any], function: str, number: int) -> PlannedOperation:
     listed = entry.get("supported_devices")
     time = amount(entry.get("op_time"), "the time of an operation", 1e12)
     outputs = entries(entry.get("outputs"))
-    return planned(
+    return planned_operation(
         number,
         words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("operator_id")),
         words(entry.get("operatorName")),
@@ -95,12 +97,12 @@ def coremltools_plan(document: object, stem: str, source: str) -> PerformanceRep
     infos = mapping(document).get("infos", document)
     listed = list(infos.values()) if isinstance(infos, Mapping) else entries(infos)
     check_count(len(listed))
-    operations = (_planned(mapping(entry), number) for number, entry in enumerate(listed))
+    operations = (_plan_operation(mapping(entry), number) for number, entry in enumerate(listed))
     planned = tuple(entry for entry in operations if not is_constant(entry.type))
     return PerformanceReport(stem, source, ReportForm.COREMLTOOLS, operations=planned, notes=(_NOT_NAMED,))
 
 
-def _planned(entry: Mapping[str, Any], number: int) -> PlannedOperation:
+def _plan_operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     usage = mapping(entry.get("deviceUsage"))
     names = {
         key: words(data.get("outputName")) or words(data.get("name"))
@@ -110,7 +112,7 @@ def _planned(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     }
     name = names.get("programOperation") or names.get("neuralNetworkLayer") or ""
     function, cost = names.get("programFunction") or "main", entry.get("estimatedCost")
-    return planned(number, name, "", usage.get("preferred"), usage.get("supported"), cost, function=function)
+    return planned_operation(number, name, "", usage.get("preferred"), usage.get("supported"), cost, function=function)
 
 
 def operations_of(plan: Any, median_ns: float | None) -> tuple[PlannedOperation, ...]:
@@ -153,4 +155,6 @@ def _operation(name: str, kind: str, usage: Any, cost: Any, function: str) -> Pl
     """All is None where the deployment target of the model is too old for a plan."""
     preferred = None if usage is None else type(usage.preferred_compute_device).__name__
     supported = None if usage is None else [type(each).__name__ for each in usage.supported_compute_devices]
-    return planned(0, name, kind, preferred, supported, None if cost is None else float(cost.weight), function=function)
+    return planned_operation(
+        0, name, kind, preferred, supported, None if cost is None else float(cost.weight), function=function
+    )

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
-from tracekit.model_files.json_values import entries, mapping, parsed, words
+from tracekit.model_files.json_values import entries, mapping, parse_json, words
 from tracekit.model_files.performance.dumps import dumped_plan, is_dump
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
 from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
-from tracekit.model_files.performance.values import amount, check_count, planned, samples, unit_of, units_of
+from tracekit.model_files.performance.values import amount, check_count, planned_operation, samples, unit_of, units_of
 from tracekit.model_files.performance.xcode import is_xcode, xcode_report
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
     data = read_bytes(file, MAX_TEXT_BYTES)
     if not data:
         raise UnreadableModel(f"{quote(file)} is empty; expected {EXPECTED}")
-    document = parsed(data)
+    document = parse_json(data)
     if document is None:
         raise UnreadableModel(f"{quote(file)} is not complete JSON; expected {EXPECTED}")
     report = report_of(document, file)
@@ -45,7 +45,7 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
 def report_in(data: bytes, path: Path) -> PerformanceReport | None:
     """The report that the content of a file is; None where it is something else. Raises `UnreadableModel` where it is
     damaged. O(size)."""
-    document = parsed(data)
+    document = parse_json(data)
     return None if document is None else report_of(document, path)
 
 
@@ -118,7 +118,7 @@ def _timing(value: object) -> Timing | None:
 
 def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     reasons = ((unit_of(pair[0]), words(pair[1])) for pair in entries(entry.get("reasons")) if _is_pair(pair))
-    return planned(
+    return planned_operation(
         number,
         words(entry.get("name")),
         words(entry.get("type")),

@@ -92,7 +92,7 @@ def is_constant(operator: str) -> bool:
     return name == CONSTANTS or name.startswith(COMPRESSED)
 
 
-def planned(
+def planned_operation(
     number: int, name: str, operator: str, preferred: object, supported: object, cost: object, **more: Any
 ) -> PlannedOperation:
     """An operation from what a report says of it: `preferred` and `supported` are compute units, `cost` is a share.

@@ -18,7 +18,7 @@ from tracekit.model_files.performance.values import (
     DEEPEST,
     check_count,
     is_constant,
-    planned,
+    planned_operation,
     samples,
     unit_of,
 )
@@ -58,7 +58,7 @@ def xcode_report(document: object, stem: str, source: str) -> PerformanceReport:
         name=words(mapping(keys.get("modelMetadata")).get("fileName")) or stem,
         source=source,
         form=ReportForm.XCODE,
-        asked=_asked(keys.get("computeUnit")),
+        asked=_units_of_choice(keys.get("computeUnit")),
         device=words(device.get("modelName")) or None,
         system=words(device.get("osNameAndVersionWithoutBuildNumber")) or None,
         prediction=prediction,
@@ -69,7 +69,7 @@ def xcode_report(document: object, stem: str, source: str) -> PerformanceReport:
     )
 
 
-def _asked(number: object) -> tuple[ComputeUnit, ...] | None:
+def _units_of_choice(number: object) -> tuple[ComputeUnit, ...] | None:
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(_CHOICES):
         return None
     return CHOICES[_CHOICES[number]]
@@ -124,7 +124,7 @@ def _entries(node: object, function: str, depth: int) -> Iterator[tuple[str, Map
 def _operation(entry: Mapping[str, Any], operator: str, function: str, number: int) -> PlannedOperation:
     outputs = entries(entry.get("outputs"))
     usage = mapping(entry.get("deviceUsage"))
-    return planned(
+    return planned_operation(
         number,
         words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("name")),
         operator,

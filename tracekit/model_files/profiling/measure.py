@@ -92,10 +92,10 @@ class _Run:
 
     def report(self, inputs: dict[str, Any], predictions: int) -> PerformanceReport:
         """Times and plan. Raises `TracekitError` where compiling, loading or predicting fails."""
-        compiled, compile_timing = self._compiled()
-        loaded, load = self._loaded(compiled)
-        prediction = self._predicted(loaded, inputs, predictions)
-        operations, notes = self._planned(compiled, prediction)
+        compiled, compile_timing = self._compile()
+        loaded, load = self._load(compiled)
+        prediction = self._predict(loaded, inputs, predictions)
+        operations, notes = self._plan(compiled, prediction)
         return PerformanceReport(
             name=self.model.name,
             source=self.path.name,
@@ -116,28 +116,28 @@ class _Run:
             return (made_up,)
         return (made_up, f"Of {len(self.model.functions)} functions only the default one was run.")
 
-    def _compiled(self) -> tuple[Path, Timing | None]:
+    def _compile(self) -> tuple[Path, Timing | None]:
         """A compiled model is taken as it is."""
         if self.model.form == Form.COMPILED:
             return self.path, None
         target = self.folder / f"{self.model.name}.mlmodelc"
-        compiled, took = self._timed("compiling", lambda: self.runtime.compile(self.path, target))
+        compiled, took = self._time("compiling", lambda: self.runtime.compile(self.path, target))
         return compiled, timing_of([took])
 
-    def _loaded(self, compiled: Path) -> tuple[Loaded, Timing | None]:
-        loaded, first = self._timed("loading", lambda: self.runtime.load(compiled, self.choice))
-        rest = [self._timed("loading", lambda: self.runtime.load(compiled, self.choice))[1] for _ in range(LOADS - 1)]
+    def _load(self, compiled: Path) -> tuple[Loaded, Timing | None]:
+        loaded, first = self._time("loading", lambda: self.runtime.load(compiled, self.choice))
+        rest = [self._time("loading", lambda: self.runtime.load(compiled, self.choice))[1] for _ in range(LOADS - 1)]
         if self.model.form == Form.COMPILED:
             # Nobody knows whether the system had it in its cache.
             return loaded, timing_of([first, *rest])
         return loaded, timing_of(rest, [first])
 
-    def _predicted(self, loaded: Loaded, inputs: dict[str, Any], predictions: int) -> Timing | None:
-        state = self._timed("making states", loaded.make_state)[0] if self.model.main.states else None
-        times = [self._timed("predicting", lambda: loaded.predict(inputs, state))[1] for _ in range(predictions + 1)]
+    def _predict(self, loaded: Loaded, inputs: dict[str, Any], predictions: int) -> Timing | None:
+        state = self._time("making states", loaded.make_state)[0] if self.model.main.states else None
+        times = [self._time("predicting", lambda: loaded.predict(inputs, state))[1] for _ in range(predictions + 1)]
         return timing_of(times[1:], times[:1])
 
-    def _planned(
+    def _plan(
         self, compiled: Path, prediction: Timing | None
     ) -> tuple[tuple[PlannedOperation, ...] | None, tuple[str, ...]]:
         try:
@@ -146,7 +146,7 @@ class _Run:
         except Exception as error:  # coremltools raises bare exceptions, and times are worth having without a plan
             return None, (f"No compute plan: {_words(error)}.",)
 
-    def _timed(self, doing: str, call: Callable[[], Any]) -> tuple[Any, int]:
+    def _time(self, doing: str, call: Callable[[], Any]) -> tuple[Any, int]:
         """What a call gives, and ns that it took. Raises `TracekitError` for whatever it raises."""
         start = self.clock()
         try:

@@ -15,7 +15,7 @@ from xml.parsers.expat import ExpatError
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.quoting import shortened
+from tracekit.recording.quoting import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -137,7 +137,7 @@ class KeyedArchive:
                 raise DamageError(f"{self.part} contains a dictionary with unequal numbers of keys and values")
             return {key: value for key, value in zip(keys, values, strict=True) if isinstance(key, str | int)}
         if (pairs := self.value(content.get("$0"))) is not None and isinstance(pairs, int):
-            return dict(self._numbered(content, pairs))
+            return dict(self._int_key_pairs(content, pairs))
         self._visit(content)
         return dict(content)
 
@@ -169,7 +169,7 @@ class KeyedArchive:
             raise DamageError(f"{self.part} refers to the same objects too often")
         return members
 
-    def _numbered(self, content: dict[str, object], pairs: int) -> Iterator[tuple[object, object]]:
+    def _int_key_pairs(self, content: dict[str, object], pairs: int) -> Iterator[tuple[object, object]]:
         """Pairs of an `XRIntKeyedDictionary`: `$0` their number, then key, value, key, value ..."""
         if pairs * 2 + 1 > len(self._visit(content)):
             raise DamageError(f"{self.part} declares more entries than it contains")
@@ -212,17 +212,17 @@ class PrintedAttributes:
         printed = self._known.get(index)
         if printed is None:
             attributes = self._archive.mapping(reference)
-            printed = {str(name): self._printed(value, str(name), 0) for name, value in attributes.items()}
+            printed = {str(name): self._attribute_text(value, str(name), 0) for name, value in attributes.items()}
             if index >= 0:
                 self._known[index] = printed
         return printed
 
-    def _printed(self, reference: object, name: str, depth: int) -> str:
+    def _attribute_text(self, reference: object, name: str, depth: int) -> str:
         value = self._archive.value(reference)
         if isinstance(value, dict | list):
             if depth >= limits.MAX_ATTRIBUTE_DEPTH:
-                raise DamageError(f"{self._archive.part} contains the attribute {shortened(name)}, nested too deep")
-            return " ".join([self._printed(item, name, depth + 1) for item in self._archive.items(reference)])
+                raise DamageError(f"{self._archive.part} contains the attribute {excerpt(name)}, nested too deep")
+            return " ".join([self._attribute_text(item, name, depth + 1) for item in self._archive.items(reference)])
         text = self._text(value, name)
         self._chars += len(text) + len(name) + 1
         if self._chars > limits.MAX_ATTRIBUTE_CHARS:
@@ -234,13 +234,11 @@ class PrintedAttributes:
     def _text(self, value: object, name: str) -> str:
         if isinstance(value, str):
             if len(value) > limits.MAX_ATTRIBUTE_CHARS:
-                raise DamageError(
-                    f"{self._archive.part} contains the attribute {shortened(name)} with too long a value"
-                )
+                raise DamageError(f"{self._archive.part} contains the attribute {excerpt(name)} with too long a value")
             plain = value and all(char.isalnum() or char in "_-" for char in value) and name not in _ALWAYS_QUOTED
             return value if plain else f'"{value}"'
         if isinstance(value, bool):
             return str(int(value))
         if isinstance(value, int | float):
             return str(value)
-        raise DamageError(f"{self._archive.part} contains the attribute {shortened(name)} in an unknown form")
+        raise DamageError(f"{self._archive.part} contains the attribute {excerpt(name)} in an unknown form")

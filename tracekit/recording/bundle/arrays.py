@@ -79,7 +79,7 @@ class SharedArrays:
         low, high = self.words[words].astype(np.uint64), self.words[words + 1].astype(np.uint64)
         return low | high << np.uint64(32), lengths
 
-    def fixed(self, references: IntArray, count: int) -> UInt64Array:
+    def prefixes(self, references: IntArray, count: int) -> UInt64Array:
         """The first `count` numbers of each array, shape (n, count). Raises `DamageError` where one is shorter."""
         self.check(references)
         if len(references) and int(self.lengths[references].min()) < count:
@@ -144,15 +144,15 @@ class Stacks:
         chunks, lengths = self._arrays.flat(references, limits.MAX_FRAMES)
         texts = self._addresses(chunks & np.uint64(LOW))
         ends = np.cumsum(lengths)
-        return self._joined(
+        return self._stack_texts(
             [texts[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
         )
 
     def samples(self, references: IntArray) -> list[str]:
         """Stacks as a kernel sample holds them: the program counter, then its callers."""
-        values = self._arrays.fixed(references, 3)
+        values = self._arrays.prefixes(references, 3)
         counters = map(hex, values[:, 1].tolist())
-        return self._joined(list(zip(counters, self._addresses(values[:, 0]), strict=True)))
+        return self._stack_texts(list(zip(counters, self._addresses(values[:, 0]), strict=True)))
 
     def words(self, references: IntArray) -> list[str]:
         """Arrays of no known meaning: their numbers in hexadecimal."""
@@ -163,7 +163,7 @@ class Stacks:
                 result[position] = " ".join(map(hex, row))
         return result
 
-    def _joined(self, stacks: Sequence[Sequence[str]]) -> list[str]:
+    def _stack_texts(self, stacks: Sequence[Sequence[str]]) -> list[str]:
         """The chunks of each stack as one text. Chunks without address leave no gap."""
         self._spend(sum(sum(map(len, chunks)) for chunks in stacks))
         return [STACK_SEPARATOR.join(filter(None, chunks)) for chunks in stacks]

@@ -15,7 +15,7 @@ import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import LOW
-from tracekit.recording.bundle.images import read_images, with_saved
+from tracekit.recording.bundle.images import read_images, with_saved_images
 from tracekit.recording.bundle.rows import cells_of, ordered_fields, valid_numbers
 from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME
@@ -93,7 +93,7 @@ class StackReader:
         raw = _raw_frames(rows.references[distinct % width], column.type.mnemonic, self._values.arrays)
         index, addresses = _distinct(raw, rows.time[first], epoch[first])
         named = symbolicate(addresses, images, self._symbols)
-        starts, order = _expanded(raw.stack, index, named, len(distinct))
+        starts, order = _expand_inlines(raw.stack, index, named, len(distinct))
         is_time = any(each.column.mnemonic == "weight" and each.type.is_time for each in store.columns)
         return CallStacks(
             rows.time,
@@ -113,7 +113,7 @@ class StackReader:
         images = read_images(self._files, self._stores, self._values)
         try:
             saved = read_saved_images(self._files, self._run)
-            return with_saved(images, self._by_process(saved)) if saved else images
+            return with_saved_images(images, self._by_process(saved)) if saved else images
         except DamageError as damage:
             self._unread = (f"libraries that were loaded before the recording began are not known: {damage}",)
             return images
@@ -164,20 +164,20 @@ def _raw_frames(references: IntArray, kind: str, arrays: SharedArrays) -> _RawFr
         owner = np.repeat(np.arange(len(references)), lengths)
         process, lists = (chunks >> np.uint64(32)).astype(np.int64), (chunks & LOW).astype(np.int64)
         addresses, counts = arrays.flat(lists, limits.MAX_FRAMES)
-        return _looked_up(
+        return _frames_at(
             np.repeat(owner, counts), np.repeat(process, counts), addresses, np.ones(len(addresses), np.int64)
         )
-    parts = arrays.fixed(references, 3)
+    parts = arrays.prefixes(references, 3)
     callers, counts = arrays.flat(parts[:, 0].astype(np.int64), limits.MAX_FRAMES)
     # The instruction that ran stands before its callers.
     before = np.cumsum(counts) - counts
     addresses = np.insert(callers, before, parts[:, 1])
     behind = np.insert(np.ones(len(callers), np.int64), before, 0)
     owner = np.repeat(np.arange(len(references)), counts + 1)
-    return _looked_up(owner, parts[:, 2].astype(np.int64)[owner], addresses, behind)
+    return _frames_at(owner, parts[:, 2].astype(np.int64)[owner], addresses, behind)
 
 
-def _looked_up(stack: IntArray, process: IntArray, addresses: UInt64Array, behind: IntArray) -> _RawFrames:
+def _frames_at(stack: IntArray, process: IntArray, addresses: UInt64Array, behind: IntArray) -> _RawFrames:
     """Frames at the addresses that are looked up: those that stand so many bytes behind are moved. No code lies at 0,
     which fills up arrays."""
     plain = (addresses & _ADDRESS_BITS).astype(np.int64)
@@ -197,7 +197,7 @@ def _distinct(raw: _RawFrames, times: IntArray, epochs: IntArray) -> tuple[IntAr
     return inverse, Addresses(raw.process[first], times[raw.stack[first]], raw.address[first])
 
 
-def _expanded(stack: IntArray, address: IntArray, named: Symbolicated, count: int) -> tuple[IntArray, Int32Array]:
+def _expand_inlines(stack: IntArray, address: IntArray, named: Symbolicated, count: int) -> tuple[IntArray, Int32Array]:
     """Frames of each stack, with what was inlined: index of the first of each, and all of them."""
     sizes = np.diff(named.starts)[address]
     ends = np.cumsum(sizes)

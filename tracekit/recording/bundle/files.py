@@ -17,7 +17,7 @@ from zlib_ng import zlib_ng
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import archives
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.quoting import quoted, words_of_error
+from tracekit.recording.quoting import quote_name, words_of_error
 from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error
 
 if TYPE_CHECKING:
@@ -88,10 +88,10 @@ class BundleFiles:
         if size > limit + limit // 1000 + 64:
             raise DamageError(f"{_short(path)} is larger than {limit:,} bytes")
         with self.open(path) as stream:
-            stored = _stored(stream, size, path)
+            stored = _raw_chunks(stream, size, path)
             first = next(stored, b"")
             stored = chain((first,), stored)
-            yield from _inflated(stored, path, limit) if first[:2] in _ZLIB else stored
+            yield from _inflate(stored, path, limit) if first[:2] in _ZLIB else stored
 
     def stored_size(self, path: str) -> int:
         """Size of a file as it lies in the bundle. Raises `DamageError` where it is absent."""
@@ -128,8 +128,8 @@ def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
             return None
         if bundle is not None and len(paths) > 1:
             raise UnreadableRecording(
-                f"only one recording can be read at a time (got {len(paths)} paths, and {quoted(path.name)} is a whole "
-                "recording); to compare two: tracekit view A B"
+                f"only one recording can be read at a time (got {len(paths)} paths, and {quote_name(path.name)} is a "
+                "whole recording); to compare two: tracekit view A B"
             )
         if bundle is not None:
             return bundle
@@ -153,14 +153,14 @@ def _folder(path: Path) -> BundleFiles:
     links = _scan(path, "", sizes, 0)
 
     @contextmanager
-    def opened(name: str) -> Iterator[BinaryIO]:
+    def open_file(name: str) -> Iterator[BinaryIO]:
         try:
             with (path / name).open("rb") as stream:
                 yield stream
         except OSError as error:
             raise DamageError(f"{_short(name)} cannot be read: {words_of_error(error)}") from error
 
-    files = BundleFiles(path.name or path.resolve().name, sizes, opened, links=links)
+    files = BundleFiles(path.name or path.resolve().name, sizes, open_file, links=links)
     if links:
         files.notes.append(f"{links} symbolic links inside the bundle were ignored")
     return files
@@ -186,11 +186,11 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
                     links += 1
                 if len(sizes) > limits.MAX_FILES:
                     raise UnreadableRecording(
-                        f"{quoted(top.name)} contains more than {limits.MAX_FILES:,} files, more than any trace "
+                        f"{quote_name(top.name)} contains more than {limits.MAX_FILES:,} files, more than any trace "
                         "bundle; check the path"
                     )
     except OSError as error:
-        raise os_error(quoted(top.name), error) from error
+        raise os_error(quote_name(top.name), error) from error
     return links
 
 
@@ -199,16 +199,16 @@ def _archive(path: Path) -> BundleFiles | None:
     resources = ExitStack()
     try:
         stream = resources.enter_context(path.open("rb"))
-        members = {member.path: member for member in archives.members(stream, quoted(path.name))}
+        members = {member.path: member for member in archives.members(stream, quote_name(path.name))}
         roots = {root for name in members if (root := _root(name)) is not None}
         outside = [name for name in members if not any(name.startswith(root) for root in roots)]
         if not roots or any(name.lower().endswith(".xml") for name in outside):
             resources.close()
             return None
         if len(roots) > 1:
-            names = ", ".join(quoted(root.rstrip("/").rsplit("/", 1)[-1]) for root in sorted(roots)[:5])
+            names = ", ".join(quote_name(root.rstrip("/").rsplit("/", 1)[-1]) for root in sorted(roots)[:5])
             raise UnreadableRecording(
-                f"{quoted(path.name)} contains {len(roots)} trace bundles ({names}); unpack it and pass one of them"
+                f"{quote_name(path.name)} contains {len(roots)} trace bundles ({names}); unpack it and pass one of them"
             )
         root = roots.pop()
         if any(name.count("/") - root.count("/") > limits.MAX_FOLDER_DEPTH for name in members):
@@ -219,7 +219,7 @@ def _archive(path: Path) -> BundleFiles | None:
         raise
 
     @contextmanager
-    def opened(name: str) -> Iterator[BinaryIO]:
+    def open_member(name: str) -> Iterator[BinaryIO]:
         try:
             with members[root + name].open() as member:
                 yield member
@@ -228,7 +228,7 @@ def _archive(path: Path) -> BundleFiles | None:
         except OSError as error:
             raise DamageError(f"{_short(name)} cannot be read: {words_of_error(error)}") from error
 
-    files = BundleFiles(path.name, sizes, opened)
+    files = BundleFiles(path.name, sizes, open_member)
     weakref.finalize(files, resources.close)
     return files
 
@@ -244,7 +244,7 @@ def _root(member: str) -> str | None:
     return None
 
 
-def _stored(stream: BinaryIO, size: int, path: str) -> Iterator[bytes]:
+def _raw_chunks(stream: BinaryIO, size: int, path: str) -> Iterator[bytes]:
     """The bytes of a file as they lie in the bundle."""
     while size:
         piece = stream.read(min(size, _STORED_PIECE))
@@ -254,7 +254,7 @@ def _stored(stream: BinaryIO, size: int, path: str) -> Iterator[bytes]:
         yield piece
 
 
-def _inflated(stored: Iterable[bytes], path: str, limit: int) -> Iterator[bytes]:
+def _inflate(stored: Iterable[bytes], path: str, limit: int) -> Iterator[bytes]:
     stream, count = zlib_ng.decompressobj(), 0
     # What is left to be written when all is read comes out of nothing.
     for piece in chain(stored, (b"",)):
@@ -282,10 +282,10 @@ def _inflated(stored: Iterable[bytes], path: str, limit: int) -> Iterator[bytes]
 
 def _short(path: str) -> str:
     """The last parts of a path inside the bundle, as messages call a file."""
-    return quoted("/".join(path.split("/")[-2:]))
+    return quote_name("/".join(path.split("/")[-2:]))
 
 
 def _too_deep(path: Path) -> UnreadableRecording:
     return UnreadableRecording(
-        f"{quoted(path.name)} contains folders nested too deep for a trace bundle; check the path"
+        f"{quote_name(path.name)} contains folders nested too deep for a trace bundle; check the path"
     )

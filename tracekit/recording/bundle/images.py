@@ -140,7 +140,7 @@ def _pairs(files: BundleFiles, store: Store, values: RunValues) -> RecordArray:
     if len(head) > limits.MAX_IMAGES:
         raise DamageError(f"{len(head):,} images were mapped, more than the {limits.MAX_IMAGES:,} that are allowed")
     pairs = np.empty(len(head), _PAIR)
-    pairs["process"] = values.arrays.fixed(rows["thread"][head].astype(np.int64), 2)[:, 1]
+    pairs["process"] = values.arrays.prefixes(rows["thread"][head].astype(np.int64), 2)[:, 1]
     pairs["code"] = rows["code"][head]
     pairs["path"] = rows["arg2"][tail]
     for name, column in _FIRST.items():
@@ -183,7 +183,7 @@ def _spans(pairs: RecordArray, paths: _Paths) -> Images:
     return result
 
 
-def with_saved(images: Images, saved: Mapping[int, Sequence[SavedImage]]) -> Images:
+def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]]) -> Images:
     """The images with those that were saved, by process, and the sizes of all of them. O(images log images)."""
     sizes = {(process, each.address, each.identity): each.size for process, some in saved.items() for each in some}
     known = set(zip(images.process.tolist(), images.address.tolist(), images.uuids, strict=True))

@@ -55,7 +55,7 @@ class Labels:
 
     def texts(self, references: IntArray) -> list[str]:
         """Text of each array. Raises `DamageError`."""
-        texts: list[str] = self._composed(references, 0).tolist()
+        texts: list[str] = self._compose(references, 0).tolist()
         return texts
 
     def values(self, references: IntArray) -> list[str | int | None]:
@@ -79,7 +79,7 @@ class Labels:
             for position, value in zip(positions.tolist(), values, strict=True):
                 result[position] = value
         several = np.flatnonzero(self._arrays.lengths[references] != 2)
-        for position, text in zip(several.tolist(), self._composed(references[several], 0), strict=True):
+        for position, text in zip(several.tolist(), self._compose(references[several], 0), strict=True):
             result[position] = text
         return result
 
@@ -88,10 +88,10 @@ class Labels:
         for positions, numbers in self._arrays.of_one_length(references):
             if numbers.shape[1] != 2:
                 continue
-            for members in _grouped(numbers[:, 0]):
+            for members in _groups_by_key(numbers[:, 0]):
                 yield positions[members], self._type(int(numbers[members[0], 0])), numbers[members, 1]
 
-    def _composed(self, references: IntArray, depth: int) -> ObjectArray:
+    def _compose(self, references: IntArray, depth: int) -> ObjectArray:
         if depth > limits.MAX_NESTING:
             raise DamageError(f"labels are nested more than {limits.MAX_NESTING} levels deep")
         result = np.full(len(references), "", object)
@@ -100,10 +100,10 @@ class Labels:
                 raise DamageError("a label has a part without type")
             for members in _patterns(numbers[:, 0::2]):
                 types = [self._type(number) for number in numbers[members[0], 0::2].tolist()]
-                result[positions[members]] = self._joined(types, numbers[members, 1::2], depth)
+                result[positions[members]] = self._join_parts(types, numbers[members, 1::2], depth)
         return result
 
-    def _joined(self, types: list[EngineeringType], values: UInt64Array, depth: int) -> ObjectArray:
+    def _join_parts(self, types: list[EngineeringType], values: UInt64Array, depth: int) -> ObjectArray:
         """Texts of labels with parts of these types: `values` has shape (labels, parts)."""
         parts = [
             _Numbers.of(each, values[:, index])
@@ -143,7 +143,7 @@ class Labels:
         """Texts of labels inside labels, each composed once: it may stand in many places at once."""
         wanted: list[int] = references.tolist()
         unknown = [reference for reference in wanted if reference not in self._known]
-        texts = self._composed(np.array(unknown, np.int64), depth)
+        texts = self._compose(np.array(unknown, np.int64), depth)
         self._known.update(zip(unknown, texts, strict=True))
         return [self._known[reference] for reference in wanted]
 
@@ -207,7 +207,7 @@ def _alike(words: Sequence[_Words], labels: int) -> list[IndexArray]:
         if len(part.texts) > 1:
             distinct, group = np.unique(group * len(part.texts) + part.codes, return_inverse=True)
             count = len(distinct)
-    return _grouped(group) if 1 < count <= labels // _SHARED else [np.arange(labels)]
+    return _groups_by_key(group) if 1 < count <= labels // _SHARED else [np.arange(labels)]
 
 
 def _references(numbers: UInt64Array) -> IntArray:
@@ -223,10 +223,10 @@ def _patterns(types: UInt64Array) -> list[IndexArray]:
     distinct, inverse = np.unique(types, axis=0, return_inverse=True)
     if len(distinct) > limits.MAX_PATTERNS:
         raise DamageError(f"labels have more than {limits.MAX_PATTERNS:,} different sequences of types")
-    return _grouped(inverse.reshape(-1))
+    return _groups_by_key(inverse.reshape(-1))
 
 
-def _grouped(keys: AnyArray) -> list[IndexArray]:
+def _groups_by_key(keys: AnyArray) -> list[IndexArray]:
     """Indexes of equal keys. O(n log n)."""
     if not len(keys):
         return []

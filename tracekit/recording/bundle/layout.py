@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Final
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import PrintedAttributes, read_archive, read_plist
-from tracekit.recording.bundle.rows import with_rows_checked
+from tracekit.recording.bundle.rows import with_row_damage
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
 from tracekit.recording.bundle.run_metadata import read_information
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
-from tracekit.recording.quoting import quoted, shortened
+from tracekit.recording.quoting import excerpt, quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,14 +87,14 @@ def find_runs(files: BundleFiles, requirements: Requirements) -> list[int]:
     """Numbers of the runs that can be read, in order. Raises `UnreadableRecording` where there is none."""
     if old := sorted(requirements.topologies & _OLD_TOPOLOGIES):
         raise UnreadableRecording(
-            f"{quoted(files.name)} was saved by Instruments 10 or older (row topology {' and '.join(old)}), which "
+            f"{quote_name(files.name)} was saved by Instruments 10 or older (row topology {' and '.join(old)}), which "
             "tracekit does not read; export its tables with `xcrun xctrace export` of a current Xcode and give the "
             "XML, or record again"
         )
     numbers = sorted(int(match[1]) for name in files.children("corespace") if (match := _RUN.fullmatch(name)))
     if len(numbers) > limits.MAX_RUNS:
         raise UnreadableRecording(
-            f"{quoted(files.name)} contains {len(numbers):,} runs, more than {limits.MAX_RUNS}; save "
+            f"{quote_name(files.name)} contains {len(numbers):,} runs, more than {limits.MAX_RUNS}; save "
             "some of them as a separate document in Instruments"
         )
     runs = [
@@ -107,7 +107,7 @@ def find_runs(files: BundleFiles, requirements: Requirements) -> list[int]:
     return runs
 
 
-def left_out_runs(files: BundleFiles, runs: Sequence[int]) -> list[int]:
+def runs_without_tables(files: BundleFiles, runs: Sequence[int]) -> list[int]:
     """Numbers of runs that the bundle has files of, and whose tables it lacks. A deleted run leaves an empty folder."""
     numbers = {int(match[1]) for name in files.children("") if (match := _RUN_FOLDER.fullmatch(name))}
     return sorted(numbers - set(runs))
@@ -145,12 +145,12 @@ def read_stores(files: BundleFiles, run: int, requirements: Requirements) -> lis
             raise DamageError("'tables.plist' lists no tables")
     except DamageError as damage:
         raise UnreadableRecording(
-            f"the list of tables of run {run} in {quoted(files.name)} cannot be read: {damage}; copy the bundle "
+            f"the list of tables of run {run} in {quote_name(files.name)} cannot be read: {damage}; copy the bundle "
             "again from the Mac that recorded it"
         ) from damage
     ordered = sorted(specs, key=lambda path: int(path.rsplit("-", 1)[1]))
     described = (describe(files, f"corespace/{path}", specs[path], requirements.mnemonics) for path in ordered)
-    return [with_rows_checked(files, store) for store in described]
+    return [with_row_damage(files, store) for store in described]
 
 
 def requirement_notes(requirements: Requirements) -> list[str]:
@@ -167,7 +167,7 @@ def requirement_notes(requirements: Requirements) -> list[str]:
 
 
 def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
-    name = quoted(files.name)
+    name = quote_name(files.name)
     if files.links:
         return UnreadableRecording(
             f"{name} has no readable tables: {files.links:,} symbolic links inside the bundle were ignored, such as "
@@ -210,4 +210,4 @@ def _template(files: BundleFiles) -> str:
         names = sorted({each.run.template for each in read_information(files).values() if each.run.template})
     except DamageError:
         return ""
-    return f" (template {', '.join(map(shortened, names))})" if names else ""
+    return f" (template {', '.join(map(excerpt, names))})" if names else ""

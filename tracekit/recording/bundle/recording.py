@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import DamageError
-from tracekit.recording.bundle.layout import find_runs, left_out_runs, raw_streams, read_requirements, requirement_notes
+from tracekit.recording.bundle.layout import (
+    find_runs,
+    raw_streams,
+    read_requirements,
+    requirement_notes,
+    runs_without_tables,
+)
 from tracekit.recording.bundle.rows import decode
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
 from tracekit.recording.bundle.run_metadata import read_information
@@ -48,7 +54,7 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
             f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
             "the tables may lack its contents"
         )
-    if unreadable_runs := left_out_runs(files, numbers):
+    if unreadable_runs := runs_without_tables(files, numbers):
         notes.append(
             f"the bundle has no readable list of tables for run {', '.join(map(str, unreadable_runs))}, which was "
             "ignored"

@@ -54,7 +54,7 @@ def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> dict[
     return columns
 
 
-def with_rows_checked(files: BundleFiles, store: Store) -> Store:
+def with_row_damage(files: BundleFiles, store: Store) -> Store:
     """The store, with the damage that the beginning of its rows file shows. A table without rows needs no file."""
     damage = store.damage
     try:

@@ -152,7 +152,7 @@ def _process(archive: KeyedArchive, info: dict[object, object]) -> Process | Non
 def _names(archive: KeyedArchive, run: dict[object, object]) -> TargetNames:
     """Names of processes and main threads by reference: `coreValueSignature` is the reference of a shared array."""
 
-    def named(items: Iterable[object], key: str) -> Iterator[tuple[int, str]]:
+    def name_pairs(items: Iterable[object], key: str) -> Iterator[tuple[int, str]]:
         for item in items:
             entry = archive.mapping(item)
             reference, name = archive.number(entry.get("coreValueSignature")), archive.text(entry.get(key))
@@ -162,9 +162,9 @@ def _names(archive: KeyedArchive, run: dict[object, object]) -> TargetNames:
     processes, threads = run.get("processDatas"), run.get("threadsByTID")
     processes = archive.items(processes) if archive.value(processes) is not None else ()
     threads = archive.mapping(threads).values() if archive.value(threads) is not None else ()
-    names = dict(named(processes, "displayName"))
+    names = dict(name_pairs(processes, "displayName"))
     names.pop(NO_REFERENCE, None)
-    main = (reference for reference, name in named(threads, "preferredName") if name.startswith("Main Thread"))
+    main = (reference for reference, name in name_pairs(threads, "preferredName") if name.startswith("Main Thread"))
     return TargetNames(names, frozenset(main))
 
 

@@ -63,7 +63,7 @@ class BundleRun:
             f"{core_of(number)}/uniquing",
             lambda: read_names(files, self.stores, self.values, self._information.names),
         )
-        self.described = self._described(notes)
+        self.described = self._describe(notes)
 
     def entry(self, store: Store) -> TableEntry:
         """Line of a table in the list of tables."""
@@ -83,7 +83,7 @@ class BundleRun:
         command = export_command(self.number, store.spec.schema)
         return damage + (command and f"; export it on a Mac with {command}")
 
-    def _described(self, notes: list[str]) -> Run:
+    def _describe(self, notes: list[str]) -> Run:
         recorded = self._information.run
         instruments = run_metadata.read_instruments(self.files, self.number)
         try:
@@ -203,7 +203,7 @@ def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, t
 
 def _add_processes(names: Names, files: BundleFiles, store: Store, values: RunValues) -> None:
     references, pids, texts = ordered_columns(files, store, "process", "pid", "process-name")
-    numbers = values.arrays.fixed(references.astype(np.int64), 2)[:, 0]
+    numbers = values.arrays.prefixes(references.astype(np.int64), 2)[:, 0]
     if not np.array_equal(numbers, pids):
         raise DamageError("process-info and the shared arrays give different numbers to a process")
     names.processes.update(zip(references.tolist(), values.text_of_strings(texts), strict=True))
@@ -211,7 +211,7 @@ def _add_processes(names: Names, files: BundleFiles, store: Store, values: RunVa
 
 def _add_threads(names: Names, files: BundleFiles, store: Store, values: RunValues) -> None:
     references, tids, packed, main = ordered_columns(files, store, "thread", "tid", "name", "main-thread")
-    numbers = values.arrays.fixed(references.astype(np.int64), 2)[:, 0]
+    numbers = values.arrays.prefixes(references.astype(np.int64), 2)[:, 0]
     if not np.array_equal(numbers, tids):
         raise DamageError("thread-info and the shared arrays give different numbers to a thread")
     names.main_threads.update(references[main == 1].tolist())

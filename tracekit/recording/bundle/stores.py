@@ -19,7 +19,7 @@ import numpy as np
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import PrintedAttributes, read_archive
 from tracekit.recording.bundle.types import EngineeringType, type_of
-from tracekit.recording.quoting import shortened
+from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import NO_ATTRIBUTES, Column
 
 if TYPE_CHECKING:
@@ -53,15 +53,15 @@ _Rest = TypeVarTuple("_Rest")
 _Meaning = TypeVar("_Meaning")
 
 
-def _kept(read: Callable[[bytes, *_Rest], _Meaning]) -> Callable[[bytes, *_Rest], _Meaning]:
+def _cache_small(read: Callable[[bytes, *_Rest], _Meaning]) -> Callable[[bytes, *_Rest], _Meaning]:
     """`read`, with its answers about small files kept: recordings of one template describe their tables in the same
     bytes, and to read those is half of the time in which a small bundle opens."""
     small = cast("Callable[[bytes, *_Rest], _Meaning]", lru_cache(maxsize=_KEPT_FILES)(read))
 
-    def kept(data: bytes, *rest: *_Rest) -> _Meaning:
+    def lookup(data: bytes, *rest: *_Rest) -> _Meaning:
         return (small if len(data) <= _MAX_KEPT_BYTES else read)(data, *rest)
 
-    return kept
+    return lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +109,22 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
             raise DamageError("its folder belongs to another table")
         schema = _read_schema(files.read(f"{path}/schema.xml", limits.MAX_DESCRIPTION_BYTES))
         if schema.name != spec.schema:
-            raise DamageError(f"its folder contains the schema {shortened(schema.name)}")
+            raise DamageError(f"its folder contains the schema {excerpt(schema.name)}")
         descriptor = files.read(f"{path}/bulkstore_descriptor", limits.MAX_DESCRIPTION_BYTES)
         record, rows = _read_descriptor(descriptor, schema.topology)
-        columns = tuple(_stored(each, record, mnemonics) for each in schema.columns if not _is_new(each, mnemonics))
+        columns = tuple(
+            _stored_column(each, record, mnemonics) for each in schema.columns if not _is_new(each, mnemonics)
+        )
         fields = {each.field for each in columns} | {_field_of(each, record) for each in schema.columns}
         if not columns:
             raise DamageError("tracekit does not know the engineering type of any of its columns")
         if unused := [
             name for name in record.names or () if name not in fields and name not in _TOPOLOGY_FIELDS.values()
         ]:
-            raise DamageError(f"the field {shortened(unused[0])} belongs to no column")
+            raise DamageError(f"the field {excerpt(unused[0])} belongs to no column")
     except DamageError as damage:
         return Store(path, spec, damage=str(damage))
-    return Store(path, spec, columns, record, rows, left_out=_left_out(schema.columns, mnemonics))
+    return Store(path, spec, columns, record, rows, left_out=_new_columns_note(schema.columns, mnemonics))
 
 
 def read_spec(archive: KeyedArchive, reference: object = None, printed: PrintedAttributes | None = None) -> TableSpec:
@@ -139,7 +141,7 @@ def read_spec(archive: KeyedArchive, reference: object = None, printed: PrintedA
     return TableSpec(schema, (printed or PrintedAttributes(archive)).of(fields["attributes"]))
 
 
-@_kept
+@_cache_small
 def _read_own_spec(data: bytes) -> TableSpec:
     return read_spec(read_archive(data, "spec.plist"))
 
@@ -158,7 +160,7 @@ class _Schema:
     columns: tuple[_SchemaColumn, ...]
 
 
-@_kept
+@_cache_small
 def _read_schema(data: bytes) -> _Schema:
     name = topology = ""
     columns: list[_SchemaColumn] = []
@@ -175,7 +177,7 @@ def _read_schema(data: bytes) -> _Schema:
             column = Column(mnemonic, "", attributes.get("engineeringName", ""))
             columns.append(_SchemaColumn(column, type_id, attributes.get("topologyField")))
         else:
-            raise DamageError(f"schema.xml contains the unknown element {shortened(tag)}")
+            raise DamageError(f"schema.xml contains the unknown element {excerpt(tag)}")
 
     def doctype(*_: object) -> None:
         raise DamageError("schema.xml declares a document type, which is not allowed")
@@ -189,13 +191,13 @@ def _read_schema(data: bytes) -> _Schema:
     return _Schema(name, topology, tuple(columns))
 
 
-@_kept
+@_cache_small
 def _read_descriptor(data: bytes, topology: str) -> tuple[np.dtype[Any], int]:
     """Record of one row, and the number of rows."""
     archive = read_archive(data, "bulkstore_descriptor")
     event = archive.mapping(archive.mapping(archive.top.get("root")).get("$0"))
     if topology not in _TOPOLOGIES:
-        raise DamageError(f"its rows have the unknown topology {shortened(topology)}")
+        raise DamageError(f"its rows have the unknown topology {excerpt(topology)}")
     if archive.value(event.get("_variableSize")):
         raise DamageError("its rows have no fixed size")
     described = [archive.mapping(archive.mapping(each).get("$0")) for each in archive.items(event.get("_fields"))]
@@ -208,7 +210,7 @@ def _read_descriptor(data: bytes, topology: str) -> tuple[np.dtype[Any], int]:
     record: list[tuple[str, str]] = list(names)
     for _, name, kind in fields[1:]:
         if kind not in _FIELD_TYPES:
-            raise DamageError(f"the field {shortened(name)} has the unknown type {kind}")
+            raise DamageError(f"the field {excerpt(name)} has the unknown type {kind}")
         record.append((name, _FIELD_TYPES[kind]))
     if len({name for name, _ in record}) < len(record):
         raise DamageError("two fields of its rows have the same name")
@@ -229,12 +231,12 @@ def _field(archive: KeyedArchive, described: dict[object, object]) -> tuple[int,
     return index, name, kind
 
 
-def _stored(column: _SchemaColumn, record: np.dtype[Any], mnemonics: Mapping[str, str]) -> StoredColumn:
+def _stored_column(column: _SchemaColumn, record: np.dtype[Any], mnemonics: Mapping[str, str]) -> StoredColumn:
     known = type_of(column.type_id, mnemonics)
     if known is None:
         shown = mnemonics.get(column.type_id, column.type_id)
         raise DamageError(
-            f"column {shortened(column.column.mnemonic)} has the engineering type {shortened(shown)}, which tracekit "
+            f"column {excerpt(column.column.mnemonic)} has the engineering type {excerpt(shown)}, which tracekit "
             "does not know"
         )
     if mnemonics.get(column.type_id, known.mnemonic) != known.mnemonic:
@@ -248,7 +250,7 @@ def _field_of(column: _SchemaColumn, record: np.dtype[Any]) -> str:
     if column.topology_field is not None:
         name = _TOPOLOGY_FIELDS.get(column.topology_field, "")
     if name not in (record.names or ()):
-        raise DamageError(f"no field of its rows contains the column {shortened(column.column.mnemonic)}")
+        raise DamageError(f"no field of its rows contains the column {excerpt(column.column.mnemonic)}")
     return name
 
 
@@ -261,9 +263,9 @@ def _is_new(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> bool:
     return column.type_id in mnemonics and type_of(column.type_id, mnemonics) is None
 
 
-def _left_out(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) -> str:
+def _new_columns_note(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) -> str:
     new = [
-        f"{shortened(each.column.mnemonic)} of type {shortened(mnemonics[each.type_id])}"
+        f"{excerpt(each.column.mnemonic)} of type {excerpt(mnemonics[each.type_id])}"
         for each in columns
         if _is_new(each, mnemonics)
     ]

@@ -114,7 +114,7 @@ def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbo
         if inside.any():
             parts.add(index, rows[inside], offsets[inside], archive, symbols)
     parts.add_unknown(np.flatnonzero(image < 0))
-    return parts.joined(len(addresses.address))
+    return parts.concatenate(len(addresses.address))
 
 
 def _images_at(addresses: Addresses, images: Images) -> IndexArray:
@@ -179,7 +179,7 @@ class _Parts:
         """Addresses in no image."""
         self._add(rows, -1, np.full(len(rows), -1), certain=False)
 
-    def joined(self, count: int) -> Symbolicated:
+    def concatenate(self, count: int) -> Symbolicated:
         """Everything, in order of the addresses."""
         empty = (np.zeros(0, np.int64),)
         columns = [np.concatenate(parts) for parts in zip(*self._rows, strict=True)] if self._rows else list(empty * 9)

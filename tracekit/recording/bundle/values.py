@@ -163,7 +163,7 @@ class RunValues:
         if engineering_type.storage is Storage.TYPED:
             return list(self.labels.texts(numbers.astype(np.int64)))
         if engineering_type.storage is Storage.PACKED:
-            return list(self._packed(engineering_type.mnemonic, numbers))
+            return list(self._pair_texts(engineering_type.mnemonic, numbers))
         references = numbers.astype(np.int64)
         match engineering_type.mnemonic:
             case "process":
@@ -175,7 +175,7 @@ class RunValues:
             case "kperf-bt" | "text-backtrace":
                 return list(self._stacks.samples(references))
             case "uuid":
-                return [_uuid(high, low) for high, low in self.arrays.fixed(references, 2).tolist()]
+                return [_uuid(high, low) for high, low in self.arrays.prefixes(references, 2).tolist()]
             case _:
                 return list(self._stacks.words(references))
 
@@ -194,7 +194,7 @@ class RunValues:
 
     def processes(self, references: IntArray) -> list[Process]:
         """Processes. The array holds the pid; the name comes from the tables that list processes."""
-        pids = self.arrays.fixed(references, 2)[:, 0]
+        pids = self.arrays.prefixes(references, 2)[:, 0]
         if len(pids) and int(pids.max()) >= _MAX_PID:
             raise DamageError(f"a process has the number {int(pids.max())}")
         names = self.names.processes
@@ -210,7 +210,7 @@ class RunValues:
 
     def threads(self, references: IntArray) -> list[Thread]:
         """Threads. The array holds the thread id and the process."""
-        tids_and_owners = self.arrays.fixed(references, 2)
+        tids_and_owners = self.arrays.prefixes(references, 2)
         owners, index = np.unique(tids_and_owners[:, 1].astype(np.int64), return_inverse=True)
         processes: list[Process | None] = [None] * len(owners)
         owned = np.flatnonzero(owners != LOW)
@@ -230,7 +230,7 @@ class RunValues:
     def _thread_name(self, reference: int) -> str:
         return "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference, "")
 
-    def _packed(self, mnemonic: str, numbers: UInt64Array) -> list[str]:
+    def _pair_texts(self, mnemonic: str, numbers: UInt64Array) -> list[str]:
         pairs = [(number >> 32, number & LOW) for number in numbers.tolist()]
         match mnemonic:
             case "thread-name":
@@ -238,7 +238,7 @@ class RunValues:
             case "mach-timebase-info":
                 return [f"{numerator}/{denominator}" for numerator, denominator in pairs]
             case "return-location":
-                images = self.arrays.fixed((numbers >> np.uint64(32)).astype(np.int64), 2).tolist()
+                images = self.arrays.prefixes((numbers >> np.uint64(32)).astype(np.int64), 2).tolist()
                 return [f"{_uuid(*image)}+{offset:#x}" for image, (_, offset) in zip(images, pairs, strict=True)]
             case _:
                 return [_fixed_decimal(number) for number in numbers.tolist()]

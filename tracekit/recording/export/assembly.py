@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Run, TableEntry
-from tracekit.recording.export.toc import failed_recording
+from tracekit.recording.export.toc import empty_run_error
 from tracekit.recording.export.xml import EXPORT_AGAIN
-from tracekit.recording.quoting import export_command, shortened
+from tracekit.recording.quoting import excerpt, export_command
 from tracekit.recording.table import NO_ATTRIBUTES, NOT_EXPORTED, IntegerCells, Table, TableState
 
 if TYPE_CHECKING:
@@ -106,10 +106,10 @@ def assemble(loaded: LoadedFiles, notes: list[str]) -> Assembled:
     failed = {}
     if toc is not None:
         label = loaded.tocs[0][0].label
-        failed = {each.run.number: failed_recording(label, each.run.number) for each in toc if each.failed}
+        failed = {each.run.number: empty_run_error(label, each.run.number) for each in toc if each.failed}
         runs = [each.run for each in toc]
         by_run = _by_run(tables)
-        tables = [table for each in toc for table in _joined(each, by_run.get(each.run.number, []), label, notes)]
+        tables = [table for each in toc for table in _merge_tables(each, by_run.get(each.run.number, []), label, notes)]
     else:
         runs = [Run(number) for number in sorted({table.run for table in tables})] or [Run(1)]
     tables.sort(key=lambda table: (table.run, table.position is None, table.position or 0))
@@ -149,7 +149,7 @@ def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) 
         return node.run or 1
     if node.run is None and len(toc) > 1:
         raise UnreadableRecording(
-            f"{file.source.label}: table {shortened(node.schema)} does not say which of the {len(toc)} runs it "
+            f"{file.source.label}: table {excerpt(node.schema)} does not say which of the {len(toc)} runs it "
             f"belongs to; {EXPORT_AGAIN}"
         )
     number = node.run or 1
@@ -189,7 +189,7 @@ def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[Pla
             if twin is not table:
                 repeated.add(id(table))
                 notes.append(
-                    f"table {shortened(table.schema)} in {table.label} is the same as in {twin.label} and was ignored"
+                    f"table {excerpt(table.schema)} in {table.label} is the same as in {twin.label} and was ignored"
                 )
             elif table is not alike[0] and table.position is not None:
                 raise UnreadableRecording(
@@ -199,7 +199,7 @@ def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[Pla
     return [table for table in tables if id(table) not in repeated]
 
 
-def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) -> list[PlacedTable]:
+def _merge_tables(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) -> list[PlacedTable]:
     """The tables of one run in the order of its table of contents, each with its node where one was given.
 
     O(tables): nodes without position are many in hostile files.
@@ -220,7 +220,7 @@ def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) 
             raise _contradiction(table, label)
         if table.position is None and len(entries) != 1:
             extra.append(table)
-            notes.append(f"it is unknown which of several tables {shortened(table.schema)} one of the nodes contains")
+            notes.append(f"it is unknown which of several tables {excerpt(table.schema)} one of the nodes contains")
             continue
         entry = entries.pop(next(iter(entries)) if table.position is None else table.position)
         entry.file, entry.index = table.file, table.index
@@ -230,6 +230,6 @@ def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) 
 def _contradiction(table: PlacedTable, label: str) -> UnreadableRecording:
     where = "" if table.position is None else f" at position {table.position}"
     return UnreadableRecording(
-        f"{table.label} contains table {shortened(table.schema)}{where}, which {label} does not list there: they are "
+        f"{table.label} contains table {excerpt(table.schema)}{where}, which {label} does not list there: they are "
         f"not from the same recording; {ONE_RECORDING}"
     )

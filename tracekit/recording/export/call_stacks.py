@@ -169,7 +169,7 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
         stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
         starts=starts,
         order=frame_order,
-        frames=frames.joined(),
+        frames=frames.concatenate(),
         images=tuple(frames.images),
         functions=tuple(frames.functions),
         files=tuple(frames.files),
@@ -206,7 +206,7 @@ class _Frames:
         self._rows = [self._row(frame) for frame in known.values()]
         return np.concatenate([[0], np.cumsum(lengths)]), frame_order.astype(np.int32)
 
-    def joined(self) -> Frames:
+    def concatenate(self) -> Frames:
         """All frames."""
         columns = np.array(self._rows, np.int64).reshape(len(self._rows), 5)
         image, function, file, line = (columns[:, field].astype(np.int32) for field in (0, 1, 3, 4))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from tracekit.recording.engineering_types import NUMERIC, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.export import limits
 from tracekit.recording.limits import MAX_TIME_NS
-from tracekit.recording.quoting import shortened
+from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import CodedCells, Process, Thread
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ class Undefined(Exception):  # noqa: N818 - not a failure: the value may follow
 
 def as_tag(tag: str, reference: str | None = None) -> str:
     """An element as a message shows it, with the id it refers to."""
-    return f"<{shortened(tag)[1:-1]}{'' if reference is None else f' ref={shortened(reference)}'}>"
+    return f"<{excerpt(tag)[1:-1]}{'' if reference is None else f' ref={excerpt(reference)}'}>"
 
 
 def whole_number(text: str | None, tag: str) -> int:
     """Text of a number as a payload; unsigned values above 2^63 - 1 in two's complement. Raises `CellError`."""
     stripped = (text or "").strip()
     if not _NUMBER.fullmatch(stripped):
-        raise CellError(f"{as_tag(tag)} contains {shortened(stripped)} where a whole number is expected")
+        raise CellError(f"{as_tag(tag)} contains {excerpt(stripped)} where a whole number is expected")
     value = int(stripped)
     if not -(2**63) <= value <= _UINT64_MAX:
         raise CellError(f"{as_tag(tag)} contains {stripped}, which does not fit into 64 bits")
@@ -87,7 +87,7 @@ def time_ns(text: str | None, tag: str) -> int:
     """Text of a time or duration in ns. Raises `CellError`."""
     stripped = (text or "").strip()
     if not _NUMBER.fullmatch(stripped):
-        raise CellError(f"{as_tag(tag)} contains {shortened(stripped)} where a whole number of nanoseconds is expected")
+        raise CellError(f"{as_tag(tag)} contains {excerpt(stripped)} where a whole number of nanoseconds is expected")
     value = int(stripped)
     if value < 0:
         raise CellError(f"{as_tag(tag)} contains the negative time {stripped}")
@@ -231,7 +231,7 @@ class Values:
         """The distinct value of that index."""
         return self.distinct[payload]
 
-    def coded(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
+    def coded_cells(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
         """Cells with codes into the distinct values of these indexes."""
         return CodedCells(codes, tuple(map(self.distinct.__getitem__, indexes.tolist())))
 
@@ -290,14 +290,14 @@ class Values:
             return self._thread(parts, text if shown is None else shown)
         result: str
         if kind is Kind.STACK and (frames := self._frames(parts)):
-            result = self._joined(STACK_SEPARATOR, frames)
+            result = self._join_texts(STACK_SEPARATOR, frames)
         elif kind is Kind.ADDRESSES:
             result = _addresses(element.text)
         elif kind is Kind.FRAME:
             result = element.get("name") or element.get("addr") or shown or text or ""
         else:
             preferred = (text, shown) if kind in PLAIN else (shown, text)
-            result = next((each for each in preferred if each is not None), None) or self._joined("", parts)
+            result = next((each for each in preferred if each is not None), None) or self._join_texts("", parts)
         if len(result) > limits.MAX_TEXT_CHARS:
             raise CellError(f"text of {len(result):,} characters; at most {limits.MAX_TEXT_CHARS:,} are allowed")
         return result
@@ -344,7 +344,7 @@ class Values:
         shown = (Kind.FRAME, Kind.ADDRESSES, Kind.STACK)
         return [(code, payload) for code, payload in parts if self.kinds[code] in shown]
 
-    def _joined(self, separator: str, parts: list[Part]) -> str:
+    def _join_texts(self, separator: str, parts: list[Part]) -> str:
         """Texts of parts as one. Parts are shared: what they add up to is known before they are joined."""
         texts: list[str] = []
         chars = -len(separator)

@@ -13,7 +13,7 @@ from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTIN
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import CellError, as_tag
 from tracekit.recording.limits import MAX_TIME_SUM_NS
-from tracekit.recording.quoting import shortened
+from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import Column, IntegerCells
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class ColumnBuilder:
         """Replace the payload of a cell that had to wait; `row` from 0."""
         self._patches.append((row, column, payload))
 
-    def collected(self) -> Payloads:
+    def finish(self) -> Payloads:
         """All rows. The builder is used up afterwards."""
         self._flush()
         columns: list[CodeArray] = []
@@ -117,7 +117,7 @@ class ColumnBuilder:
             return 0
         if tag != column.engineering_type and column.engineering_type != ANY:
             expected = as_tag(column.engineering_type)
-            raise CellError(f"column {shortened(column.mnemonic)} contains {as_tag(tag)} where {expected} is expected")
+            raise CellError(f"column {excerpt(column.mnemonic)} contains {as_tag(tag)} where {expected} is expected")
         return self._values.code(tag)
 
     def _flush(self) -> None:
@@ -158,10 +158,10 @@ def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Valu
     kind = kind_of(column.engineering_type)
     if kind in NUMERIC:
         if column.engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
-            raise CellError(f"the times of column {shortened(column.mnemonic)} add up to too much")
+            raise CellError(f"the times of column {excerpt(column.mnemonic)} add up to too much")
         return IntegerCells(payloads.astype(np.int64, copy=False), valid)
     distinct, numbers = number_codes(payloads, valid)
-    coded = values.coded(numbers, distinct.astype(np.int64))
+    coded = values.coded_cells(numbers, distinct.astype(np.int64))
     return numbers_or_texts(coded) if kind is Kind.NUMBER else coded
 
 

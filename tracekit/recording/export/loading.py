@@ -18,7 +18,7 @@ from tracekit.recording.export.toc import ROOT as TOC_ROOT
 from tracekit.recording.export.toc import read_toc
 from tracekit.recording.export.xml import root_of
 from tracekit.recording.progress import Meter
-from tracekit.recording.quoting import quoted, shortened
+from tracekit.recording.quoting import excerpt, quote_name
 from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside
 
 try:
@@ -87,7 +87,9 @@ def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progr
         if content.nodes or not content.track_details:
             loaded.files.append(ExportedFile(source, content.nodes))
     _judge_details(loaded, details)
-    loaded.notes.extend(f"the trace bundle {quoted(name)} beside the exports was not read" for name in inputs.bundles)
+    loaded.notes.extend(
+        f"the trace bundle {quote_name(name)} beside the exports was not read" for name in inputs.bundles
+    )
     return loaded
 
 
@@ -106,19 +108,19 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
             files.append((source, root))
         elif source.explicit:
             raise UnreadableRecording(
-                f"{source.label} begins with the element {shortened(root)}, where an export begins with "
+                f"{source.label} begins with the element {excerpt(root)}, where an export begins with "
                 f"<{NODES_ROOT}> or <{TOC_ROOT}>; pass XML that `xcrun xctrace export` wrote"
             )
         elif claims_xml:
             inputs.notes.append(
-                f"{source.label} begins with the element {shortened(root)}, is not an export, and was left out"
+                f"{source.label} begins with the element {excerpt(root)}, is not an export, and was left out"
             )
     if not files:
         if inputs.bundles:
             raise bundle_inside(inputs.name, inputs.bundles[0])
         notes = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
         raise UnreadableRecording(
-            f"{quoted(inputs.name)} contains no `xctrace export` XML{notes}; if you have a .trace bundle, pass it "
+            f"{quote_name(inputs.name)} contains no `xctrace export` XML{notes}; if you have a .trace bundle, pass it "
             f"itself, or {HOW_TO_EXPORT}"
         )
     return files

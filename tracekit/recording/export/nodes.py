@@ -19,8 +19,8 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import Values, as_tag
 from tracekit.recording.export.rows import RowReader, WaitingCells
-from tracekit.recording.export.xml import EXPORT_AGAIN, Names, chunks, events, malformed, pull_parser
-from tracekit.recording.quoting import shortened
+from tracekit.recording.export.xml import EXPORT_AGAIN, Names, chunks, events, malformed_xml_error, pull_parser
+from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import Column
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class NodeReader:
                     meter.advance(len(chunk), self._source.name)
                 parser.close()
         except etree.XMLSyntaxError as error:
-            raise malformed(self._source.label, error, self._track_hint()) from error
+            raise malformed_xml_error(self._source.label, error, self._track_hint()) from error
         self._finish()
         return self._result
 
@@ -157,7 +157,7 @@ class NodeReader:
         if not name:
             raise self._error("a <schema> has no name")
         if len(element) > limits.MAX_COLUMNS:
-            raise self._error(f"schema {shortened(name)} has more than {limits.MAX_COLUMNS} columns")
+            raise self._error(f"schema {excerpt(name)} has more than {limits.MAX_COLUMNS} columns")
         self._schema = (name, tuple(self._column(name, each) for each in element))
         self._begin_table()
 
@@ -166,11 +166,11 @@ class NodeReader:
         if len(self._column_parts) > limits.MAX_COLUMN_PARTS:
             raise self._error(f"the columns have more than {limits.MAX_COLUMN_PARTS} kinds of parts")
         if any(len(child) for child in element):
-            raise self._error(f"a column of schema {shortened(schema)} is described by more than text")
+            raise self._error(f"a column of schema {excerpt(schema)} is described by more than text")
         texts = {child.tag: (child.text or "").strip() for child in element}
         mnemonic, engineering_type = texts.get("mnemonic"), texts.get("engineering-type")
         if element.tag != "col" or not mnemonic or not engineering_type:
-            raise self._error(f"a column of schema {shortened(schema)} has no mnemonic or no engineering type")
+            raise self._error(f"a column of schema {excerpt(schema)} has no mnemonic or no engineering type")
         return Column(mnemonic, engineering_type, texts.get("name", ""))
 
     def _begin_table(self) -> None:
@@ -190,7 +190,7 @@ class NodeReader:
         self._columns += len(columns)
         if self._columns > limits.MAX_FILE_COLUMNS:
             raise self._error(f"more than {limits.MAX_FILE_COLUMNS:,} columns in the tables of one file")
-        location = f"{self._source.label}, node {self._nodes}, table {shortened(name)}"
+        location = f"{self._source.label}, node {self._nodes}, table {excerpt(name)}"
         reader = RowReader(location, name, columns, self._values, self._waiting)
         self._current = node, reader
         self._rows.append(self._current)
@@ -256,6 +256,6 @@ class NodeReader:
         return "it contains track details (Allocations, Leaks, VM Tracker), which tracekit does not read; leave it out"
 
     def _error(self, reason: str) -> UnreadableRecording:
-        schema = f", table {shortened(self._current[0].schema)}" if self._current else ""
+        schema = f", table {excerpt(self._current[0].schema)}" if self._current else ""
         node = f", node {self._nodes}" if self._nodes else ""
         return UnreadableRecording(f"{self._source.label}{node}{schema}: {reason}; {EXPORT_AGAIN}")

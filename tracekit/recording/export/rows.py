@@ -18,7 +18,7 @@ from tracekit.recording.export.cells import CellError, Undefined, as_tag
 from tracekit.recording.export.columns import ColumnBuilder, cells_of
 from tracekit.recording.export.handmade import bind_rows
 from tracekit.recording.export.xml import EXPORT_AGAIN
-from tracekit.recording.quoting import shortened
+from tracekit.recording.quoting import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +144,7 @@ class RowReader:
         try:
             if self._handmade:
                 self._builder = bind_rows(self._schema, self._handmade, self._values)
-            columns, rows = self._builder.columns, self._scanned or self._builder.collected()
+            columns, rows = self._builder.columns, self._scanned or self._builder.finish()
             return columns, cells_of(columns, rows, self._values)
         except CellError as error:
             raise UnreadableRecording(f"{self._location}, {error}; {EXPORT_AGAIN}") from error
@@ -189,8 +189,8 @@ class RowReader:
         try:
             return self._values.value(cell, code)
         except CellError as error:
-            raise CellError(f"column {shortened(column)}: {error}") from error
+            raise CellError(f"column {excerpt(column)}: {error}") from error
         except Undefined as missing:
-            location = f"{self._location}, row {self._row}, column {shortened(column)}"
+            location = f"{self._location}, row {self._row}, column {excerpt(column)}"
             self._waiting.add(WaitingCell(copy.deepcopy(cell), code, settle, location, missing))
             return 0

@@ -83,8 +83,8 @@ class _ScannedValues(Values):
         """The distinct value of that index."""
         return self._compounds[payload] if payload in self._compounds else self._scanner.text(payload)
 
-    def coded(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
-        """As `Values.coded`. Many texts become objects when they are first asked for."""
+    def coded_cells(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
+        """As `Values.coded_cells`. Many texts become objects when they are first asked for."""
         if len(indexes) <= _FEW or int(indexes[0]) in self._compounds:
             return CodedCells(codes, tuple(map(self.at, indexes.tolist())))
         return LateCells(codes, partial(self._scanner.texts, indexes.astype(np.int64, copy=False)))
@@ -95,7 +95,7 @@ class _ScannedValues(Values):
         renamed: dict[int, int] = {}
         first: dict[CellValue, int] = {}
         for index, uses, packed in self._scanner.compounds():
-            code, element, parts = _unpacked(packed)
+            code, element, parts = _unpack_compound(packed)
             before = self.composed
             value = self.compound(self.kinds[code], element, parts)
             self.charge((uses - 1) * (self.composed - before))
@@ -109,7 +109,7 @@ class _ScannedValues(Values):
         return names
 
 
-def _unpacked(packed: bytes) -> tuple[int, _Compound, list[Part]]:
+def _unpack_compound(packed: bytes) -> tuple[int, _Compound, list[Part]]:
     """Tag, content and parts of a compound, from the bytes that _scan.c describes."""
     code, count, *lengths = _HEAD.unpack_from(packed)
     offset = _HEAD.size + 16 * count

@@ -23,8 +23,8 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import as_tag
-from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, malformed, pull_parser
-from tracekit.recording.quoting import shortened
+from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, malformed_xml_error, pull_parser
+from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import Process
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def read_toc(source: Source, meter: Meter) -> tuple[TocRun, ...]:
     return runs
 
 
-def failed_recording(label: str, run: int) -> UnreadableRecording:
+def empty_run_error(label: str, run: int) -> UnreadableRecording:
     """The error for a run in which nothing was recorded."""
     return UnreadableRecording(
         f"{label}: run {run} is a failed recording, without dates, duration and Instruments version; record it again "
@@ -90,7 +90,7 @@ def _parse(source: Source, meter: Meter) -> etree._Element:
                 meter.advance(len(chunk), source.name)
             return parser.close()
     except etree.XMLSyntaxError as error:
-        raise malformed(source.label, error) from error
+        raise malformed_xml_error(source.label, error) from error
 
 
 def _run(label: str, index: int, element: etree._Element) -> TocRun:
@@ -115,13 +115,13 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
         template=texts.get("template-name"),
         recording_mode=texts.get("recording-mode"),
         time_limit=texts.get("time-limit"),
-        imported_from=_imported_from(element),
+        imported_from=_import_source(element),
     )
     tables = None if data is None else tuple(_table(label, each) for each in data.findall("table"))
     return TocRun(run, tables, failed)
 
 
-def _imported_from(run: etree._Element) -> str | None:
+def _import_source(run: etree._Element) -> str | None:
     """What `xctrace import` made the run from; `an unnamed file` where only that it was imported is known.
 
     No such table of contents was seen, so it is found as an attribute or an element, wherever it stands.
@@ -189,7 +189,7 @@ def _number(label: str, what: str, text: str | None) -> int | None:
         return None
     assert text is not None  # noqa: S101 - narrows for the type checker
     if not _WHOLE_NUMBER.fullmatch(text.strip()):
-        raise UnreadableRecording(f"{label}: the {what} is {shortened(text)}, not a whole number; {EXPORT_AGAIN}")
+        raise UnreadableRecording(f"{label}: the {what} is {excerpt(text)}, not a whole number; {EXPORT_AGAIN}")
     return int(text)
 
 
@@ -198,5 +198,5 @@ def _duration_ns(label: str, text: str | None) -> int | None:
     if text is None:
         return None
     if not _SECONDS.fullmatch(text):
-        raise UnreadableRecording(f"{label}: the duration is {shortened(text)}, not seconds; {EXPORT_AGAIN}")
+        raise UnreadableRecording(f"{label}: the duration is {excerpt(text)}, not seconds; {EXPORT_AGAIN}")
     return int(Decimal(text) * 1_000_000_000)

@@ -84,16 +84,16 @@ def root_of(source: Source) -> str:
                 parser.feed(chunk)
                 for _, root in events(parser):
                     if root.getroottree().docinfo.internalDTD is not None:
-                        raise _doctype_refused(source.label)
+                        raise _doctype_error(source.label)
                     return str(root.tag)
                 if bytes_read > limits.MAX_PROLOG_BYTES:
                     break
         except etree.XMLSyntaxError as error:
             if b"<!DOCTYPE" in head:
-                raise _doctype_refused(source.label) from error
-            raise malformed(source.label, error) from error
+                raise _doctype_error(source.label) from error
+            raise malformed_xml_error(source.label, error) from error
     if b"<!DOCTYPE" in head:
-        raise _doctype_refused(source.label)
+        raise _doctype_error(source.label)
     if not head.strip():
         raise UnreadableRecording(f"{source.label} is empty; {EXPORT_AGAIN}")
     raise UnreadableRecording(
@@ -101,7 +101,7 @@ def root_of(source: Source) -> str:
     )
 
 
-def _doctype_refused(label: str) -> UnreadableRecording:
+def _doctype_error(label: str) -> UnreadableRecording:
     """The error for a file with a document type or entity declaration."""
     return UnreadableRecording(
         f"{label} declares a document type (<!DOCTYPE ...>), which no export contains and tracekit does not "
@@ -109,7 +109,7 @@ def _doctype_refused(label: str) -> UnreadableRecording:
     )
 
 
-def malformed(label: str, error: etree.XMLSyntaxError, hint: str = "") -> UnreadableRecording:
+def malformed_xml_error(label: str, error: etree.XMLSyntaxError, hint: str = "") -> UnreadableRecording:
     """The error for text that is not well-formed XML, with the place where the parser gave up."""
     message = " ".join((error.msg or "unknown error").split())
     line, column = error.position

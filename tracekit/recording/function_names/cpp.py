@@ -51,7 +51,7 @@ class MangledError(Exception):
     """A name that does not follow the rules, or uses one that is not known here."""
 
 
-def short_mangled(name: str) -> str:
+def short_cpp(name: str) -> str:
     """Path of a function from its mangled name, which begins with `_Z`. Raises `MangledError`. O(length)."""
     text = name[2:]
     thunk = _THUNK.match(text)

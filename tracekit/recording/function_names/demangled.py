@@ -31,13 +31,13 @@ _OPERATOR: Final = re.compile(
 )
 
 
-def short_demangled(name: str) -> str:
+def short_printed_name(name: str) -> str:
     """A printed name without parameters, template arguments and return type. O(length)."""
     if name.startswith(("<", "Swift runtime failure:")):
         # Not a function: `<deduplicated_symbol>`, `Swift runtime failure: arithmetic overflow`.
         return name
     if name.startswith(_BLOCK):
-        return f"{short_demangled(name.removeprefix(_BLOCK))} (block)"
+        return f"{short_printed_name(name.removeprefix(_BLOCK))} (block)"
     if "::" in name or name.startswith("operator"):
         return _cpp(name) or name
     return _swift(name) or name

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from tracekit.recording.function_names.cpp import MangledError, short_mangled
-from tracekit.recording.function_names.demangled import short_demangled
+from tracekit.recording.function_names.cpp import MangledError, short_cpp
+from tracekit.recording.function_names.demangled import short_printed_name
 from tracekit.recording.function_names.swift import is_swift, short_swift
 
 _STUB: Final = "DYLD-STUB$$"
@@ -33,7 +33,7 @@ def short_name(name: str) -> str:
     `-[Class method:]` and C names stay as they are; what cannot be taken apart stays whole.
     """
     if name.startswith(_STUB):
-        return f"{short_name(_unscored(name.removeprefix(_STUB)))} (stub)"
+        return f"{short_name(_without_underscore(name.removeprefix(_STUB)))} (stub)"
     if len(name) > _LONGEST:
         return name[:_SHOWN]
     name = _without_clones(name) or name
@@ -43,7 +43,7 @@ def short_name(name: str) -> str:
         return f"{short_name(function)} (block)"
     if _CPP.match(name):
         try:
-            return short_mangled(name[name.index("Z") - 1 :])
+            return short_cpp(name[name.index("Z") - 1 :])
         except MangledError:
             return name
     if is_swift(name):
@@ -51,7 +51,7 @@ def short_name(name: str) -> str:
     message = name.lstrip("_")
     if message.startswith(_MESSAGE):
         return f"objc_msgSend {message.removeprefix(_MESSAGE)}"
-    return short_demangled(name) if any(mark in name for mark in " (<:.") else name
+    return short_printed_name(name) if any(mark in name for mark in " (<:.") else name
 
 
 def is_core_ml_overlay(name: str) -> bool:
@@ -68,7 +68,7 @@ def is_core_ml_overlay(name: str) -> bool:
     return _OVERLAY_PRINTED.match(name) is not None
 
 
-def _unscored(name: str) -> str:
+def _without_underscore(name: str) -> str:
     """A name without the underscore that Mach-O puts before every name."""
     return name if name.startswith(("_$", "__Z")) else name.removeprefix("_")
 

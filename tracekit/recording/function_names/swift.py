@@ -133,7 +133,7 @@ class _Reader:
             if len(text) < int(length[0]):
                 return None
             self.at += len(text)
-            result += _decoded(text) if encoded else text
+            result += _decode_punycode(text) if encoded else text
             if not encoded:
                 self._remember(text)
             if not repeats:
@@ -230,7 +230,7 @@ class _Reader:
         return False
 
 
-def _decoded(text: str) -> str:
+def _decode_punycode(text: str) -> str:
     """Punycode of Swift, whose digits are letters: `_` parts, and `A` to `J` stand for 0 to 9."""
     plain, mark, rest = text.rpartition("_")
     digits = str.maketrans("ABCDEFGHIJ", "0123456789")

@@ -73,7 +73,7 @@ def write_folder(
     names = FileNames(reserved=(INDEX, TOC))
     result = WrittenFolder()
     listed: dict[int, dict[str, object]] = {}
-    with _staged(folder) as stage:
+    with _staging_folder(folder) as stage:
         for number, entry, table in _tables(recording, schemas, form):
             name, reason = None, entry.reason if table is None else table.reason
             if table is not None and is_readable(table.state):
@@ -94,7 +94,7 @@ def write_folder(
 
 
 @contextmanager
-def _staged(folder: Path) -> Iterator[Path]:
+def _staging_folder(folder: Path) -> Iterator[Path]:
     """A folder inside, whose files move up when all of them are there."""
     try:
         with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=folder) as name:

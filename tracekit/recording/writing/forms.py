@@ -171,7 +171,7 @@ def renderers(table: Table, as_text: Callable[[str], object], missing: object) -
 def _integers(column: Column, cells: IntegerCells, missing: object) -> Callable[[slice], list[object]]:
     unsigned = is_unsigned(column.engineering_type)
 
-    def rendered(part: slice) -> list[object]:
+    def render_integers(part: slice) -> list[object]:
         values: AnyArray = cells.values[part]
         if unsigned:
             values = values.astype(np.uint64)
@@ -182,15 +182,15 @@ def _integers(column: Column, cells: IntegerCells, missing: object) -> Callable[
         numbers: list[object] = values.tolist()
         return numbers
 
-    return rendered
+    return render_integers
 
 
 def _texts(codes: Int32Array, texts: list[object], missing: object) -> Callable[[slice], list[object]]:
     # Code -1, no value, is the last entry.
     lookup = np.array([*texts, missing], dtype=object)
 
-    def rendered(part: slice) -> list[object]:
+    def render_texts(part: slice) -> list[object]:
         texts: list[object] = lookup[codes[part]].tolist()
         return texts
 
-    return rendered
+    return render_texts

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual", "shtab", "zlib-ng")
-"""Dependencies of every installation, by the names of `pyproject.toml`. `_needed` adds those of this one."""
+"""Dependencies of every installation, by the names of `pyproject.toml`. `_dependencies` gives those of this machine."""
 OPTIONAL: Final = {
     "pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'",
     "perfetto": "export for the Perfetto UI: pip install 'coreml-tracekit[perfetto]'",
@@ -59,13 +59,13 @@ def examine(target: str | None, *, private: bool) -> list[Check]:
     else:
         checks.append(Check("recording", "optional", "needs a Mac; every other command works here"))
     if target is not None:
-        checks += _asked("target", _target(target))
+        checks += _tool_checks("target", _target(target))
     return checks
 
 
 def _packages() -> Iterator[Check]:
     yield Check("Python", "ok", ".".join(map(str, sys.version_info[:3])))
-    for name in (*_needed(), *OPTIONAL):
+    for name in (*_dependencies(), *OPTIONAL):
         try:
             yield Check(name, "ok", metadata.version(name))
         except metadata.PackageNotFoundError:
@@ -76,7 +76,7 @@ def _packages() -> Iterator[Check]:
     yield _scanner()
 
 
-def _needed() -> tuple[str, ...]:
+def _dependencies() -> tuple[str, ...]:
     """Dependencies of an installation on this machine. coremltools has wheels for some platforms and Pythons only."""
     system = platform.system()
     has_wheels = system == "Darwin" or (system == "Linux" and platform.machine() == "x86_64")
@@ -114,12 +114,12 @@ def _xctrace(tool: xctrace.Tool, private: bool) -> Iterator[Check]:
         yield Check("xctrace", "missing", release, f"install Xcode {OLDEST_FAMILY} or newer")
     else:
         yield Check("xctrace", "ok", release)
-    yield from _asked("templates", _templates(tool))
-    yield from _asked("instruments", _instruments(tool))
-    yield from _asked("devices", _devices(tool, private, version))
+    yield from _tool_checks("templates", _templates(tool))
+    yield from _tool_checks("instruments", _instruments(tool))
+    yield from _tool_checks("devices", _devices(tool, private, version))
 
 
-def _asked(name: str, checks: Iterable[Check]) -> Iterator[Check]:
+def _tool_checks(name: str, checks: Iterable[Check]) -> Iterator[Check]:
     """The checks; where the tool does not answer, why."""
     try:
         yield from checks

@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         os.write(2, f"cannot run {command[0]}: {error.strerror}\n".encode())
         return CANNOT_RUN
-    return _Guarded(pid, grace, patience).until_ended(control, ended)
+    return _Guarded(pid, grace, patience).wait_for_end(control, ended)
 
 
 class _Guarded:
@@ -46,7 +46,7 @@ class _Guarded:
         self._deadline: float | None = None
         self._interrupted = self._asked_to_end = False
 
-    def until_ended(self, control: int, ended: int) -> int:
+    def wait_for_end(self, control: int, ended: int) -> int:
         """Do as `control` says until the command has ended; `ended` becomes readable when it may have."""
         watched = [control, ended]
         while True:

@@ -61,7 +61,7 @@ def run_issues(errors: str) -> tuple[RunIssue, ...]:
     return tuple(issues)
 
 
-def ended_well(output: str) -> bool:
+def reports_success(output: str) -> bool:
     """Whether the tool says that it recorded and saved without errors."""
     lines = output.splitlines()
     return any(line.startswith(_SAVED) for line in lines) and not any(line.startswith(SAVING[1]) for line in lines)
@@ -88,7 +88,7 @@ def advice_for(issues: Sequence[RunIssue], *, on_device: bool) -> str | None:
     return f"{how_to_build(on_device=on_device)}; check it with `tracekit doctor --target APP`"
 
 
-def why_failed(completed: Completed, issues: Sequence[RunIssue], *, on_device: bool, problem: str) -> str:
+def failure_reason(completed: Completed, issues: Sequence[RunIssue], *, on_device: bool, problem: str) -> str:
     """One clause: what went wrong, and what to do. problem: what is wrong with the bundle."""
     elsewhere = "" if on_device else "; for an app on an iPhone, add --device"
     known = {

@@ -123,7 +123,7 @@ def read_through(
         # Everything is read now, because the files go away.
         recording = open_directly(exported.files, exported.run.number)
     recording.contents = replace(recording.contents, source=trace.name)
-    return _noted(recording, "read with xctrace", failures=exported.failures)
+    return _with_notes(recording, "read with xctrace", failures=exported.failures)
 
 
 def read_with_help(
@@ -147,7 +147,7 @@ def read_with_help(
             exported = read_through(tool, trace, run, schemas, xctrace)
         except TracekitError as second:
             raise UnreadableRecording(f"{error}; xctrace cannot read it either: {second}") from second
-        return _noted(exported, f"could not be read natively: {error}")
+        return _with_notes(exported, f"could not be read natively: {error}")
     # A recording of its own: progress counts each row once.
     looked_at = open_directly([trace], run) if schemas else None
     lacking = _unreadable(recording, looked_at, schemas)
@@ -157,11 +157,11 @@ def read_with_help(
     try:
         exported = read_through(tool, trace, recording.run.number, lacking, xctrace)
     except TracekitError as error:
-        return _noted(recording, failures=[(schema, str(error)) for schema in lacking])
+        return _with_notes(recording, failures=[(schema, str(error)) for schema in lacking])
     failures = exported.contents.failures
     came = [schema for schema in lacking if schema not in dict(failures)]
     notes = [f"read with xctrace, because they cannot be read natively: {', '.join(came)}"] if came else []
-    return _noted(MergedRecording(recording, exported, came), *notes, failures=failures)
+    return _with_notes(MergedRecording(recording, exported, came), *notes, failures=failures)
 
 
 def _unreadable(recording: Recording, looked_at: Recording | None, schemas: Collection[str]) -> list[str]:
@@ -171,7 +171,7 @@ def _unreadable(recording: Recording, looked_at: Recording | None, schemas: Coll
     return [schema for schema in schemas if any(table.reason for table in looked_at.tables(schema))]
 
 
-def _noted(recording: Recording, *notes: str, failures: Sequence[tuple[str, str]] = ()) -> Recording:
+def _with_notes(recording: Recording, *notes: str, failures: Sequence[tuple[str, str]] = ()) -> Recording:
     """The recording with more notes, and with what `xctrace` was asked for and did not give."""
     contents = recording.contents
     in_vain = [f"xctrace could not export the table {schema} either: {reason}" for schema, reason in failures]

@@ -92,7 +92,7 @@ def record(tool: Tool, request: Request, listener: Listener, patience: Patience 
         if not watch.has_run and not (request.output / "form.template").exists():
             # What never ran left nothing of value, which would be in the way of the next attempt.
             shutil.rmtree(request.output, ignore_errors=True)
-        return _judged(tool, request, completed, ended_because, watch.rest(), listener)
+        return _judge_output(tool, request, completed, ended_because, watch.rest(), listener)
 
 
 def _run(
@@ -103,13 +103,13 @@ def _run(
     with closing(Job(command, keep_stdin=not request.no_prompt, grace_s=patience.saving)) as job:
         watch = Watch(job, listener, received, patience)
         try:
-            ended_because = watch.until_ended(request.limit_s(), answered=not request.no_prompt)
+            ended_because = watch.wait_for_end(request.limit_s(), answered=not request.no_prompt)
         finally:
             job.end()
-        return watch, job.completed(), ended_because
+        return watch, job.outcome(), ended_because
 
 
-def _judged(
+def _judge_output(
     tool: Tool, request: Request, completed: Completed, ended_because: str | None, rest: list[str], listener: Listener
 ) -> tuple[str, ...]:
     """As `judge`. rest: what `xctrace` printed last, which is passed on unless the error says it."""
@@ -137,12 +137,12 @@ def judge(
     says_so = (
         ended_because is None
         and completed.status in (0, messages.ENDED_WITH_TARGET)
-        and messages.ended_well(completed.output)
+        and messages.reports_success(completed.output)
     )
     problem = _problem(tool, bundle, says_so)
     if problem is not None:
         full = _disk_words(bundle, completed.errors)
-        why = ended_because or messages.why_failed(completed, issues, on_device=on_device, problem=problem)
+        why = ended_because or messages.failure_reason(completed, issues, on_device=on_device, problem=problem)
         remains = f"; an incomplete recording remains at {bundle}" if bundle.exists() else ""
         raise TracekitError(f"recording failed: {full or why}{remains}")
     warnings = [f"{issue.level.lower()} while recording: {issue.text.rstrip('.')}" for issue in issues]

@@ -53,7 +53,7 @@ class Written:
         return self._content().decode("utf-8", "replace")
 
     @property
-    def begun(self) -> str:
+    def open_line(self) -> str:
         """The line that has no end yet, such as a question."""
         return self._content(self._read).rpartition(b"\n")[2].decode("utf-8", "replace")
 
@@ -107,7 +107,7 @@ class Job:
             return False
         return True
 
-    def completed(self, *, timed_out: bool = False) -> Completed:
+    def outcome(self, *, timed_out: bool = False) -> Completed:
         """What it did; it must have ended."""
         status = self._process.returncode
         return Completed(128 - status if status < 0 else status, self.output.text, self.errors.text, timed_out)
@@ -152,4 +152,4 @@ def run_command(command: Sequence[str], timeout_s: float) -> Completed:
             ended = job.wait(timeout_s)
         finally:
             job.end()
-        return job.completed(timed_out=not ended)
+        return job.outcome(timed_out=not ended)

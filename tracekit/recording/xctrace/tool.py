@@ -177,7 +177,7 @@ def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDev
     ways: tuple[Callable[[ListedDevice], bool], ...] = (
         lambda each: each.identifier.lower() == wanted.lower(),
         lambda each: each.name == wanted,
-        lambda each: _typed(wanted) in _typed(each.name),
+        lambda each: _typeable_name(wanted) in _typeable_name(each.name),
     )
     for way in ways:
         matching = sorted(filter(way, devices), key=_preference)
@@ -186,7 +186,7 @@ def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDev
     raise unknown("device", wanted, dict.fromkeys(each.name for each in devices))
 
 
-def _typed(name: str) -> str:
+def _typeable_name(name: str) -> str:
     """A name as people type it: iOS puts a typographic apostrophe into names such as "Kim's iPhone"."""
     return name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").lower()
 

@@ -71,7 +71,7 @@ class Watch:
         self._begun_at = 0.0
         self._enter(Phase.STARTING, patience.start)
 
-    def until_ended(self, limit_s: float | None, *, answered: bool) -> str | None:
+    def wait_for_end(self, limit_s: float | None, *, answered: bool) -> str | None:
         """Return when `xctrace` has ended, or is not to be waited for any longer: then why, as a clause.
 
         limit_s: the time limit. answered: whether somebody may answer what `xctrace` asks.
@@ -129,7 +129,7 @@ class Watch:
         now = time.monotonic()
         settled = [line for since, line in self._heard if now - since >= _SETTLED_S]
         del self._heard[: len(settled)]
-        begun = self._job.output.begun or self._job.errors.begun
+        begun = self._job.output.open_line or self._job.errors.open_line
         if begun != self._begun:
             self._begun, self._begun_at = begun, now
         elif begun.strip() and begun != self._question and now - self._begun_at >= _SETTLED_S:

@@ -92,7 +92,7 @@ class _Writer:
         # The value is kept, so that no other object gets its identity while this writer lives.
         self._instances[id(value)] = value, uid
         self.objects.append(None)
-        self.objects[uid.data] = self._stored(value)
+        self.objects[uid.data] = self._instance_fields(value)
         return uid
 
     def _simple_value(self, value: bool | float | str) -> UID:
@@ -102,7 +102,7 @@ class _Writer:
             self.objects.append(value)
         return self._simple[key]
 
-    def _stored(self, value: object) -> dict[str, object]:
+    def _instance_fields(self, value: object) -> dict[str, object]:
         """Fields of an instance as the archive holds them."""
         match value:
             case Coded(name, fields):

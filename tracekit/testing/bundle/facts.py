@@ -97,7 +97,7 @@ def instrument_files(runs: Sequence[Scenario]) -> dict[str, bytes]:
                 continue
             file_schemas = [schema.replace("{neural engine}", run.xcode.neural_engine_schema) for schema in schemas]
             folder = str(uuid.uuid5(uuid.NAMESPACE_OID, name)).upper()
-            files[f"instrument_data/{folder}/run_data/{number}.run.zip"] = _zipped(
+            files[f"instrument_data/{folder}/run_data/{number}.run.zip"] = _zip_member(
                 f"{number}.run", _run(run, file_schemas)
             )
     return files
@@ -163,7 +163,7 @@ def _run(run: Scenario, schemas: list[str]) -> bytes:
     )
 
 
-def _zipped(name: str, content: bytes) -> bytes:
+def _zip_member(name: str, content: bytes) -> bytes:
     """An archive with one member, without the time of day."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archived:

@@ -155,7 +155,7 @@ class Written:
         strings.add("MACH_HEADER")
         segments = [(0, self.text_size, b"__TEXT"), (self.text_size, 0x4000, b"__DATA")]
         sections = [(0, 0x100, "MACH_HEADER"), (0x100, self.text_size - 0x100, "__TEXT __text")]
-        records, inlined = _numbered(self.symbols)
+        records, inlined = _number_records(self.symbols)
         body = b"".join(struct.pack("<QQ16s", *segment) for segment in segments)
         body += b"".join(struct.pack("<QQII", start, size, strings.add(name), 0) for start, size, name in sections)
         body += b"".join(self._call(each, child, strings) for each, child in records)
@@ -192,7 +192,7 @@ class _Strings:
         return self._known[text]
 
 
-def _numbered(symbols: list[Symbol]) -> tuple[list[tuple[Symbol, int]], list[tuple[Call, int]]]:
+def _number_records(symbols: list[Symbol]) -> tuple[list[tuple[Symbol, int]], list[tuple[Call, int]]]:
     """Records with the first of their children, level by level: children ascend in the order of their parents."""
     inlined: list[Call] = []
     first: dict[int, int] = {}

@@ -74,7 +74,7 @@ def _sort(app: StateApp, by: Callable[[ListPane[Any]], bool]) -> None:
 
 
 sort_next = action_of("sort_next", "Sort the list by the next column.", partial(_sort, by=ListPane.sort_next))
-sort_reversed = action_of("sort_reversed", "Reverse the sort order.", partial(_sort, by=ListPane.sort_reversed))
+sort_reversed = action_of("sort_reversed", "Reverse the sort order.", partial(_sort, by=ListPane.reverse_sort))
 
 
 @action("columns")
@@ -98,7 +98,7 @@ def choose_columns(app: StateApp) -> None:
         # Behind the inspector, a list has no size.
         if not listed.size.width or title not in ticked:
             return ""
-        shown = [column.title for column in listed.shown_without(frozenset(titles) - ticked)]
+        shown = [column.title for column in listed.columns_without(frozenset(titles) - ticked)]
         return "" if title in shown else "does not fit"
 
     listed = rows.focus_target()

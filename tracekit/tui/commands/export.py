@@ -49,7 +49,7 @@ def copy_row(app: StateApp) -> None:
     titles, texts = row
     state = app.state
     compared = state.pane == "compare" and focused_list(app) is not None
-    traces = [session.judged for session in (state.sessions if compared else (state.session,))]
+    traces = [session.whole_trace for session in (state.sessions if compared else (state.session,))]
     about = _about_row(state, compared=compared)
     _copy(app, lambda: export.row_markdown(traces, titles, texts, about), "the row")
 

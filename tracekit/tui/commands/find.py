@@ -18,7 +18,7 @@ from tracekit.tui.query import (
     TIME_HINT,
     Known,
     QueryError,
-    completed,
+    complete_last_word,
     filter_hint,
     filter_text,
     parse_filter,
@@ -29,7 +29,7 @@ from tracekit.tui.screens.ask import AskScreen, ChooseScreen
 from tracekit.tui.selection import walk_start
 from tracekit.tui.state import Bookmark, EventFilter, Selection
 from tracekit.tui.timeline.strips import model_of
-from tracekit.tui.viewport import centered
+from tracekit.tui.viewport import center_view
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ _FILTERED = ("events", "predictions", "aggregation", "compare")
 def ask_filter(app: StateApp) -> None:
     """Filter lists and lanes by text, model, kind, device or duration, while you type."""
     trace, before = app.state.session.trace, app.state.filter
-    known = known_of(trace)
+    known = filter_values(trace)
 
-    def typed(text: str) -> Callable[[], str]:
+    def apply_text(text: str) -> Callable[[], str]:
         chosen = parse_filter(text, known)
         app.change(filter=chosen)
         return lambda: f"{format_count(_count(trace, chosen), 'event')} match" if chosen.active else ""
@@ -64,14 +64,14 @@ def ask_filter(app: StateApp) -> None:
         app.change(filter=parse_filter(text, known), pane=pane)
 
     # Of the selection or, without one, of the first row of the list.
-    model = model_of(replace(app.state, selection=app.state.inspected))
+    model = model_of(replace(app.state, selection=app.state.inspector_selection))
 
     def complete(text: str) -> str:
-        return completed(text, known, model)
+        return complete_last_word(text, known, model)
 
     check = _problem(lambda text: parse_filter(text, known))
     app.push_screen(
-        AskScreen("Search and filter", filter_hint(known), check, filter_text(before), typed, complete), take
+        AskScreen("Search and filter", filter_hint(known), check, filter_text(before), apply_text, complete), take
     )
 
 
@@ -103,7 +103,7 @@ def go_to_time(app: StateApp) -> None:
     app.push_screen(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
 
 
-def known_of(trace: Trace) -> Known:
+def filter_values(trace: Trace) -> Known:
     """What the rows of a trace can be filtered by: values that occur. O(n) with a small constant."""
 
     def texts(column: str) -> list[str]:
@@ -212,7 +212,7 @@ def next_bookmark(app: StateApp) -> None:
 
 def _go(app: StateApp, time_ns: int) -> None:
     app.change(cursor_ns=time_ns)
-    app.go(centered(app.state.view, time_ns, app.state.bounds, app.columns), step=False)
+    app.go(center_view(app.state.view, time_ns, app.state.bounds, app.columns), step=False)
 
 
 def _go_to_mark(app: StateApp, mark: Bookmark) -> None:

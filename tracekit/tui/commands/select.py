@@ -26,7 +26,7 @@ SLOW_QUANTILE = 0.95
 """Events longer than this share of their label in the lane are slow."""
 
 
-def no_event_selected(app: StateApp) -> str:
+def missing_event_words(app: StateApp) -> str:
     """What to say where something is asked of the selected event, and there is none."""
     return "No event selected; press n or click one." if app.lanes.hold_events else NO_EVENTS
 
@@ -72,7 +72,7 @@ def range_of_event(app: StateApp) -> None:
     """Make the selected event the range."""
     event = app.state.selection.event
     if event is None:
-        app.say(no_event_selected(app))
+        app.say(missing_event_words(app))
         return
     app.change(range=app.state.session.span(event), mark=None, ends=None)
 

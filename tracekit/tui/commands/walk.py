@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.tui.action import action, action_of
-from tracekit.tui.commands.select import no_event_selected
+from tracekit.tui.commands.select import missing_event_words
 from tracekit.tui.commands.views import fit_selection
 from tracekit.tui.selection import evidence_of, finding_here, prediction_of
 from tracekit.tui.state import EventRef, FindingRef, Selection
@@ -64,7 +64,7 @@ def to_finding(app: StateApp) -> None:
         _show(app, FindingRef(finding.check))
         return
     if event is None:
-        app.say(no_event_selected(app))
+        app.say(missing_event_words(app))
         return
     evidence = evidence_of(state.session, event)
     if evidence is not None:
@@ -102,7 +102,7 @@ def to_prediction(app: StateApp) -> None:
     """Go to the prediction that the event belongs to, and zoom to it."""
     session, event = app.state.session, app.state.selection.event
     if event is None:
-        app.say(no_event_selected(app))
+        app.say(missing_event_words(app))
         return
     index = prediction_of(session, event)
     if index is None:

@@ -15,7 +15,7 @@ from tracekit.tui.detail.columns import WIDEST, ListColumn
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import ChangeWanted
-from tracekit.tui.ranges import aggregation, counted_ways, holds_events, none_words
+from tracekit.tui.ranges import aggregation, count_wordings, holds_events, none_words
 from tracekit.tui.state import EventFilter, RowRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
@@ -120,7 +120,7 @@ class AggregationPane(ListPane[Records[Line]]):
     WAITING = "Computing statistics…"
     ENTER = "List events"
 
-    def made_from(self, state: State) -> tuple[object, ...]:
+    def inputs(self, state: State) -> tuple[object, ...]:
         """The recording, the range, the filter and the order."""
         return (state.session, state.range, state.filter, state.sorts.get(self.PANE, FIRST_SORT))
 
@@ -135,7 +135,7 @@ class AggregationPane(ListPane[Records[Line]]):
     def heading(self, state: State, rows: Records[Line], room: int) -> str:
         """How many rows, and which events they count."""
         count = format_count(len(rows), "row")
-        words = counted_ways(state.range, state.filter)
+        words = count_wordings(state.range, state.filter)
         return longest_that_fits([*(f"{count} · {way}" for way in words), *words], room)
 
     def row_of(self, rows: Records[Line], state: State) -> int | None:
@@ -147,7 +147,7 @@ class AggregationPane(ListPane[Records[Line]]):
         """The row of the report's aggregation that a row shows."""
         return Selection(row=rows.records[row].ref)
 
-    def opened(self, rows: Records[Line], row: int) -> Message:
+    def open_message(self, rows: Records[Line], row: int) -> Message:
         """List the events of a row, of those that count."""
         chosen = filter_of(rows.records[row].source)
         return ChangeWanted(pane="events", filter=chosen.within(self.state.filter))

@@ -12,7 +12,7 @@ from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.report.groups import rank
 from tracekit.tui.detail.columns import ListColumn, model_column
-from tracekit.tui.detail.records import ordered
+from tracekit.tui.detail.records import sort_records
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_estimate, format_percent
@@ -104,7 +104,7 @@ class CheckRows:
 
     def to_toggle(self, check: int) -> int:
         """The check to open or shut with a row about this one: what is open, where that is in the same shared row."""
-        return self.open if self.open is not None and self.open in self._shared(check) else check
+        return self.open if self.open is not None and self.open in self._checks_in_row(check) else check
 
     def record(self, row: int) -> Cells:
         """A check, several, or an interval of evidence."""
@@ -128,7 +128,7 @@ class CheckRows:
         """What was seen of the check or checks of a row."""
         line = self.rows[row]
         names = self._ids(line.alike)
-        return f"{self._seen(line)} Same for {', '.join(names)}." if len(names) > 1 else self._seen(line)
+        return f"{self._summary(line)} Same for {', '.join(names)}." if len(names) > 1 else self._summary(line)
 
     def interval_description(self, row: int, room: int) -> str:
         """What the interval of a row is and which of all, in `room` cells: a long name loses its middle."""
@@ -162,16 +162,16 @@ class CheckRows:
         several = len(names) > 1
         models = "" if several else format_count(len(line.alike), "model") if line.alike else check.model or ""
         # Below a row of several detectors, each is named; below one of several models, the model.
-        named = not line.below or len(self._ids(self._shared(line.ref.check))) > 1
+        named = not line.below or len(self._ids(self._checks_in_row(line.ref.check))) > 1
         role = Role.OPEN if check.outcome == "error" else Role.DIM
         return {
             "outcome": Span("" if line.below else OUTCOMES[check.outcome], role),
             "finding": Span(format_count(len(names), "check") if several else check.id if named else "", Role.DIM),
             "model": Span(models, Role.DIM),
-            "summary": Span(self._seen(line), Role.DIM),
+            "summary": Span(self._summary(line), Role.DIM),
         }
 
-    def _shared(self, check: int) -> tuple[int, ...]:
+    def _checks_in_row(self, check: int) -> tuple[int, ...]:
         """The checks that share the row that a check stands below."""
         return next((row.alike for row in self.rows if check in row.alike and not row.below), ())
 
@@ -179,7 +179,7 @@ class CheckRows:
         """Each detector of several checks once."""
         return list(dict.fromkeys(self.report.results[index].id for index in indices))
 
-    def _seen(self, line: CheckRow) -> str:
+    def _summary(self, line: CheckRow) -> str:
         summaries = {self.report.results[index].summary for index in line.alike or (line.ref.check,)}
         return summaries.pop() if len(summaries) == 1 else "Differs between models; enter lists them."
 
@@ -187,7 +187,7 @@ class CheckRows:
 def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> CheckRows:
     """Rows for a report, with the evidence of one check, or the checks of one row, listed below it."""
     rows: list[CheckRow] = []
-    for indices in _ordered(report, sort):
+    for indices in _sort_checks(report, sort):
         rows.append(CheckRow(FindingRef(indices[0]), indices if len(indices) > 1 else ()))
         if opened not in indices:
             continue
@@ -201,13 +201,13 @@ def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> Chec
     return CheckRows(report, opened, tuple(rows), _columns(report, timed=timed), sort)
 
 
-def _ordered(report: Report, sort: Sort) -> list[tuple[int, ...]]:
+def _sort_checks(report: Report, sort: Sort) -> list[tuple[int, ...]]:
     """The checks by row, sorted by their first; those without a value last."""
     groups = _together(report)
     if sort.column == BY_RANK.column:
         return groups[::-1] if sort.descending else groups
     value = _VALUES[sort.column]
-    return ordered(groups, lambda indices: value(report.results[indices[0]]), descending=sort.descending)
+    return sort_records(groups, lambda indices: value(report.results[indices[0]]), descending=sort.descending)
 
 
 def _together(report: Report) -> list[tuple[int, ...]]:

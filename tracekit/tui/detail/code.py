@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def code_text(session: Session, span: Span | None) -> RenderableType:
     """The call tree of what ran in a range, or in the whole recording; what is longer than a line goes on below its
     beginning. The checks have read the samples by now."""
-    sampled = session.judged.profiled
+    sampled = session.whole_trace.profiled
     if sampled is None or sampled.samples.empty:
-        entry = session.judged.coverage_of(CALL_STACKS)
+        entry = session.whole_trace.coverage_of(CALL_STACKS)
         return Text(f"{entry.conclusion} {entry.advice}".rstrip())
     time = sampled.samples["time_ns"].to_numpy()
     chosen = np.ones(len(time), np.bool_) if span is None else (time >= span.start_ns) & (time < span.end_ns)
@@ -57,9 +57,9 @@ class CodePane(TextPane):
     PANE = "code"
     TITLE = "Code"
 
-    def made_from(self, state: State) -> tuple[object, ...] | None:
+    def inputs(self, state: State) -> tuple[object, ...] | None:
         """The samples, which the checks read, and the range or the selection."""
-        return (state.session.judged, chosen_span(state)) if state.session.report is not None else None
+        return (state.session.whole_trace, chosen_span(state)) if state.session.report is not None else None
 
     def text(self, state: State) -> Drawn:
         """The tree."""

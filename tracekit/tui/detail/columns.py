@@ -61,12 +61,12 @@ def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozen
     """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
     shown = [at for at, column in enumerate(columns) if column.title not in hidden]
 
-    def needed() -> int:
+    def total_width() -> int:
         light = any(columns[at].drop > WEIGHTY for at in shown)
         rooms = (columns[at].width or max(columns[at].min_width, columns[at].max_width * light) for at in shown)
         return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
 
-    while needed() > width and any(columns[at].drop for at in shown):
+    while total_width() > width and any(columns[at].drop for at in shown):
         shown.remove(max(shown, key=lambda at: columns[at].drop))
     needed_width = sum(columns[at].width or columns[at].min_width for at in shown)
     spare = max(width - 1 - needed_width - GAP * max(len(shown) - 1, 0), 0)

@@ -9,7 +9,7 @@ from tracekit.compare.findings import FindingChange
 from tracekit.compare.models import ModelComparison
 from tracekit.report.formatting import duration
 from tracekit.tui.detail.differences import ANSWER_COLUMNS, FINDING_COLUMNS, number_columns
-from tracekit.tui.detail.listing import ListPane, unnarrowed
+from tracekit.tui.detail.listing import ListPane, full_list_words
 from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
@@ -41,7 +41,7 @@ class ComparePane(ListPane[Compared]):
     RECORDINGS = 2
     WAITING = "Running checks…"
 
-    def made_from(self, state: State) -> tuple[object, ...]:
+    def inputs(self, state: State) -> tuple[object, ...]:
         """Both recordings, the order, and for numbers the range."""
         is_number = isinstance(state.measure, Measure)
         span = (state.range, state.filter, state.origins, state.active) if is_number else None
@@ -82,7 +82,7 @@ class ComparePane(ListPane[Compared]):
         shown = state.measure or "findings"
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
         if state.measure is None:
-            first = f"{scope} · " if (scope := unnarrowed(state)) else ""
+            first = f"{scope} · " if (scope := full_list_words(state)) else ""
             columns = ("   est. savings before and after", "   est. savings", "")
             return longest_that_fits([*(f"{first}u: {listed}{each}" for each in columns), f"{first}{listed}"], room)
         if state.measure == LATENCY:
@@ -118,7 +118,7 @@ class ComparePane(ListPane[Compared]):
         """What enter does."""
         return "Show finding" if self.state.measure is None else "List events"
 
-    def opened(self, rows: Compared, row: int) -> Message:
+    def open_message(self, rows: Compared, row: int) -> Message:
         """Go on to the findings, or to the events of a row."""
         line = rows.records[row]
         if isinstance(line, FindingChange):

@@ -17,7 +17,7 @@ from tracekit.tui.detail.columns import ListColumn, model_column
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import ZoomWanted
-from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words, passing, ranks
+from tracekit.tui.ranges import REACHES, count_wordings, holds_events, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
@@ -137,7 +137,7 @@ class EventsPane(ListPane[EventRows]):
     TITLE = "Events"
     ENTER = "Zoom in"
 
-    def made_from(self, state: State) -> tuple[object, ...]:
+    def inputs(self, state: State) -> tuple[object, ...]:
         """Everything that chooses or sorts."""
         return (state.session.trace, state.filter, state.range, state.sorts.get(self.PANE, FIRST_SORT))
 
@@ -149,7 +149,7 @@ class EventsPane(ListPane[EventRows]):
     def heading(self, state: State, rows: EventRows, room: int) -> str:
         """How many, and of what."""
         count = format_count(len(rows), "event")
-        ways = counted_ways(state.range, state.filter, (REACHES,))
+        ways = count_wordings(state.range, state.filter, (REACHES,))
         return longest_that_fits([f"{count} · {way}" for way in ways], room)
 
     def row_of(self, rows: EventRows, state: State) -> int | None:
@@ -165,7 +165,7 @@ class EventsPane(ListPane[EventRows]):
         """The event of a row."""
         return Selection(event=rows.ref(row))
 
-    def opened(self, rows: EventRows, row: int) -> Message:
+    def open_message(self, rows: EventRows, row: int) -> Message:
         """Zoom to it."""
         del rows, row
         return ZoomWanted()

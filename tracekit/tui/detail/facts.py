@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, pid_suffix, started_at, visible
+from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, pid_suffix, start_words, visible
 from tracekit.tui.detail.pane import TextPane
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
         ("system", " ".join(part for part in (info.platform, info.os_version) if part) or ABSENT),
         ("template", info.template or ABSENT),
         ("Instruments", info.instruments_version or ABSENT),
-        ("started", started_at(info.start_date) if info.start_date else ABSENT),
+        ("started", start_words(info.start_date) if info.start_date else ABSENT),
         ("duration", duration(info.duration_ns)),
         ("end reason", info.end_reason or ABSENT),
     )
@@ -60,7 +60,7 @@ class FactsPane(TextPane):
     TITLE = "Recording"
     SHORT = "Rec."
 
-    def made_from(self, state: State) -> tuple[object, ...] | None:
+    def inputs(self, state: State) -> tuple[object, ...] | None:
         """The active recording."""
         return (state.session,) if state.session.report is not None else None
 

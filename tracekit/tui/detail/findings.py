@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from tracekit.report.formatting import visible
 from tracekit.tui.detail.checks import BY_RANK, CheckRows, check_rows
-from tracekit.tui.detail.listing import ListPane, unnarrowed
+from tracekit.tui.detail.listing import ListPane, full_list_words
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import CheckToggled, ZoomWanted
 from tracekit.tui.selection import interval_of
@@ -34,7 +34,7 @@ class FindingsPane(ListPane[CheckRows]):
     TITLE = "Findings"
     WAITING = "Running checks… findings appear here."
 
-    def made_from(self, state: State) -> tuple[object, ...]:
+    def inputs(self, state: State) -> tuple[object, ...]:
         """The report, what is open, and the order."""
         return (state.session, state.opened, state.sorts.get(self.PANE, BY_RANK))
 
@@ -50,7 +50,7 @@ class FindingsPane(ListPane[CheckRows]):
             return ""
         lines = max(self.query_one(Static).content_size.height, 1)
         more = "" if state.inspector else f" · {_MORE}"
-        first = f"{notice} · " if (notice := unnarrowed(state)) else ""
+        first = f"{notice} · " if (notice := full_list_words(state)) else ""
         if rows.rows[cursor].ref.evidence is not None:
             return f"{first}{rows.interval_description(cursor, room - cell_len(first) - cell_len(more))}{more}"
         text = f"{first}{visible(rows.description(cursor))}{more}"
@@ -71,7 +71,7 @@ class FindingsPane(ListPane[CheckRows]):
         """A check, or an interval of its evidence."""
         return Selection(finding=rows.rows[row].ref)
 
-    def opened(self, rows: CheckRows, row: int) -> Message:
+    def open_message(self, rows: CheckRows, row: int) -> Message:
         """List the evidence or the checks of a row, or no longer; zoom to an interval."""
         ref = rows.rows[row].ref
         return ZoomWanted() if ref.evidence is not None else CheckToggled(rows.to_toggle(ref.check))

@@ -38,7 +38,7 @@ class ListPane(DetailPane, Generic[Made]):
     def __init__(self) -> None:
         super().__init__()
         self._rows: Made | None = None
-        self._made_from: tuple[object, ...] = ()
+        self._inputs: tuple[object, ...] = ()
         self._fresh = False
         """Whether the rows on screen are those of the state: a row of another recording means nothing in this one."""
         self._state: State | None = None
@@ -50,7 +50,7 @@ class ListPane(DetailPane, Generic[Made]):
             raise RuntimeError("nothing is shown yet")
         return self._state
 
-    def made_from(self, state: State) -> tuple[object, ...]:
+    def inputs(self, state: State) -> tuple[object, ...]:
         """What the rows depend on; they are made again where it is not equal."""
         raise NotImplementedError
 
@@ -66,7 +66,7 @@ class ListPane(DetailPane, Generic[Made]):
         """What a row stands for; None where it is nothing that can be selected."""
         raise NotImplementedError
 
-    def opened(self, rows: Made, row: int) -> Message:
+    def open_message(self, rows: Made, row: int) -> Message:
         """What it means that a row was opened."""
         raise NotImplementedError
 
@@ -86,11 +86,11 @@ class ListPane(DetailPane, Generic[Made]):
     def show(self, state: State) -> None:
         """List what there is now, and have the rows made again where something that they show changed."""
         self._state = state
-        made_from = self.made_from(state)
-        if made_from == self._made_from:
+        inputs = self.inputs(state)
+        if inputs == self._inputs:
             self._draw()
             return
-        self._made_from, self._fresh = made_from, False
+        self._inputs, self._fresh = inputs, False
         if self._rows is None:
             self._draw()
         else:
@@ -98,7 +98,7 @@ class ListPane(DetailPane, Generic[Made]):
 
         def take(rows: Made | None) -> None:
             # Something else may be wanted by now.
-            if made_from == self._made_from:
+            if inputs == self._inputs:
                 self._rows, self._fresh = rows, True
                 self.post_message(RedrawWanted())
 
@@ -128,14 +128,14 @@ class ListPane(DetailPane, Generic[Made]):
 
     def sort_next(self) -> bool:
         """Ask for sorting by the next column on screen; False where this list cannot be sorted."""
-        columns = [column for column in self.query_one(RowList).shown if column.ordered]
+        columns = [column for column in self.query_one(RowList).visible_columns if column.ordered]
         if self._rows is None or not columns:
             return False
         at = next((at for at, column in enumerate(columns) if column.title == self._rows.sort.column), -1)
         self._sort_by(columns[(at + 1) % len(columns)])
         return True
 
-    def sort_reversed(self) -> bool:
+    def reverse_sort(self) -> bool:
         """Ask for the other direction; False where this list cannot be sorted."""
         if self._rows is None:
             return False
@@ -146,7 +146,7 @@ class ListPane(DetailPane, Generic[Made]):
     def sort_by_title(self, column: ListColumn[Any]) -> None:
         """Sort by the column whose title was clicked, or the other way round where it is the one already."""
         if self._rows is not None and column.title == self._rows.sort.column:
-            self.sort_reversed()
+            self.reverse_sort()
         elif column.ordered and column.title in self.titles:
             self._sort_by(column)
 
@@ -163,7 +163,7 @@ class ListPane(DetailPane, Generic[Made]):
         if selection is not None:
             self._post(Selected(selection))
         else:
-            self.query_one(RowList).arrived(row)
+            self.query_one(RowList).finish_move(row)
 
     def _open(self, row: int) -> None:
         """Do what enter does with a row."""
@@ -172,7 +172,7 @@ class ListPane(DetailPane, Generic[Made]):
         if self.row_of(self._rows, self.state) != row:
             # The first row has the cursor before anybody chose it.
             self._select(row)
-        self._post(self.opened(self._rows, row))
+        self._post(self.open_message(self._rows, row))
 
     def _post(self, what: Message) -> None:
         if isinstance(what, OfRecording):
@@ -180,7 +180,7 @@ class ListPane(DetailPane, Generic[Made]):
         self.post_message(what)
 
 
-def unnarrowed(state: State) -> str:
+def full_list_words(state: State) -> str:
     """What to say above a list that range and filter leave as it is; nothing where there is neither."""
     full_range = "whole recording" if state.range is not None else ""
     return ", ".join(part for part in (full_range, "not filtered" if state.filter.active else "") if part)

@@ -8,7 +8,7 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.report.formatting import ABSENT, count, duration, frames
 from tracekit.report.time_breakdown import legend, parts_rows
 from tracekit.tui.detail.columns import ListColumn
-from tracekit.tui.detail.listing import ListPane, unnarrowed
+from tracekit.tui.detail.listing import ListPane, full_list_words
 from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.state import EventFilter, Selection, Sort
@@ -37,7 +37,7 @@ def _time(
     return ListColumn(title, lambda model: duration(value(model)), value, drop=drop)
 
 
-def _shown(name: str, text: Callable[[float | None], str], drop: int = 0) -> ListColumn[ModelSummary]:
+def _number_column(name: str, text: Callable[[float | None], str], drop: int = 0) -> ListColumn[ModelSummary]:
     """A number of the model, by its id."""
     title = "fps" if MODEL[name].unit == "fps" else MODEL[name].title
 
@@ -64,10 +64,10 @@ COLUMNS: tuple[ListColumn[ModelSummary], ...] = (
         "predictions", lambda model: count(model.predictions), lambda model: model.predictions, quantity="predictions"
     ),
     _time("sum", lambda model: model.prediction, "total_ns", 4),
-    _shown("p50_ns", duration),
-    _shown("p95_ns", duration, 5),
+    _number_column("p50_ns", duration),
+    _number_column("p95_ns", duration, 5),
     _time("max", lambda model: model.prediction, "max_ns", 7),
-    _shown("fps", frames, 2),
+    _number_column("fps", frames, 2),
     ListColumn("where time goes", _sentence, words=True, drop=1, width=0, max_width=16, ordered=False, bar=_bar),
 )
 
@@ -83,7 +83,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
     WAITING = "Running checks…"
     ENTER = "List events"
 
-    def made_from(self, state: State) -> tuple[object, ...]:
+    def inputs(self, state: State) -> tuple[object, ...]:
         """The recording and the order."""
         return (state.session, state.sorts.get(self.PANE, FIRST_SORT))
 
@@ -98,7 +98,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
     def heading(self, state: State, rows: Records[ModelSummary], room: int) -> str:
         """How many, and what the signs of the bars mean."""
         signs = legend(parts_rows(rows.records))
-        first = unnarrowed(state)
+        first = full_list_words(state)
         counts = (format_count(len(rows), "model"), f"{len(rows):,}", "")
         wordings = [(first, count, signs) for count in counts]
         if first:
@@ -114,6 +114,6 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         """The model of a row."""
         return Selection(model=rows.records[row].name)
 
-    def opened(self, rows: Records[ModelSummary], row: int) -> Message:
+    def open_message(self, rows: Records[ModelSummary], row: int) -> Message:
         """List the events of a model."""
         return ChangeWanted(pane="events", filter=EventFilter(model=rows.records[row].name))

@@ -65,7 +65,7 @@ class TextPane(DetailPane):
 
     def __init__(self) -> None:
         super().__init__()
-        self._made_from: object = None
+        self._inputs: object = None
 
     def compose(self) -> ComposeResult:
         """The text in a container that scrolls."""
@@ -76,7 +76,7 @@ class TextPane(DetailPane):
         """The container that scrolls."""
         return self.query_one(VerticalScroll)
 
-    def made_from(self, state: State) -> tuple[object, ...] | None:
+    def inputs(self, state: State) -> tuple[object, ...] | None:
         """What the text depends on; None while it cannot be written yet."""
         raise NotImplementedError
 
@@ -86,8 +86,8 @@ class TextPane(DetailPane):
 
     def show(self, state: State) -> None:
         """Write the text again where something that it is made from changed."""
-        made_from = self.made_from(state)
-        if made_from is not None and made_from != self._made_from:
-            self._made_from = made_from
+        inputs = self.inputs(state)
+        if inputs is not None and inputs != self._inputs:
+            self._inputs = inputs
             self.query_one(Static).update(self.text(state))
             self.focus_target().scroll_home(animate=False)

@@ -15,7 +15,7 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.messages import ZoomWanted
-from tracekit.tui.ranges import narrowed_ways, none_words, passing, ranks
+from tracekit.tui.ranges import narrowing_wordings, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
@@ -148,7 +148,7 @@ class PredictionsPane(ListPane[CallRows]):
     WAITING = "Breaking predictions down…"
     ENTER = "Zoom in"
 
-    def made_from(self, state: State) -> tuple[object, ...]:
+    def inputs(self, state: State) -> tuple[object, ...]:
         """Everything that chooses or sorts."""
         return (state.session, state.filter, state.range, state.sorts.get(self.PANE, FIRST_SORT))
 
@@ -166,7 +166,7 @@ class PredictionsPane(ListPane[CallRows]):
             (inferred,),
         )
         counts = [", ".join(filter(None, parts)) for parts in wordings if any(parts)]
-        ways = product((legend, ""), counts, narrowed_ways(state.range, state.filter))
+        ways = product((legend, ""), counts, narrowing_wordings(state.range, state.filter))
         return longest_that_fits([" · ".join(filter(None, (count, of, signed))) for signed, count, of in ways], room)
 
     def row_of(self, rows: CallRows, state: State) -> int | None:
@@ -178,7 +178,7 @@ class PredictionsPane(ListPane[CallRows]):
         """A prediction as a whole."""
         return Selection(event=EventRef("activity", rows.index(row)), prediction=rows.index(row))
 
-    def opened(self, rows: CallRows, row: int) -> Message:
+    def open_message(self, rows: CallRows, row: int) -> Message:
         """Zoom to it."""
         del rows, row
         return ZoomWanted()

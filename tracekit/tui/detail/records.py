@@ -49,8 +49,8 @@ def records_of(
     """Records by a column, those without a value last; each column as wide as its texts. O(n log n)."""
     column = next(column for column in columns if column.title == sort.column)
     if column.ordered:
-        records = ordered(records, partial(sort_value, column), descending=sort.descending)
-    return Records(records, [_fitted(column, records) for column in columns], sort, empty)
+        records = sort_records(records, partial(sort_value, column), descending=sort.descending)
+    return Records(records, [_fit_width(column, records) for column in columns], sort, empty)
 
 
 def sort_value(column: ListColumn[Record], record: Record) -> Any:
@@ -61,7 +61,7 @@ def sort_value(column: ListColumn[Record], record: Record) -> Any:
     return None if text == ABSENT else text
 
 
-def ordered(records: Sequence[Record], value: Callable[[Record], Any], *, descending: bool) -> list[Record]:
+def sort_records(records: Sequence[Record], value: Callable[[Record], Any], *, descending: bool) -> list[Record]:
     """Records by a value, texts without regard to case, equal ones as they come, those without one last. O(n log n)."""
 
     def key(record: Record) -> Any:
@@ -73,7 +73,7 @@ def ordered(records: Sequence[Record], value: Callable[[Record], Any], *, descen
     return [*sorted(known, key=key, reverse=descending), *unknown]
 
 
-def _fitted(column: ListColumn[Record], records: Sequence[Record]) -> ListColumn[Record]:
+def _fit_width(column: ListColumn[Record], records: Sequence[Record]) -> ListColumn[Record]:
     # One cell more for the sign of the direction.
     width = max([cell_len(column.title) + 1, *(cell_len(plain(column.text(record))) for record in records)])
     if column.width == FITTED:

@@ -90,7 +90,7 @@ class RowList(ScrollView, can_focus=True):
         known, self._given = self._given, row
         if row != known:
             if row in self._ahead:
-                self.arrived(row)
+                self.finish_move(row)
             else:
                 # Somebody else chose it, so that it counts for more than where keys went before.
                 self._ahead.clear()
@@ -105,7 +105,7 @@ class RowList(ScrollView, can_focus=True):
         self._ahead.clear()
         self._given = None
 
-    def arrived(self, row: int) -> None:
+    def finish_move(self, row: int) -> None:
         """All is done that follows from the cursor having come to a row."""
         if row in self._ahead:
             del self._ahead[: self._ahead.index(row) + 1]
@@ -148,11 +148,11 @@ class RowList(ScrollView, can_focus=True):
         return max(self.size.height - 1, 1)
 
     @property
-    def shown(self) -> list[ListColumn[Any]]:
+    def visible_columns(self) -> list[ListColumn[Any]]:
         """Columns on screen, from left to right."""
-        return self.shown_without(self._hidden)
+        return self.columns_without(self._hidden)
 
-    def shown_without(self, hidden: frozenset[str]) -> list[ListColumn[Any]]:
+    def columns_without(self, hidden: frozenset[str]) -> list[ListColumn[Any]]:
         """Columns that would be on screen if these were hidden."""
         widths = column_widths(self.rows.columns, self._room, hidden)
         return [column for column, room in zip(self.rows.columns, widths, strict=True) if room]
@@ -186,10 +186,10 @@ class RowList(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line, for Textual."""
         palette = palette_of(self.app.current_theme)
-        line = self._drawn(y, self._room, palette)
+        line = self._line_segments(y, self._room, palette)
         return Strip(with_focus_sign(line, palette) if self.has_focus else line, self._room)
 
-    def _drawn(self, y: int, width: int, palette: Palette) -> list[Segment]:
+    def _line_segments(self, y: int, width: int, palette: Palette) -> list[Segment]:
         rows = self.rows
         blank = [Segment(" " * width, style(None, palette.background))]
         widths = column_widths(rows.columns, width, self._hidden)

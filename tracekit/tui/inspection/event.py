@@ -76,7 +76,7 @@ def _prediction(session: Session, index: int) -> str:
 def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
     """Who made the call of a row of `Trace.activity`; nothing where call stacks do not show it, or before the checks,
     which read them, are done."""
-    site = site_of(session.judged, session.label_in_judged(index)) if session.report is not None else None
+    site = site_of(session.whole_trace, session.label_in_whole_trace(index)) if session.report is not None else None
     if site is None:
         return
     known = [("function", place(site)), *(("called by", place(each)) for each in site.called_by)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.analysis.aggregation import SORT_COLUMNS
-from tracekit.report.formatting import ABSENT, count, duration, listed, visible
+from tracekit.report.formatting import ABSENT, count, duration, visible, word_list
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
@@ -69,7 +69,7 @@ def _file_blocks(report: Report, name: str) -> Iterator[RenderableType]:
 def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
     if model.parents:
         also = "also a " if model.level == Level.TOP else ""
-        yield "stage", f"{also}stage of {listed(model.parents)}"
+        yield "stage", f"{also}stage of {word_list(model.parents)}"
     yield "instances", count(model.instances)
     yield "loads", count(model.loads)
     yield "cold loads", count(model.cold_loads)

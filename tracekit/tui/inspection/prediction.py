@@ -37,7 +37,7 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, monochr
     position = calls.position(index) if calls is not None else None
     if calls is None or position is None:
         return
-    parts = breakdown(session.judged).of(pd.Index([session.label_in_judged(index)]))
+    parts = breakdown(session.whole_trace).of(pd.Index([session.label_in_whole_trace(index)]))
     summary = summarize_breakdown(parts)
     if summary is None or not summary.total_ns:
         return

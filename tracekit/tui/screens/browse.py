@@ -141,8 +141,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
     @property
     def hint(self) -> str:
         """The one line that a newcomer reads first."""
-        if self._small or self._cramped:
-            return self._small or self._cramped
+        if self._small or self._size_warning:
+            return self._small or self._size_warning
         select = "n next event · " if self._events else ""
         return f"← → ↑ ↓ move · w s zoom · {select}1–{len(self._panes)} panes · tab next pane · ? keys"
 
@@ -153,7 +153,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         return "" if width >= _MIN_WIDTH and height >= _MIN_HEIGHT else "80×24 or larger shows everything"
 
     @property
-    def _cramped(self) -> str:
+    def _size_warning(self) -> str:
         """What to say once of a terminal that is smaller than what all is made for; nothing of larger ones."""
         width, height = self.app.size
         if width >= _FULL_WIDTH and height >= _FULL_HEIGHT:
@@ -213,7 +213,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         wide = size.width >= WIDE
         self._say_too_small()
         if self._sized not in (None, size):
-            self._said = "" if self._small else self._cramped
+            self._said = "" if self._small else self._size_warning
         self._sized = size
         if state is None or wide == self._wide:
             self.post_message(RedrawWanted())

@@ -173,7 +173,7 @@ def _edge(time_ns: int, view: Viewport) -> str:
     return exact_moment(time_ns, view.span_ns // 10)
 
 
-def _selected(session: Session, ref: EventRef) -> tuple[str, str]:
+def _selection_words(session: Session, ref: EventRef) -> tuple[str, str]:
     """What is selected, for where the inspector does not say so, and when it began."""
     row, span = session.row(ref), session.span(ref)
     widths = {"label": 25, "model": 18}
@@ -203,7 +203,7 @@ def status_line(state: State, here: Span, width: int) -> str:
         "range": "",
     }
     if not state.inspector and state.selection.event is not None:
-        parts["selected"], parts["when"] = _selected(state.session, state.selection.event)
+        parts["selected"], parts["when"] = _selection_words(state.session, state.selection.event)
     if state.mark is not None:
         parts["range"] = _from_mark(state.mark, here)
     elif state.range is not None:

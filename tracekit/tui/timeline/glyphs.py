@@ -105,7 +105,7 @@ def of_level(level: IntArray, categories: IntArray, part: int, parts: int) -> Pi
     return Picture([LOWER_BLOCKS[height] for height in eighths.tolist()], codes, [Ink.BLOCK] * len(codes))
 
 
-def faded(unfiltered: Picture, chosen: Picture) -> Picture:
+def fade(unfiltered: Picture, chosen: Picture) -> Picture:
     """What is chosen as it is, and all else that is there faded. `unfiltered` has no labels, which would be cut."""
     cells = [
         one if one[1] >= 0 else (character, Category.FADED.value if code >= 0 else code, ink)

@@ -52,15 +52,15 @@ class Lanes:
 
 def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
-    return _drawn(lanes_of(trace, grouping))
+    return _with_tracks(lanes_of(trace, grouping))
 
 
 def main_thread_lanes(trace: Trace) -> tuple[TimelineLane, ...]:
     """The lane of the main thread, or none; see `tracekit.lanes.lanes.main_thread`."""
-    return _drawn(main_thread(trace))
+    return _with_tracks(main_thread(trace))
 
 
-def _drawn(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
+def _with_tracks(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
     return tuple(
         TimelineLane(
             **{field.name: getattr(lane, field.name) for field in fields(LaneRows)},

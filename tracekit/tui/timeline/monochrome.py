@@ -14,7 +14,7 @@ import numpy as np
 
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.report.formatting import visible
-from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, faded
+from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, fade
 from tracekit.tui.timeline.tracks import bars, edges, starting
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def letters_of_track(
     return result
 
 
-def faded_letters(unfiltered: Picture, chosen: Picture) -> Picture:
+def fade_letters(unfiltered: Picture, chosen: Picture) -> Picture:
     """What is chosen as it is, and of all else dots, and the brackets of blocks. `unfiltered` has no labels."""
     dot = LOOKS[Category.FADED].letter
     dots = [
         one if code < 0 or one in (_OPEN, _CLOSE) else dot
         for one, code in zip(unfiltered.characters, unfiltered.categories, strict=True)
     ]
-    return faded(replace(unfiltered, characters=dots), chosen)
+    return fade(replace(unfiltered, characters=dots), chosen)
 
 
 def _letter(code: int, share: float) -> str:

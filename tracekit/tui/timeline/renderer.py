@@ -15,11 +15,11 @@ from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
-from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, pictures, segments
+from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import EXPANDED_LIMIT, Lanes
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
-from tracekit.tui.timeline.monochrome import faded_letters, letters_of_track
+from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
 from tracekit.tui.timeline.tracks import edges, hit, passing_tracks, tracks
 from tracekit.tui.viewport import column_of, time_of
@@ -189,7 +189,7 @@ class Renderer:
             for of_lane in all_of
         ]
 
-        def arranged(first: int) -> Arrangement:
+        def arrangement_from(first: int) -> Arrangement:
             return arrange(
                 self.lanes.lanes,
                 rows,
@@ -202,13 +202,13 @@ class Renderer:
                 levels=not self._monochrome,
             )
 
-        arrangement = arranged(top)
+        arrangement = arrangement_from(top)
         lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
             last = arrangement.last_of_lane[lane_index]
             wanted = min(max(top, last + 1 - arrangement.visible), first)
-            arrangement = arranged(wanted)
+            arrangement = arrangement_from(wanted)
         self.arrangement = arrangement
         self._joined = {self.lanes.lanes[at].id: count for at, count in arrangement.joined.items()}
 
@@ -269,7 +269,7 @@ class Renderer:
         self._keep_only_this_view(state)
         key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id), line.track, line.parts)
         if key not in self._pictures:
-            self._pictures[key] = self._drawn(state, lane, track, line)
+            self._pictures[key] = self._track_lines(state, lane, track, line)
         return self._pictures[key][line.part]
 
     def _keep_only_this_view(self, state: State) -> None:
@@ -279,7 +279,7 @@ class Renderer:
             self._strips.clear()
             self._pictured = seen
 
-    def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> tuple[Picture, ...]:
+    def _track_lines(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> tuple[Picture, ...]:
         """All lines of a track."""
 
         def draw(which: Track, label: Callable[[int], str]) -> tuple[Picture, ...]:
@@ -291,8 +291,8 @@ class Renderer:
         chosen = self._passing(state, lane)
         if chosen is None:
             return draw(track, label)
-        fade = faded_letters if self._monochrome else faded
-        return tuple(map(fade, draw(track, lambda _: ""), draw(chosen[line.track], label)))
+        dim = fade_letters if self._monochrome else fade
+        return tuple(map(dim, draw(track, lambda _: ""), draw(chosen[line.track], label)))
 
     def _passing(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""

@@ -22,7 +22,7 @@ from tracekit.tui.viewport import (
     PAN_STEP,
     ZOOM_STEP,
     Viewport,
-    centered,
+    center_view,
     clamp,
     pan,
     span_between,
@@ -74,7 +74,7 @@ class Timeline(Widget, can_focus=True):
 
     def show(self, state: State, lanes: Lanes) -> None:
         """Draw a state."""
-        self._state = state.seen_from(self._session)
+        self._state = state.with_active(self._session)
         self._mask(self._state, lanes)
         self.renderer.show(self._state, lanes, palette_of(self.app.current_theme), leads=state.active == self._session)
         self.refresh()
@@ -231,7 +231,7 @@ class Timeline(Widget, can_focus=True):
         """Center the view on a column of the overview."""
         if self._state is not None:
             bounds, columns = self._state.bounds, self.renderer.columns
-            self._look(centered(self._state.view, time_of(bounds, columns, column), bounds, columns))
+            self._look(center_view(self._state.view, time_of(bounds, columns, column), bounds, columns))
 
     def _nearest_edge(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""
