@@ -8,12 +8,12 @@ import numpy as np
 
 from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
-from tracekit.documents.lane_columns import fit_page, payload
 from tracekit.documents.pictures import Calls, distribution, legend, over_time
 from tracekit.render.blocks import Figure, Paragraph, Role, section
 from tracekit.render.markup import Html, code, joined, listed, tag
 from tracekit.report.time_breakdown import SHOWN
 from tracekit.report.timeline import CALL, COLD
+from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
