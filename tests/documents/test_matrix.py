@@ -48,7 +48,7 @@ def test_a_narrow_screen_leaves_out_models_that_none_of_its_columns_holds(table)
 
 def test_markdown_has_a_column_for_each_recording(table):
     lines = written(table, "markdown").splitlines()
-    assert lines[0] == "|  |  | " + " | ".join(f"{name}.trace".replace("_", "\\_") for name in SAMPLES) + " |"
+    assert lines[0] == "| model |  | " + " | ".join(f"{name}.trace".replace("_", "\\_") for name in SAMPLES) + " |"
     assert "| `SharpenFilter` | median | 12.44 ms | **\\*8.68 ms** | – | – |" in lines
 
 

@@ -10,7 +10,7 @@ from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
 from tracekit.documents import columns, comparison_words
 from tracekit.documents.compared_figures import figures_section
-from tracekit.render.blocks import Document, Entries, Entry, Paragraph, Role, Span, items, present, section, table
+from tracekit.render.blocks import Document, Entry, Paragraph, Role, Span, items, present, section, table
 from tracekit.report.formatting import ABSENT
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
     totals = comparison_words.totals(compared)
     return section(
         "Models",
-        Entries(tuple(_model(model, every) for model in compared)),
+        items(_model(model, every) for model in compared),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
         *(figures_section(model) for model in compared),
         note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change",

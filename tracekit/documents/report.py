@@ -19,7 +19,6 @@ from tracekit.documents.report_models import (
 )
 from tracekit.render.blocks import (
     Document,
-    Entries,
     Entry,
     Paragraph,
     Role,
@@ -194,7 +193,7 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
         else "This was written with --no-redact: it may name devices, users and other processes."
     )
     rest = Paragraph(privacy, Role.DIM)
-    return section(title, Entries((Entry("", known),)), rest, folded=not stays, name="recording", stays=stays)
+    return section(title, items((Entry("", known),)), rest, folded=not stays, name="recording", stays=stays)
 
 
 def report_file(report: Report, form: str, timeline: Timeline | None = None) -> str:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.code.patterns import Api
-from tracekit.render.blocks import Column, Entries, Entry, Figure, Paragraph, Role, Span, joined, section, table
+from tracekit.render.blocks import Column, Entry, Figure, Paragraph, Role, Span, items, joined, section, table
 from tracekit.report.call_sites import (
     ELEMENTS,
     LABELS,
@@ -58,7 +58,7 @@ def inferred_section(report: Report) -> Section | None:
         for _, group in groupby(sorted(shown, key=lambda site: _first_of(shown, site)), key=_owner):
             found.append(_function_entry(api, list(group), with_thread=not shared))
     note = f"{shared}; {source}" if shared else source
-    return section("Inferred from call stacks", Entries(tuple(found)), note=note) if found else None
+    return section("Inferred from call stacks", items(found), note=note)
 
 
 def _owner(site: CallSite) -> tuple[str | None, tuple[Place, ...], str]:

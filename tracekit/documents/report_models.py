@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import mean_id
 from tracekit.documents.columns import absent_note, elapsed, names, numbers, quantity, words
-from tracekit.render.blocks import Column, Entries, Entry, Figure, Paragraph, Role, Span, items, section, table
+from tracekit.render.blocks import Column, Entry, Figure, Paragraph, Role, Span, items, section, table
 from tracekit.report import formatting, over_time
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
@@ -175,7 +175,7 @@ def files_section(report: Report) -> Section | None:
         for at, row in enumerate(rows)
     ]
     cards = tuple(Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
-    facts = section("Facts of the files", Entries(cards) if cards else None, folded=True)
+    facts = section("Facts of the files", items(cards), folded=True)
     return section(TITLE_OF_FILES, *files, facts, name="files")
 
 

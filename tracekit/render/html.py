@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tracekit._version import __version__
@@ -11,7 +10,6 @@ from tracekit.characters import visible
 from tracekit.render import prose
 from tracekit.render.blocks import (
     Card,
-    Entries,
     Figure,
     Items,
     Paragraph,
@@ -19,11 +17,10 @@ from tracekit.render.blocks import (
     Role,
     Section,
     Table,
-    groups,
     plain,
     spans,
 )
-from tracekit.render.markup import Html, code, details, joined, listed, tag
+from tracekit.render.markup import Html, code, details, joined, tag
 from tracekit.render.page import asset
 from tracekit.render.page import document as page
 from tracekit.render.prose import sentence
@@ -150,9 +147,9 @@ def _html(block: Block) -> Html | None:
         case Prose():
             return prose.html_of(visible(block.source, multiline=True))
         case Items():
-            return listed(map(line_markup, block.lines), class_="notes")
-        case Entries():
-            return joined(map(_entry, block.entries))
+            if any(entry.facts for entry in block.entries):
+                return joined(map(_entry, block.entries))
+            return tag("ul", *(tag("li", line_markup(entry.head)) for entry in block.entries), class_="notes")
         case Card():
             return _card(block)
         case Section():
@@ -196,19 +193,11 @@ def grid(block: Table[Any]) -> Html:
     kinds = _kinds(block.columns, wide=wide)
     titles = [visible(column.title.replace("\n", " ")) for column in block.columns]
     head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)))
-    bodies, left = [], ROWS
-    for heading, rows in groups(block):
-        shown = islice(rows, max(left, 0))
-        lines = [tag("tr", *map(_cell, block.columns, [row] * len(kinds), kinds, titles)) for row in shown]
-        left -= len(rows)
-        if heading and lines:
-            title = tag("th", code(visible(heading)), scope="rowgroup", colspan=len(block.columns), class_="group")
-            lines.insert(0, tag("tr", title))
-        bodies.append(tag("tbody", *lines))
-    name = visible(block.name)
-    looks = "wide" if wide else "stacked"
-    table = tag("table", tag("thead", head), *bodies, aria_label=name, data_filter=block.group is None, class_=looks)
-    more = tag("p", f"{-left:,} more in the JSON report", class_="dim") if left < 0 else None
+    rows = [tag("tr", *map(_cell, block.columns, [row] * len(kinds), kinds, titles)) for row in block.rows[:ROWS]]
+    name, left_out = visible(block.name), len(block.rows) - ROWS
+    body, looks = tag("tbody", *rows), "wide" if wide else "stacked"
+    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=True, class_=looks)
+    more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return joined([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 
 
@@ -217,10 +206,9 @@ def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
     if not wide:
         return [None if column.words else "n" for column in columns]
     fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
-    named = [None if column is not fixed else "named" for column in columns]
     return [
-        ("minor" if column.words and column.drop else look) if column.words else "n"
-        for column, look in zip(columns, named, strict=True)
+        "n" if not column.words else "minor" if column.drop else "named" if column is fixed else None
+        for column in columns
     ]
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from tracekit.characters import visible
 from tracekit.render.blocks import (
     Card,
-    Entries,
     Figure,
     Items,
     Paragraph,
@@ -16,7 +15,6 @@ from tracekit.render.blocks import (
     Role,
     Section,
     Table,
-    groups,
     is_picture,
     spans,
 )
@@ -93,8 +91,6 @@ def _listed(blocks: Iterable[Block]) -> Iterator[Sequence[Any]]:
             case Table():
                 yield block.rows
             case Items():
-                yield block.lines
-            case Entries():
                 yield block.entries
             case Section() | Card():
                 yield from _listed(block.blocks)
@@ -162,9 +158,6 @@ def markdown_parts(block: Block, level: int, rows: int = COMMENT_BYTES // ROW_BY
         case Prose():
             yield visible(block.source, multiline=True).strip()
         case Items():
-            yield "\n".join(f"- {inline(line)}" for line in block.lines[:rows])
-            yield left_out(len(block.lines) - rows)
-        case Entries():
             yield "\n".join(line for entry in block.entries[:rows] for line in _entry(entry))
             yield left_out(len(block.entries) - rows)
         case Section():
@@ -196,19 +189,8 @@ def _section(block: Section, level: int, rows: int) -> str:
 
 
 def _table(block: Table[Any], limit: int) -> str:
-    columns = [column for column in block.columns if not is_picture(column, block.rows[:limit])]
-    rows: list[list[str]] = []
-    for heading, listed in groups(block):
-        for number, row in enumerate(listed[: limit - len(rows)] if limit > len(rows) else ()):
-            cells = [inline(column.text(row)) for column in columns]
-            rows.append(
-                cells if block.group is None else [code(visible(heading)) if heading and not number else "", *cells]
-            )
-    grouped = block.group is not None
-    header = [*([""] if grouped else []), *(escape(_title(column.title)) for column in columns)]
-    words = [*([True] if grouped else []), *(column.words for column in columns)]
-    return paragraphs(table(header, rows, words), left_out(len(block.rows) - limit))
-
-
-def _title(title: str) -> str:
-    return visible(title.replace("\n", " "))
+    shown = block.rows[:limit]
+    columns = [column for column in block.columns if not is_picture(column, shown)]
+    header = [escape(visible(column.title.replace("\n", " "))) for column in columns]
+    rows = [[inline(column.text(row)) for column in columns] for row in shown]
+    return paragraphs(table(header, rows, [column.words for column in columns]), left_out(len(block.rows) - limit))

@@ -10,7 +10,6 @@ from rich.text import Text
 from tracekit.characters import lowered, visible
 from tracekit.render.blocks import (
     Card,
-    Entries,
     Entry,
     Figure,
     Items,
@@ -125,8 +124,6 @@ class _Writer:
                 return prose.text_of(visible(block.source, multiline=True), self.layout, indent)
             case Items():
                 return self._items(block, indent)
-            case Entries():
-                return self._entries(block, indent)
             case Section():
                 return [] if block.folded and not self.verbose else self._section(block, indent)
             case Card():
@@ -154,20 +151,25 @@ class _Writer:
             return []
         if brief is not None and self.item_lines == 1:
             brief = (brief + 2) // 3
-        shown, more = self._shown(block.lines, brief)
         limit = self.item_lines if brief is not None else None
-        lines = []
-        for item in shown:
-            line = styled_line(item, indent)
-            line.stylize(STYLES[block.role])
-            lines += self.layout.hanging(line, indent + 2, max_lines=limit)
+        room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
+        shown, more = self._shown(block.entries, brief)
+        lines: list[Text] = []
+        for entry in shown:
+            head = styled_line(entry.head, indent)
+            head.stylize(STYLES[block.role])
+            begin = indent + (2 if head.plain.strip() else 0)
+            lines += self.layout.hanging(head, indent + 2, max_lines=limit) if head.plain.strip() else []
+            for label, words in entry.facts:
+                line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
+                lines += self.layout.hanging(line, begin + room)
         return [*lines, *self._more(more, indent)]
 
     def _table(self, block: Table[Any], indent: int) -> list[Text]:
         shown, more = self._shown(block.rows, block.brief)
         columns = tuple(column for column in block.columns if self.verbose or not column.long)
         if block.cards:
-            lines = self._entries(Entries(tuple(_as_entry(columns, row) for row in shown)), indent)
+            lines = self._items(Items(tuple(_as_entry(columns, row) for row in shown)), indent)
         else:
             lines = table_lines(replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled_line)
         return [*lines, *self._more(more, indent)]
@@ -228,19 +230,6 @@ class _Writer:
         if block.more and not self.verbose:
             lines += self.paragraph(Paragraph(block.more, lead="details"), indent + self.layout.indent, 7)
         return lines
-
-    def _entries(self, block: Entries, indent: int) -> list[Text]:
-        lines: list[Text] = []
-        room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
-        shown, more = self._shown(block.entries, block.brief)
-        for entry in shown:
-            head = styled_line(entry.head, indent)
-            begin = indent + (2 if head.plain.strip() else 0)
-            lines += self.layout.hanging(head, indent + 2) if head.plain.strip() else []
-            for label, words in entry.facts:
-                line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
-                lines += self.layout.hanging(line, begin + room)
-        return [*lines, *self._more(more, indent)]
 
     def _shown(self, rows: Sequence[Row], brief: int | None) -> tuple[Sequence[Row], int]:
         """The rows that are shown, and how many are not."""
