@@ -35,15 +35,9 @@ def parts_bar(slices: Sequence[Slice], words: str) -> Html:
     for part in slices:
         width = part.share * 100
         title = tag("title", f"{part.group.name} {part.words}")
-        rectangles.append(_with(title, "rect", x=x, y=0, width=width, height=10, class_=group_class(part.group)))
+        rectangles.append(tag("rect", title, x=x, y=0, width=width, height=10, class_=group_class(part.group)))
         x += width
     return _svg(rectangles, "0 0 100 10", words, class_="parts")
-
-
-def _with(child: Html, name: str, /, **attributes: str | float) -> Html:
-    """An element of a drawing that holds another one."""
-    empty = tag(name, **attributes)
-    return Html(f"{empty[:-2]}>{child}</{name}>")
 
 
 def group_class(group: Group) -> str:

@@ -10,7 +10,7 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
 from tracekit.documents.pictures import Calls, distribution, legend, over_time
 from tracekit.render.blocks import Figure, Paragraph, Role, section
-from tracekit.render.markup import Html, code, joined, listed, tag
+from tracekit.render.markup import Html, joined, tag
 from tracekit.report.time_breakdown import SHOWN
 from tracekit.report.timeline import CALL, COLD
 from tracekit.report.viewers.lane_columns import fit_page, payload
@@ -69,8 +69,8 @@ def _empty_lanes(timeline: Timeline) -> Html | None:
     for lane in timeline.lanes:
         if lane.words:
             reasons.setdefault(lane.words, []).append(lane.title)
-    inner = listed(f"{', '.join(titles)}: {words}" for words, titles in reasons.items())
-    return tag("div", tag("p", "Lanes without events"), inner, class_="empty-lanes") if inner else None
+    lines = [tag("li", f"{', '.join(titles)}: {words}") for words, titles in reasons.items()]
+    return tag("div", tag("p", "Lanes without events"), tag("ul", *lines), class_="empty-lanes") if lines else None
 
 
 def _height(timeline: Timeline) -> int:
@@ -108,7 +108,7 @@ def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Ht
         words += [f"{MODEL[name].title} {format_time(value)}"] if value is not None else []
     words.append(f"longest {format_time(int(calls.durations.max()))}")
     charts = tag("div", distribution(calls), over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
-    return joined([tag("h3", code(visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
+    return joined([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
 
 
 def _calls(timeline: Timeline) -> Iterator[Calls]:

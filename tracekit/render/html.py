@@ -1,8 +1,13 @@
-"""Documents as one HTML page that asks for nothing."""
+"""Documents as one HTML page that asks for nothing. Its content security policy names the script and the style by their
+hashes and allows nothing else, so that no text of a recording could run even if it got past `markup`.
+"""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from tracekit._version import __version__
@@ -20,9 +25,7 @@ from tracekit.render.blocks import (
     plain,
     spans,
 )
-from tracekit.render.markup import Html, code, details, joined, tag
-from tracekit.render.page import asset
-from tracekit.render.page import document as page
+from tracekit.render.markup import Html, joined, tag
 from tracekit.render.prose import sentence
 
 if TYPE_CHECKING:
@@ -65,14 +68,42 @@ def page_of(document: Document, **_: Any) -> str:
         skip = tag("a", f"Skip to: {visible(named[0].title)}", href=f"#{named[0].name}", class_="skip")
         body = [skip, top, tag("nav", *links, aria_label="Sections")]
     foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
+    script = _asset("report.js") if data else ""
+    end = tag("script", Html(script)) if script else None
     title = ": ".join(filter(None, (visible(document.title), visible(plain(document.verdict)))))
-    return page(
-        title,
-        GENERATOR,
-        [*body, tag("main", *map(_outer, document.blocks)), *data, foot],
-        script=asset("report.js") if data else "",
-        style="".join(figure.style for figure in figures),
+    head = _head(title, script, _asset("report.css") + "".join(figure.style for figure in figures))
+    content = tag("body", *body, tag("main", *map(_outer, document.blocks)), *data, foot, end)
+    return f'<!doctype html>\n<html lang="en">{head}\n{content}</html>\n'
+
+
+def _head(title: str, script: str, style: str) -> Html:
+    """What a browser knows of the page before it reads on; its policy allows this script and this style."""
+    allowed = f"script-src '{_hash(script)}'" if script else "script-src 'none'"
+    policy = f"default-src 'none'; {allowed}; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    names = {
+        "viewport": "width=device-width, initial-scale=1",
+        "color-scheme": "light dark",
+        "referrer": "no-referrer",
+        "generator": GENERATOR,
+        "description": title,
+    }
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        *(tag("meta", name=name, content=content) for name, content in names.items()),
+        tag("title", title),
+        tag("style", Html(style)),
     )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _asset(name: str) -> str:
+    """Text of a file that `web/` builds."""
+    return files("tracekit.render").joinpath(f"assets/{name}").read_text("utf-8")
 
 
 def _below(title: str, paragraph: Paragraph) -> Paragraph:
@@ -172,7 +203,7 @@ def _card(block: Card) -> Html:
     head = tag(
         "header",
         tag("h3", badge, " ", visible(block.title)),
-        tag("p", code(block.check), class_="savings") if block.check else None,
+        tag("p", tag("code", block.check), class_="savings") if block.check else None,
     )
     name = f"finding-{block.check}" if block.check else None
     return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
@@ -182,7 +213,8 @@ def _section(block: Section, *, folded: bool) -> Html | None:
     body = [_html(inner) for inner in block.blocks]
     note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
     if folded:
-        return details(visible(block.title), note, *body, open_=block.opened)
+        inner = joined((note, *body))
+        return tag("details", tag("summary", visible(block.title)), inner, open=block.opened) if inner else None
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 

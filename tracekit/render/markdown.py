@@ -1,7 +1,8 @@
-"""Documents as GitHub flavored Markdown, for issues and pull requests."""
+"""Documents as GitHub flavored Markdown, for issues and pull requests; whatever a recording holds stays text."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from tracekit.render.blocks import (
     is_picture,
     spans,
 )
-from tracekit.render.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +31,15 @@ ROW_BYTES = 20
 """Of a row at least: no table is written with more rows than there can be room for."""
 LEAST_ROWS = 3
 """Rows of a long table where there is hardly room; then whole parts are left out."""
+_ACTIVE = re.compile(r"([\\`*_\[\]<>|~$&])")
+"""Characters that Markdown, HTML or a formula would act on."""
+
+_LINKING = re.compile(r"(?<=\w)(?=://)|(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+"""Places where GitHub would make a link, a mention or a reference of plain text."""
+
+_JOINER = "&#8288;"
+"""A character without width, written so that it is seen in the source. A comment would break links too, but importers
+show it as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +193,8 @@ def _section(block: Section, level: int, rows: int) -> str:
         return ""
     note = f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""
     if block.folded:
-        return details(escape(visible(block.title)), paragraphs(escape(note), *body))
+        summary, inner = escape(visible(block.title)), paragraphs(escape(note), *body)
+        return f"<details>\n<summary>{summary}</summary>\n\n{inner}\n\n</details>"
     return paragraphs(f"{'#' * level} {escape(visible(block.title))}", escape(note), *body)
 
 
@@ -194,3 +204,39 @@ def _table(block: Table[Any], limit: int) -> str:
     header = [escape(visible(column.title.replace("\n", " "))) for column in columns]
     rows = [[inline(column.text(row)) for column in columns] for row in shown]
     return paragraphs(table(header, rows, [column.words for column in columns]), left_out(len(block.rows) - limit))
+
+
+def escape(text: str) -> str:
+    """Text inside a line that Markdown shows as it is: no emphasis, code, HTML, link or mention."""
+    return _LINKING.sub(_JOINER, _ACTIVE.sub(r"\\\1", text))
+
+
+def sentence(text: str) -> str:
+    """As `escape`, with what stands between backticks as code: our own sentences name commands that way."""
+    parts = re.split(r"`([^`]+)`", text)
+    return "".join(code(part) if index % 2 else escape(part) for index, part in enumerate(parts))
+
+
+def code(text: str) -> str:
+    """A name as code, whatever backticks it holds. A `|` becomes `¦`: no escape is right both in and out of tables."""
+    inner = text.replace("|", "¦").strip() or " "
+    longest = max((len(run) for run in re.findall("`+", inner)), default=0)
+    fence = "`" * (longest + 1)
+    edge = " " if inner.startswith("`") or inner.endswith("`") else ""
+    return f"{fence}{edge}{inner}{edge}{fence}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[bool]) -> str:
+    """A table; which columns hold words, the others hold numbers."""
+    rule = [":--" if is_word else "--:" for is_word in words]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))
+
+
+def paragraphs(*parts: str) -> str:
+    """The parts that hold something, with a blank line between them."""
+    return "\n\n".join(part for part in parts if part)
+
+
+def left_out(number: int) -> str:
+    """Says that a table does not show everything; empty where it does."""
+    return f"{number:,} more in the JSON report" if number > 0 else ""

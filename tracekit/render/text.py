@@ -177,7 +177,8 @@ class _Writer:
     def _section(self, block: Section, indent: int) -> list[Text]:
         if _is_cards(block):
             return self._cards(block, None)[0]
-        lines = self.layout.heading(visible(block.title).upper(), block.note, indent)
+        title = Text(" " * indent).append(visible(block.title).upper(), "bold")
+        lines = self.layout.hanging(title.append(f"  {block.note}" if block.note else "", "dim"), indent + 2)
         for number, inner in enumerate(block.blocks):
             written = self.lines(inner, indent + 2)
             above = block.blocks[number - 1] if number else None

@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from tracekit.characters import shorten, visible
 from tracekit.render.blocks import plain
-from tracekit.render.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tracekit.render.blocks import Column, Line, Table
+    from tracekit.render.layout import Layout
 
 GAP = 2
 NAME_ROOM = 12
@@ -109,7 +110,7 @@ def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iter
 def _needed(column: Column[Any], texts: Sequence[Text]) -> int:
     """Cells of the widest text of a column."""
     titles = visible(column.title, multiline=True).split("\n")
-    return max([*map(Layout.cells, titles), *(Layout.cells(text.plain) for text in texts)])
+    return max([*map(cell_len, titles), *(cell_len(text.plain) for text in texts)])
 
 
 def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
@@ -150,8 +151,8 @@ def _row(cells: Sequence[Text], grid: _Grid, layout: Layout, indent: int) -> lis
     for at, (cell, column, width) in enumerate(zip(cells, grid.columns, grid.widths, strict=True)):
         if column.words and at == len(cells) - 1 and at:
             return layout.hanging(line.append_text(cell), min(begin, layout.width - NAME_ROOM))
-        shown = cell if Layout.cells(cell.plain) <= width else Text(shorten(cell.plain, width), cell.style)
-        gap = " " * (width - Layout.cells(shown.plain))
+        shown = cell if cell_len(cell.plain) <= width else Text(shorten(cell.plain, width), cell.style)
+        gap = " " * (width - cell_len(shown.plain))
         line.append_text(Text.assemble(shown, gap, " " * GAP) if column.words else Text.assemble(gap, shown, " " * GAP))
         begin += width + GAP
     line.rstrip()
