@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Pair, Presence
-from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.documents.compared_figures import Figure, exact_figures
 from tracekit.units import format_count, format_duration, format_estimate, format_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tracekit.compare.comparison import Comparison
     from tracekit.compare.findings import FindingChange
@@ -28,8 +27,6 @@ CHANGES = 3
 """Most models of one answer that the verdict names."""
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
-_COMPUTE = {str(Device.ANE): "neural_engine_compute"}
-"""Ids of the shares of compute, by compute unit."""
 
 
 def p95(model: ModelComparison) -> str:
@@ -64,57 +61,18 @@ def parts(model: ModelComparison) -> str:
     return ", ".join(f"{part.part} {words.signed_duration(part.difference_ns)}" for part in changed[:PARTS])
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """A count or a share of both sides, which has no interval."""
-
-    name: str
-    pair: Pair
-    form: Callable[[float], str] = words.number
-    quantity: str = ""
-    """Id of what it is; empty where it has none."""
-    less_is_better: bool = False
-
-    @property
-    def differs(self) -> bool:
-        """Whether it differs by more than a tenth, a share by five points too, or is known on one side only."""
-        before, after = self.pair.before, self.pair.after
-        if before is None or after is None:
-            return before != after and self.form is not words.share
-        difference = abs(after - before)
-        return difference > 0.1 * max(abs(before), abs(after)) and (self.form is not words.share or difference >= 0.05)
-
-    @property
-    def words(self) -> str:
-        """`loads 373 → 5`."""
-        return f"{self.name.replace(',', '')} {words.pair_words(self.pair, self.form)}"
-
-
-def exact_figures(model: ModelComparison) -> tuple[Exact, ...]:
-    """The counts and shares of a model, its loads first."""
-    return (
-        Exact("loads", model.loads, less_is_better=True),
-        Exact("copies per prediction", model.copies, less_is_better=True),
-        Exact("most in flight", model.in_flight),
-        *(
-            Exact(f"{DEVICE_NAMES[Device(unit)]}, share of compute", pair, words.share, _COMPUTE.get(unit, ""))
-            for unit, pair in model.units
-        ),
-    )
-
-
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, in one line; empty where none does."""
     loads, *others = exact_figures(model)
-    times = (
-        ("load time", model.load_ns),
-        ("cold load", Pair(model.cold_load.before_ns, model.cold_load.after_ns)),
-        ("cached load", Pair(model.cached_load.before_ns, model.cached_load.after_ns)),
-    )
-    return _differing((loads, *(Exact(name, pair, format_duration) for name, pair in times), *others))
+    times = {
+        "load time": model.load_ns,
+        "cold load": Pair(model.cold_load.before_ns, model.cold_load.after_ns),
+        "cached load": Pair(model.cached_load.before_ns, model.cached_load.after_ns),
+    }
+    return _differing(loads, *(Figure(name, pair, format_duration) for name, pair in times.items()), *others)
 
 
-def _differing(figures: Iterable[Exact]) -> str:
+def _differing(*figures: Figure) -> str:
     return ", ".join(figure.words for figure in figures if figure.differs)
 
 
@@ -122,12 +80,12 @@ def totals(models: Sequence[ModelComparison]) -> str:
     """Loads and load time of all models together, where they differ; empty where they do not, or for one model."""
     if len(models) < 2:
         return ""
-    return _differing((_loads(models), Exact("load time", _total(model.load_ns for model in models), format_duration)))
+    return _differing(_loads(models), Figure("load time", _total(model.load_ns for model in models), format_duration))
 
 
-def _loads(models: Iterable[ModelComparison]) -> Exact:
+def _loads(models: Iterable[ModelComparison]) -> Figure:
     """Loads of all models together."""
-    return Exact("loads", _total(model.loads for model in models))
+    return Figure("loads", _total(model.loads for model in models))
 
 
 def _total(pairs: Iterable[Pair]) -> Pair:
