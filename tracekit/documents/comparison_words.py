@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 PARTS = 4
 """Most parts of a breakdown that are given in words."""
-SOURCES = 6
-"""Most recordings of a side that are named."""
 CHANGES = 3
 """Most models of one answer that the verdict names."""
 NOTABLE = 0.01
@@ -78,19 +76,17 @@ def _differing(*figures: Figure) -> str:
 
 def totals(models: Sequence[ModelComparison]) -> str:
     """Loads and load time of all models together, where they differ; empty where they do not, or for one model."""
-    if len(models) < 2:
-        return ""
-    return _differing(_loads(models), Figure("load time", _total(model.load_ns for model in models), format_duration))
+    load_time = Figure("load time", _total([model.load_ns for model in models]), format_duration)
+    return _differing(_loads(models), load_time) if len(models) > 1 else ""
 
 
 def _loads(models: Iterable[ModelComparison]) -> Figure:
     """Loads of all models together."""
-    return Figure("loads", _total(model.loads for model in models))
+    return Figure("loads", _total([model.loads for model in models]))
 
 
-def _total(pairs: Iterable[Pair]) -> Pair:
-    known = list(pairs)
-    return Pair(sum(pair.before or 0 for pair in known), sum(pair.after or 0 for pair in known))
+def _total(pairs: Sequence[Pair]) -> Pair:
+    return Pair(sum(pair.before or 0 for pair in pairs), sum(pair.after or 0 for pair in pairs))
 
 
 def finding_models(change: FindingChange) -> str:
@@ -140,23 +136,15 @@ def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
 
 def unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
     """Sentences on models that only one side holds, with what may bring them together."""
-    groups = {
-        presence: [model.name for model in models if model.presence is presence]
-        for presence in (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
-    }
-    hint = ["if a model was renamed: --rename OLD=NEW"] if all(groups.values()) else []
-    return [*(f"{presence}: {', '.join(names)}" for presence, names in groups.items() if names), *hint]
-
-
-def sources(names: Sequence[str]) -> str:
-    """Names of recordings; of many the first ones, and how many more there are."""
-    return format_names(names, SOURCES)
+    sides = (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
+    names = (", ".join(model.name for model in models if model.presence is side) for side in sides)
+    said = [f"{side}: {known}" for side, known in zip(sides, names, strict=True) if known]
+    return [*said, "if a model was renamed: --rename OLD=NEW"] if len(said) == len(sides) else said
 
 
 def method(comparison: Comparison) -> str:
     """How the answers were found, in one sentence."""
-    several = max(len(comparison.before), len(comparison.after)) > 1
-    how = "Welch's t interval on the logarithms of the recordings' medians"
-    if not several:
-        how = "circular block bootstrap of the median of log latency"
+    how = "circular block bootstrap of the median of log latency"
+    if max(len(comparison.before), len(comparison.after)) > 1:
+        how = "Welch's t interval on the logarithms of the recordings' medians"
     return f"Method {comparison.method}: {how}; see docs/compare.md."

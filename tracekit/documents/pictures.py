@@ -73,10 +73,9 @@ class Scale:
     @staticmethod
     def of(durations: IntArray) -> Scale:
         """A scale on which what most of them do can be seen."""
-        top = float(durations.max())
-        if top > LOGARITHMIC * float(np.median(durations)) and durations.min() > 0:
-            return Scale(float(durations.min()) / 1.1, top * 1.05, logarithmic=True)
-        bottom = float(durations.min())
+        bottom, top = float(durations.min()), float(durations.max())
+        if top > LOGARITHMIC * float(np.median(durations)) and bottom > 0:
+            return Scale(bottom / 1.1, top * 1.05, logarithmic=True)
         # Predictions of like latencies fill the picture; the axis says where it begins.
         low = bottom - 0.15 * (top - bottom) if top / 2 < bottom < top else 0.0
         return Scale(low, top + 0.05 * (top - low) or 1.0, logarithmic=False)
@@ -88,6 +87,11 @@ class Scale:
         else:
             shares = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
         return shares
+
+    @property
+    def note(self) -> str:
+        """What a title says of it; empty where it needs no word."""
+        return " (logarithmic scale)" if self.logarithmic else ""
 
     def value(self, share: float) -> float:
         """The duration at a place."""
@@ -111,8 +115,8 @@ def distribution(calls: Calls) -> Html:
                 y = 100 - 100 * below / top - height
                 bars.append(tag("rect", x=bin_index, y=y, width=0.9, height=height, class_=kind))
     drawing = _svg(bars, f"0 0 {BINS} 100", f"Distribution of the latency of {calls.model}")
-    ends = (format_time(scale.low), format_time(scale.value(0.5)), format_time(scale.high))
-    return _figure("How long predictions took", drawing, format_count(top, "prediction"), "0", ends, scale)
+    x = map(format_time, (scale.low, scale.value(0.5), scale.high))
+    return _figure(f"How long predictions took{scale.note}", drawing, (format_count(top, "prediction"), "0"), x)
 
 
 def over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:
@@ -122,10 +126,10 @@ def over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:
     y = 100 - 100 * scale(calls.durations)
     marks = _points(x, y, calls.cold) if len(x) <= POINTS else _ranges(x, y)
     drawing = _svg(marks, "0 0 100 100", f"Latency of {calls.model} over time")
-    ends = (_seconds(start_ns), _seconds((start_ns + end_ns) // 2), _seconds(end_ns))
+    times = (f"{ns / 1e9:,.1f} s" for ns in (start_ns, (start_ns + end_ns) // 2, end_ns))
     joined_words = " (shortest to longest of each moment)" if len(x) > POINTS else ""
-    title = f"When they ran{joined_words}"
-    return _figure(title, drawing, format_time(scale.high), format_time(scale.low), ends, scale)
+    title = f"When they ran{joined_words}{scale.note}"
+    return _figure(title, drawing, map(format_time, (scale.high, scale.low)), times)
 
 
 def _points(x: FloatArray, y: FloatArray, cold: BoolArray) -> list[Html]:
@@ -158,17 +162,8 @@ def _svg(marks: Iterable[Html], box: str, label: str, class_: str | None = None)
     return tag("svg", *marks, role="img", aria_label=label, class_=class_, **shape)
 
 
-def _figure(title: str, drawing: Html, top: str, bottom: str, ends: tuple[str, str, str], scale: Scale) -> Html:
-    note = " (logarithmic scale)" if scale.logarithmic else ""
-    return tag(
-        "figure",
-        tag("figcaption", f"{title}{note}"),
-        tag("div", tag("span", top), tag("span", bottom), class_="y"),
-        tag("div", drawing, class_="plot"),
-        tag("div", *(tag("span", end) for end in ends), class_="x"),
-        class_="chart",
-    )
-
-
-def _seconds(ns: int) -> str:
-    return f"{ns / 1e9:,.1f} s"
+def _figure(title: str, drawing: Html, y: Iterable[str], x: Iterable[str]) -> Html:
+    """A drawing with what its axes say, from the top and from the left."""
+    axes = {"y": y, "x": x}.items()
+    beside, below = (tag("div", *(tag("span", text) for text in texts), class_=axis) for axis, texts in axes)
+    return tag("figure", tag("figcaption", title), beside, tag("div", drawing, class_="plot"), below, class_="chart")

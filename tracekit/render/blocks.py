@@ -206,24 +206,21 @@ class Document:
     """What made it; empty for the program alone."""
 
 
-def section(
-    title: str, *blocks: Block | None, note: str = "", folded: bool = False, name: str = "", stays: bool = False
-) -> Section | None:
+def section(title: str, *blocks: Block | None, **looks: Any) -> Section | None:
     """A section of the blocks that are there; None where none is."""
     kept = present(blocks)
-    return Section(title, kept, note, folded, name, stays=stays) if kept else None
+    return Section(title, kept, **looks) if kept else None
 
 
 def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **looks: Any) -> Table[Row] | None:
     """A table, without the columns that may go and have no value in any row; None without rows."""
     listed = tuple(rows)
-    kept = tuple(column for column in columns if not column.drop or _has_value(column, listed))
-    return Table(name, kept, listed, **looks) if listed else None
 
+    def is_known(column: Column[Row]) -> bool:
+        value = column.value
+        return value is None or not column.drop or any(value(row) is not None for row in listed)
 
-def _has_value(column: Column[Row], rows: Iterable[Row]) -> bool:
-    value = column.value
-    return value is None or any(value(row) is not None for row in rows)
+    return Table(name, tuple(filter(is_known, columns)), listed, **looks) if listed else None
 
 
 def items(lines: Iterable[Line | Entry], brief: int | None = None, role: Role = Role.PLAIN) -> Items | None:
@@ -256,9 +253,3 @@ def joined(parts: Iterable[Line | None], between: str) -> Line:
             found += [Span(between)] if found else []
             found += spans(part)
     return tuple(found)
-
-
-def is_picture(column: Column[Any], rows: Iterable[Any]) -> bool:
-    """Whether all that its cells show are pictures, or nothing."""
-    cells = [span for row in rows for span in spans(column.text(row))]
-    return not any(span.text and span.picture is None for span in cells)

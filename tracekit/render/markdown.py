@@ -16,14 +16,13 @@ from tracekit.render.blocks import (
     Role,
     Section,
     Table,
-    is_picture,
     spans,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tracekit.render.blocks import Block, Document, Entry, Line, Span
+    from tracekit.render.blocks import Block, Column, Document, Entry, Line, Span
 
 COMMENT_BYTES = 60_000
 """A comment on GitHub may have 65,536 characters (github/docs, limits of the API)."""
@@ -200,7 +199,12 @@ def _section(block: Section, level: int, rows: int) -> str:
 
 def _table(block: Table[Any], limit: int) -> str:
     shown = block.rows[:limit]
-    columns = [column for column in block.columns if not is_picture(column, shown)]
+
+    def has_words(column: Column[Any]) -> bool:
+        cells = (span for row in shown for span in spans(column.text(row)))
+        return any(span.text and span.picture is None for span in cells)
+
+    columns = list(filter(has_words, block.columns))
     header = [escape(visible(column.title.replace("\n", " "))) for column in columns]
     rows = [[inline(column.text(row)) for column in columns] for row in shown]
     return paragraphs(table(header, rows, [column.words for column in columns]), left_out(len(block.rows) - limit))

@@ -153,7 +153,7 @@ class _Writer:
             brief = (brief + 2) // 3
         limit = self.item_lines if brief is not None else None
         room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
-        shown, more = self._shown(block.entries, brief)
+        shown, more = self._shown(block.entries, brief, indent)
         lines: list[Text] = []
         for entry in shown:
             head = styled_line(entry.head, indent)
@@ -163,16 +163,16 @@ class _Writer:
             for label, words in entry.facts:
                 line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
                 lines += self.layout.hanging(line, begin + room)
-        return [*lines, *self._more(more, indent)]
+        return [*lines, *more]
 
     def _table(self, block: Table[Any], indent: int) -> list[Text]:
-        shown, more = self._shown(block.rows, block.brief)
+        shown, more = self._shown(block.rows, block.brief, indent)
         columns = tuple(column for column in block.columns if self.verbose or not column.long)
         if block.cards:
             lines = self._items(Items(tuple(_as_entry(columns, row) for row in shown)), indent)
         else:
             lines = table_lines(replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled_line)
-        return [*lines, *self._more(more, indent)]
+        return [*lines, *more]
 
     def _section(self, block: Section, indent: int) -> list[Text]:
         if _is_cards(block):
@@ -206,7 +206,7 @@ class _Writer:
         for card in full[:shown]:
             lines += [*([Text()] if lines else []), *card]
         short = [line for row in rows[shown : len(rows) - left_out] for line in row]
-        short += [Text(f"{left_out:,} more (-v)", style="dim")] if left_out else []
+        short += [_more(left_out)] if left_out else []
         for part in (short, rest):
             lines += [*([Text()] if lines and part else []), *part]
         return lines, not left_out
@@ -232,14 +232,15 @@ class _Writer:
             lines += self.paragraph(Paragraph(block.more, lead="details"), indent + self.layout.indent, 7)
         return lines
 
-    def _shown(self, rows: Sequence[Row], brief: int | None) -> tuple[Sequence[Row], int]:
-        """The rows that are shown, and how many are not."""
+    def _shown(self, rows: Sequence[Row], brief: int | None, indent: int) -> tuple[Sequence[Row], list[Text]]:
+        """The rows that are shown, and a line on those that are not."""
         if self.verbose or brief is None or len(rows) <= brief:
-            return rows, 0
-        return rows[:brief], len(rows) - brief
+            return rows, []
+        return rows[:brief], [_more(len(rows) - brief, indent)]
 
-    def _more(self, count: int, indent: int) -> list[Text]:
-        return [Text(f"{' ' * indent}{count:,} more (-v)", style="dim")] if count else []
+
+def _more(count: int, indent: int = 0) -> Text:
+    return Text(f"{' ' * indent}{count:,} more (-v)", "dim")
 
 
 def _bold(tone: Role) -> str:
