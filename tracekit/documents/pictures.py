@@ -10,20 +10,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.render.markup import Html, tag
-from tracekit.report.time_breakdown import GROUPS, Group, Slice
+from tracekit.analysis.quantities import MODEL
+from tracekit.characters import visible
+from tracekit.render.blocks import Figure, Paragraph, Role, section
+from tracekit.render.markup import Html, joined, tag
+from tracekit.report.time_breakdown import GROUPS, SHOWN, Group, Slice
+from tracekit.report.timeline import CALL, COLD
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from tracekit.analysis.models import ModelSummary
     from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.render.blocks import Section
+    from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
 
 BINS = 48
 POINTS = 1_200
 """Most predictions that are drawn one by one; more of them are joined."""
 COLUMNS = 300
 """Pieces of time in which the others are joined."""
+LATENCIES_SHOWN = 24
+"""Models whose latencies are drawn, those with most time in predictions; the tables hold all."""
+LATENCIES_OPEN = 3
+"""Those that are not folded."""
 LOGARITHMIC = 8
 """From this ratio of the longest to the median on, a linear scale would hide what most predictions do (heuristic)."""
 
@@ -100,7 +112,7 @@ class Scale:
         return self.low + share * (self.high - self.low)
 
 
-def distribution(calls: Calls) -> Html:
+def _distribution(calls: Calls) -> Html:
     """How many predictions took how long; the first ones after a load apart."""
     scale = Scale.of(calls.durations)
     bins = np.clip((scale(calls.durations) * BINS).astype(np.int64), 0, BINS - 1)
@@ -119,7 +131,7 @@ def distribution(calls: Calls) -> Html:
     return _figure(f"How long predictions took{scale.note}", drawing, (format_count(top, "prediction"), "0"), x)
 
 
-def over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:
+def _over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:
     """How long predictions took over the time of the recording."""
     scale = Scale.of(calls.durations)
     x = 100 * (calls.starts - start_ns) / max(end_ns - start_ns, 1)
@@ -167,3 +179,44 @@ def _figure(title: str, drawing: Html, y: Iterable[str], x: Iterable[str]) -> Ht
     axes = {"y": y, "x": x}.items()
     beside, below = (tag("div", *(tag("span", text) for text in texts), class_=axis) for axis, texts in axes)
     return tag("figure", tag("figcaption", title), beside, tag("div", drawing, class_="plot"), below, class_="chart")
+
+
+def latency_section(report: Report, timeline: Timeline) -> Section | None:
+    """How long the predictions of each model took, and when; None without predictions."""
+    calls = sorted(_calls(timeline), key=lambda each: -int(each.durations.sum()))
+    if not calls:
+        return None
+    known = {model.name: model for model in report.models}
+    figures = [Figure(_latency(each, known.get(each.model), timeline)) for each in calls[:LATENCIES_SHOWN]]
+    folded, rest = figures[LATENCIES_OPEN:], len(calls) - LATENCIES_SHOWN
+    kinds = {"warm": "prediction", "cold": "first after a load"} if any(each.cold.any() for each in calls) else {}
+    return section(
+        "Latency",
+        Figure(legend(kinds)) if kinds else None,
+        *figures[:LATENCIES_OPEN],
+        section(format_count(len(folded), "more model"), *folded, folded=True),
+        Paragraph(f"{format_count(rest, 'more model')} in the tables", Role.DIM) if rest > 0 else None,
+        name="latency",
+    )
+
+
+def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Html:
+    words = [format_count(len(calls.durations), "prediction")]
+    for name in SHOWN:
+        value = model.quantities.get(name) if model is not None else None
+        words += [f"{MODEL[name].title} {format_time(value)}"] if value is not None else []
+    words.append(f"longest {format_time(int(calls.durations.max()))}")
+    charts = tag("div", _distribution(calls), _over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
+    return joined([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
+
+
+def _calls(timeline: Timeline) -> Iterator[Calls]:
+    """Predictions of the lanes with a known duration, by model."""
+    for lane in timeline.lanes:
+        called = np.flatnonzero(lane.flags & CALL)
+        codes = lane.models[called]
+        for model in np.unique(codes[codes >= 0]).tolist():
+            rows = called[codes == model]
+            durations = lane.ends[rows] - lane.starts[rows]
+            if durations.max() > 0:
+                yield Calls(timeline.texts[model], lane.starts[rows], durations, (lane.flags[rows] & COLD) > 0)

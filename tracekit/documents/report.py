@@ -65,7 +65,8 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     recording, models, summary = report.recording, report.models, report.summary
     drawn: Sequence[Block | None] = ()
     if timeline is not None:
-        from tracekit.documents.report_lanes import lanes_section, latency_section
+        from tracekit.documents.lanes import lanes_section
+        from tracekit.documents.pictures import latency_section
 
         drawn = (lanes_section(report, timeline), latency_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
