@@ -28,9 +28,9 @@ from tracekit.compare.latency import METHOD_VERSION, Answer, compare_latency
 from tracekit.compare.measurements import measure
 from tracekit.compare.settings import CheckSettings, Floors, Limit
 from tracekit.compare.verdict import Verdict
-from tracekit.documents.both_sides import Drawing, lanes_of_both
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
+from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.errors import UsageError
 from tracekit.render.html import page_of as page_of_document
 from tracekit.render.markdown import COMMENT_BYTES, markdown_of

@@ -13,8 +13,8 @@ from tracekit.compare import words
 from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
 from tracekit.documents import comparison_words
-from tracekit.documents.both_sides import Drawing, lanes_of_both
 from tracekit.documents.comparison import comparison_document
+from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.render.forms import rendered
 from tracekit.trace.events import Kind
 

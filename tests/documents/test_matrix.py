@@ -48,7 +48,7 @@ def test_a_narrow_screen_leaves_out_models_that_none_of_its_columns_holds(table)
 
 def test_markdown_has_a_column_for_each_recording(table):
     lines = written(table, "markdown").splitlines()
-    assert lines[0] == "|  |  | " + " | ".join(f"{name}.trace".replace("_", "\\_") for name in SAMPLES) + " |"
+    assert lines[0] == "| model |  | " + " | ".join(f"{name}.trace".replace("_", "\\_") for name in SAMPLES) + " |"
     assert "| `SharpenFilter` | median | 12.44 ms | **\\*8.68 ms** | – | – |" in lines
 
 
@@ -75,5 +75,5 @@ def test_the_page_holds_every_value_and_marks_the_best(table):
     page = html.fromstring(written(table, "html"))
     best = [" ".join(cell.text_content().split()) for cell in page.xpath("//td/strong[@class='best']")]
     assert "*8.68 ms" in best
-    assert page.xpath("//th[@scope='col']/text()") == [f"{name}.trace" for name in SAMPLES]
+    assert page.xpath("//th[@scope='col']/text()") == ["model", *(f"{name}.trace" for name in SAMPLES)]
     assert not page.xpath("//script")

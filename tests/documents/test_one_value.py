@@ -119,7 +119,7 @@ def collected(trace, report):
     side_by_side = matrix(sources, labels_of(sources, [None]))
     numbers.add("matrix", ((row.figure, row.model, row.values[0]) for row in side_by_side.rows))
     page = html.fromstring(rendered(matrix_document(side_by_side), "html", width=100))
-    numbers.add("matrix, HTML", shown_in(page, lambda cell: cell.xpath("ancestor::tbody//th")[0].text_content()))
+    numbers.add("matrix, HTML", shown_in(page, lambda cell: cell.getparent().xpath("td[1]")[0].text_content()))
     compared = compare([measured], [measured])
     # Each table stands below "All figures of MODEL".
     page = html.fromstring(rendered(comparison_document(compared), "html", width=100))
@@ -178,7 +178,7 @@ def tables_of(blocks):
 
 def printed(table, column):
     """What the text back end prints of a column, a line for each row."""
-    alone = replace(table, columns=(column,), group=None, total=False, parts=False, cards=False, brief=None)
+    alone = replace(table, columns=(column,), total=False, parts=False, cards=False, brief=None)
     lines = rendered(Document("", "", Role.PLAIN, blocks=(alone,)), "text", width=100).splitlines()
     return lines[len(lines) - len(table.rows) :]
 

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from support.forms import markdown
 from tracekit.characters import map_strings
-from tracekit.render.markdown_text import code, escape, sentence
+from tracekit.render.markdown import code, escape, sentence
 from tracekit.report.report import Report
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -25,8 +25,8 @@ from tracekit.api import Analysis, analysis_of
 from tracekit.characters import map_strings
 from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
-from tracekit.documents.both_sides import Drawing, lanes_of_both
 from tracekit.documents.comparison import comparison_document
+from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.render.html import page_of
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import html
 
-from tracekit.render.markup import Html, details, joined, listed, tag
+from tracekit.render.markup import Html, joined, tag
 from tracekit.render.prose import html_of, sentence
 
 HOSTILE = "</p><script>x</script> \" onclick='y' & <img src=x>"
@@ -25,11 +25,6 @@ def test_finished_markup_is_not_escaped_again() -> None:
 
 def test_attributes_are_left_out_without_a_value_and_kept_at_zero() -> None:
     assert tag("td", class_=None, hidden=False, open=True, data_v=0, x=0.126) == '<td open data-v="0" x="0.13"></td>'
-
-
-def test_nothing_to_show_makes_no_element() -> None:
-    assert details("more", None, "") is None
-    assert listed([None, ""]) is None
 
 
 @pytest.mark.parametrize(

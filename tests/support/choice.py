@@ -13,7 +13,7 @@ SLOW = (
     "cli",
     "compare/test_latency.py",
     "detectors/test_plugins.py",
-    "documents/test_lane_columns.py",
+    "report/viewers/test_lane_columns.py",
     "documents/test_pictures.py",
     "documents/test_report_page.py",
     "documents/test_report_short.py",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.documents.bug_report import Reproduction, bug_files
 from tracekit.recording.digest import digest_of
-from tracekit.render.blocks import Column, Document, Entries, Entry, Role, Section, present, section, table
+from tracekit.render.blocks import Column, Document, Role, Section, items, present, section, table
 from tracekit.report.redact import private_facts, redact_text
 from tracekit.trace.filter import model_names
 from tracekit.units import format_count
@@ -101,5 +101,4 @@ def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[
 
 
 def _facts(title: str, facts: Mapping[str, str | None]) -> Section | None:
-    lines = [Entry(f"{key}: {value}") for key, value in facts.items() if value]
-    return section(title, Entries(tuple(lines)) if lines else None)
+    return section(title, items(f"{key}: {value}" for key, value in facts.items() if value))

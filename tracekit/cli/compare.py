@@ -12,8 +12,8 @@ from tracekit.cli.requests import request_from
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
 from tracekit.compare.renderers.matrix_csv import render_csv
-from tracekit.documents.both_sides import lanes_of_both
 from tracekit.documents.comparison import comparison_document
+from tracekit.documents.lanes import lanes_of_both
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
 from tracekit.report.serialize import to_json
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tracekit.cli.ending import ExitStatus
     from tracekit.cli.measuring import Measured
-    from tracekit.documents.both_sides import Drawing
+    from tracekit.documents.lanes import Drawing
     from tracekit.render.blocks import Document
 
 

@@ -15,7 +15,7 @@ from tracekit.cli.requests import results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.compare.measurements import check_models_known, measure, only_models
 from tracekit.compare.reports import load_report
-from tracekit.documents.both_sides import Drawing
+from tracekit.documents.lanes import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.read import report_in

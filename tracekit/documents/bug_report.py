@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.characters import map_strings, visible
 from tracekit.documents.report import recording_section, report_document, report_file
 from tracekit.recording.writing.forms import harmless
-from tracekit.render.blocks import Card, Items, Role, Section, Span
+from tracekit.render.blocks import Card, Entry, Items, Role, Section, Span
 from tracekit.render.markdown import markdown_of
 from tracekit.report import formatting
 from tracekit.report.redact import NEVER_INCLUDED, replacement_counts
@@ -105,11 +105,13 @@ def issue_document(report: Report, reproduction: Reproduction) -> Document:
     document = report_document(replace(report, recording=recording))
     steps = Items(
         (
-            f"Take the recording: {reproduction.identity}",
-            (
-                f"Analyze it with {report.tool.name} {report.tool.version}: ",
-                Span(reproduction.command, Role.CODE),
-                f" ({reproduction.machine})",
+            Entry(f"Take the recording: {reproduction.identity}"),
+            Entry(
+                (
+                    f"Analyze it with {report.tool.name} {report.tool.version}: ",
+                    Span(reproduction.command, Role.CODE),
+                    f" ({reproduction.machine})",
+                )
             ),
         )
     )

@@ -20,11 +20,12 @@ APP, RECORDING, MODEL_FILE = "The app", "The recording itself", "A model file (t
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:
     """Id and finding of each check, those of recordings first."""
     columns: tuple[Column[ListedDetector], ...] = (
+        Column("about", _about, words=True, heading=True),
         Column("check", _name, words=True),
         Column("finding", lambda each: each.page.finding_title, words=True),
     )
     rows = sorted(detectors, key=lambda each: (APP, RECORDING, MODEL_FILE).index(_about(each)))
-    blocks = present((table("Checks", columns, rows, group=_about),))
+    blocks = present((table("Checks", columns, rows),))
     return Document("Checks", "", Role.PLAIN, blocks=blocks, closing="its page and thresholds: tracekit explain CHECK")
 
 

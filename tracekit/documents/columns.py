@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.render.blocks import Column, Paragraph, Role, Row, Span
 from tracekit.report import formatting
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.statistics import Statistics
     from tracekit.render.blocks import Line, Table
+
+Thing = TypeVar("Thing")
 
 RECORDING = "recording"
 """Stands for the model where something is about none of them."""
@@ -40,6 +42,25 @@ def numbers(
 ) -> Column[Row]:
     """Numbers, which sort by their value; `form` writes None too."""
     return Column(title, lambda row: form(value(row)), value, **looks)
+
+
+def found(
+    title: str,
+    of: Callable[[Row], Thing | None],
+    text: Callable[[Thing], Line],
+    value: Callable[[Thing], float | None],
+    absent: str = formatting.ABSENT,
+    **looks: Any,
+) -> Column[Row]:
+    """What is shown of something that a row may have, and sorted by; `absent` where it has none."""
+
+    def shown(row: Row) -> Line:
+        return absent if (thing := of(row)) is None else text(thing)
+
+    def sorted_by(row: Row) -> float | None:
+        return None if (thing := of(row)) is None else value(thing)
+
+    return Column(title, shown, sorted_by, **looks)
 
 
 def elapsed(title: str, of: Callable[[Row], Statistics | None], **looks: Any) -> Column[Row]:

@@ -10,9 +10,9 @@ from tracekit.compare import words
 from tracekit.compare.latency import MIN_P95, Answer
 from tracekit.compare.models import Basis, Pair
 from tracekit.documents import columns
-from tracekit.documents.comparison_words import exact_figures
 from tracekit.render.blocks import Column, Span, section, table
 from tracekit.report.formatting import ABSENT
+from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_duration
 
 if TYPE_CHECKING:
@@ -20,24 +20,56 @@ if TYPE_CHECKING:
 
     from tracekit.compare.latency import LatencyChange
     from tracekit.compare.models import ModelComparison, PartChange
-    from tracekit.documents.comparison_words import Exact
     from tracekit.render.blocks import Section
+
+_COMPUTE = {str(Device.ANE): "neural_engine_compute"}
+"""Ids of the shares of compute, by compute unit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Figure:
     """One figure of both sides."""
 
     name: str
-    change: str
-    """What a comparison says of it."""
     pair: Pair
-    form: Callable[[float], str] = format_duration
+    form: Callable[[float], str] = words.number
+    quantity: str = ""
+    """Id of what it is; empty where it has none."""
+    less_is_better: bool = False
+    answer: str = ""
+    """What a comparison says of it; empty for a count or a share, whose two values say it."""
     interval: str = "exact"
     """Of the change; a count has none."""
     low: float | None = None
     """The lower end of the interval, by which it is sorted."""
-    quantity: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether it differs by more than a tenth, a share by five points too, or is known on one side only."""
+        before, after = self.pair.before, self.pair.after
+        if before is None or after is None:
+            return before != after and self.form is not words.share
+        difference = abs(after - before)
+        return difference > 0.1 * max(abs(before), abs(after)) and (self.form is not words.share or difference >= 0.05)
+
+    @property
+    def words(self) -> str:
+        """`loads 373 → 5`."""
+        return f"{self.name.replace(',', '')} {words.pair_words(self.pair, self.form)}"
+
+    @property
+    def change(self) -> str:
+        """What changed."""
+        before, after = self.pair.before, self.pair.after
+        if self.answer:
+            return self.answer
+        if before is None or after is None:
+            return f"{Answer.INCONCLUSIVE} (not recorded on one side)"
+        if self.form(before) == self.form(after):
+            return str(Answer.UNCHANGED)
+        if self.less_is_better:
+            return str(Answer.IMPROVED if after < before else Answer.REGRESSED)
+        return "changed, neither better nor worse"
 
     @property
     def ratio(self) -> float | None:
@@ -54,7 +86,7 @@ def _ratio(ratio: float | None) -> str:
     return ABSENT if ratio is None else "< 0.01" if 0 < ratio < 0.005 else f"{ratio:.2f}"
 
 
-COLUMNS: tuple[Column[Compared], ...] = (
+COLUMNS: tuple[Column[Figure], ...] = (
     columns.words("figure", lambda row: row.name),
     columns.words("change", lambda row: row.change),
     Column("before", lambda row: row.side(row.pair.before), lambda row: row.pair.before),
@@ -70,7 +102,7 @@ def figures_section(model: ModelComparison) -> Section | None:
     return section(name, table(name, COLUMNS, _figures(model)), folded=True)
 
 
-def _figures(model: ModelComparison) -> Iterator[Compared]:
+def _figures(model: ModelComparison) -> Iterator[Figure]:
     """The figures that a side has."""
     prefix = "all_" if model.basis is Basis.ALL else ""
     yield _latency(f"{prefix}p50_ns", model.latency, "predictions")
@@ -80,46 +112,48 @@ def _figures(model: ModelComparison) -> Iterator[Compared]:
     for name, change in (("cold_load_ns", model.cold_load), ("", model.cached_load)):
         if any(change.counts):
             yield _latency(name, change, "loads")
-    for figure in exact_figures(model):
-        if figure.pair != Pair(None, None):
-            yield Compared(figure.name, _change(figure), figure.pair, figure.form, quantity=figure.quantity)
+    yield from (figure for figure in exact_figures(model) if figure.pair != Pair(None, None))
 
 
-def _latency(quantity: str, change: LatencyChange, noun: str) -> Compared:
+def exact_figures(model: ModelComparison) -> tuple[Figure, ...]:
+    """The counts and shares of a model, which have no interval; its loads first."""
+    return (
+        Figure("loads", model.loads, less_is_better=True),
+        Figure("copies per prediction", model.copies, less_is_better=True),
+        Figure("most in flight", model.in_flight),
+        *(
+            Figure(f"{DEVICE_NAMES[Device(unit)]}, share of compute", pair, words.share, _COMPUTE.get(unit, ""))
+            for unit, pair in model.units
+        ),
+    )
+
+
+def _latency(quantity: str, change: LatencyChange, noun: str) -> Figure:
     said = str(change.answer)
     if change.answer is Answer.INCONCLUSIVE:
         counted = noun if change.effective is not None or change.low is None else "recordings"
         needed = f", {MIN_P95} needed" if change.wanted == MIN_P95 else ""
         said += f" ({change.counts[0]:,} and {change.counts[1]:,} {counted}{needed})"
-    return Compared(
+    return Figure(
         name=MODEL[quantity].label if quantity else "cached load",
-        change=said,
         pair=Pair(change.before_ns, change.after_ns),
+        form=format_duration,
+        quantity=quantity,
+        answer=said,
         interval=words.interval(change) or ABSENT,
         low=change.low,
-        quantity=quantity,
     )
 
 
-def _part(part: PartChange, population: Population) -> Compared:
+def _part(part: PartChange, population: Population) -> Figure:
     key = next(key for key, title in PART_TITLES.items() if title == part.part)
     mean = PARTS[mean_id(key, population)]
-    return Compared(
+    return Figure(
         name=mean.label,
-        change=str(part.answer),
         pair=Pair(part.before_ns, part.after_ns),
+        form=format_duration,
+        quantity=mean.id,
+        answer=str(part.answer),
         interval=" to ".join(map(words.signed_duration, (part.low_ns, part.high_ns))),
         low=part.low_ns,
-        quantity=mean.id,
     )
-
-
-def _change(figure: Exact) -> str:
-    before, after = figure.pair.before, figure.pair.after
-    if before is None or after is None:
-        return f"{Answer.INCONCLUSIVE} (not recorded on one side)"
-    if figure.form(before) == figure.form(after):
-        return str(Answer.UNCHANGED)
-    if figure.less_is_better:
-        return str(Answer.IMPROVED if after < before else Answer.REGRESSED)
-    return "changed, neither better nor worse"

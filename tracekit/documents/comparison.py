@@ -10,8 +10,9 @@ from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
 from tracekit.documents import columns, comparison_words
 from tracekit.documents.compared_figures import figures_section
-from tracekit.render.blocks import Document, Entries, Entry, Paragraph, Role, Span, items, present, section, table
+from tracekit.render.blocks import Document, Entry, Paragraph, Role, Span, items, present, section, table
 from tracekit.report.formatting import ABSENT
+from tracekit.units import format_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +33,8 @@ TONES: dict[str, Role] = {
     FindingStatus.NOT_COMPARABLE: Role.OPEN,
 }
 """Looks of answers and statuses."""
-
-
+SOURCES = 6
+"""Most recordings of a side that are named; how many more there are is said."""
 UNFAIR: tuple[Column[EnvironmentDifference], ...] = (
     columns.words("what", lambda one: one.what),
     columns.words("before", lambda one: one.before),
@@ -50,14 +51,14 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
 def comparison_document(comparison: Comparison, *figures: Block | None) -> Document:
     """The comparison; `figures` are pictures of both sides, for pages."""
     compared = [model for model in comparison.models if model.presence is Presence.BOTH]
-    title = words.arrow(comparison_words.sources(comparison.before), comparison_words.sources(comparison.after))
+    before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
     return Document(
-        title=title,
+        title=words.arrow(before, after),
         verdict=comparison_words.summary(comparison),
         tone=_tone(comparison),
         context=(
-            Paragraph(comparison_words.sources(comparison.before), lead="before"),
-            Paragraph(comparison_words.sources(comparison.after), lead="after"),
+            Paragraph(before, lead="before"),
+            Paragraph(after, lead="after"),
             Paragraph(comparison_words.not_recorded(comparison), Role.DIM),
         ),
         blocks=present(
@@ -97,7 +98,7 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
     totals = comparison_words.totals(compared)
     return section(
         "Models",
-        Entries(tuple(_model(model, every) for model in compared)),
+        items(_model(model, every) for model in compared),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
         *(figures_section(model) for model in compared),
         note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change",

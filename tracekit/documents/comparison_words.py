@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Pair, Presence
-from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.documents.compared_figures import Figure, exact_figures
 from tracekit.units import format_count, format_duration, format_estimate, format_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tracekit.compare.comparison import Comparison
     from tracekit.compare.findings import FindingChange
@@ -22,14 +21,10 @@ if TYPE_CHECKING:
 
 PARTS = 4
 """Most parts of a breakdown that are given in words."""
-SOURCES = 6
-"""Most recordings of a side that are named."""
 CHANGES = 3
 """Most models of one answer that the verdict names."""
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
-_COMPUTE = {str(Device.ANE): "neural_engine_compute"}
-"""Ids of the shares of compute, by compute unit."""
 
 
 def p95(model: ModelComparison) -> str:
@@ -64,75 +59,34 @@ def parts(model: ModelComparison) -> str:
     return ", ".join(f"{part.part} {words.signed_duration(part.difference_ns)}" for part in changed[:PARTS])
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """A count or a share of both sides, which has no interval."""
-
-    name: str
-    pair: Pair
-    form: Callable[[float], str] = words.number
-    quantity: str = ""
-    """Id of what it is; empty where it has none."""
-    less_is_better: bool = False
-
-    @property
-    def differs(self) -> bool:
-        """Whether it differs by more than a tenth, a share by five points too, or is known on one side only."""
-        before, after = self.pair.before, self.pair.after
-        if before is None or after is None:
-            return before != after and self.form is not words.share
-        difference = abs(after - before)
-        return difference > 0.1 * max(abs(before), abs(after)) and (self.form is not words.share or difference >= 0.05)
-
-    @property
-    def words(self) -> str:
-        """`loads 373 → 5`."""
-        return f"{self.name.replace(',', '')} {words.pair_words(self.pair, self.form)}"
-
-
-def exact_figures(model: ModelComparison) -> tuple[Exact, ...]:
-    """The counts and shares of a model, its loads first."""
-    return (
-        Exact("loads", model.loads, less_is_better=True),
-        Exact("copies per prediction", model.copies, less_is_better=True),
-        Exact("most in flight", model.in_flight),
-        *(
-            Exact(f"{DEVICE_NAMES[Device(unit)]}, share of compute", pair, words.share, _COMPUTE.get(unit, ""))
-            for unit, pair in model.units
-        ),
-    )
-
-
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, in one line; empty where none does."""
     loads, *others = exact_figures(model)
-    times = (
-        ("load time", model.load_ns),
-        ("cold load", Pair(model.cold_load.before_ns, model.cold_load.after_ns)),
-        ("cached load", Pair(model.cached_load.before_ns, model.cached_load.after_ns)),
-    )
-    return _differing((loads, *(Exact(name, pair, format_duration) for name, pair in times), *others))
+    times = {
+        "load time": model.load_ns,
+        "cold load": Pair(model.cold_load.before_ns, model.cold_load.after_ns),
+        "cached load": Pair(model.cached_load.before_ns, model.cached_load.after_ns),
+    }
+    return _differing(loads, *(Figure(name, pair, format_duration) for name, pair in times.items()), *others)
 
 
-def _differing(figures: Iterable[Exact]) -> str:
+def _differing(*figures: Figure) -> str:
     return ", ".join(figure.words for figure in figures if figure.differs)
 
 
 def totals(models: Sequence[ModelComparison]) -> str:
     """Loads and load time of all models together, where they differ; empty where they do not, or for one model."""
-    if len(models) < 2:
-        return ""
-    return _differing((_loads(models), Exact("load time", _total(model.load_ns for model in models), format_duration)))
+    load_time = Figure("load time", _total([model.load_ns for model in models]), format_duration)
+    return _differing(_loads(models), load_time) if len(models) > 1 else ""
 
 
-def _loads(models: Iterable[ModelComparison]) -> Exact:
+def _loads(models: Iterable[ModelComparison]) -> Figure:
     """Loads of all models together."""
-    return Exact("loads", _total(model.loads for model in models))
+    return Figure("loads", _total([model.loads for model in models]))
 
 
-def _total(pairs: Iterable[Pair]) -> Pair:
-    known = list(pairs)
-    return Pair(sum(pair.before or 0 for pair in known), sum(pair.after or 0 for pair in known))
+def _total(pairs: Sequence[Pair]) -> Pair:
+    return Pair(sum(pair.before or 0 for pair in pairs), sum(pair.after or 0 for pair in pairs))
 
 
 def finding_models(change: FindingChange) -> str:
@@ -182,23 +136,15 @@ def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
 
 def unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
     """Sentences on models that only one side holds, with what may bring them together."""
-    groups = {
-        presence: [model.name for model in models if model.presence is presence]
-        for presence in (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
-    }
-    hint = ["if a model was renamed: --rename OLD=NEW"] if all(groups.values()) else []
-    return [*(f"{presence}: {', '.join(names)}" for presence, names in groups.items() if names), *hint]
-
-
-def sources(names: Sequence[str]) -> str:
-    """Names of recordings; of many the first ones, and how many more there are."""
-    return format_names(names, SOURCES)
+    sides = (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
+    names = (", ".join(model.name for model in models if model.presence is side) for side in sides)
+    said = [f"{side}: {known}" for side, known in zip(sides, names, strict=True) if known]
+    return [*said, "if a model was renamed: --rename OLD=NEW"] if len(said) == len(sides) else said
 
 
 def method(comparison: Comparison) -> str:
     """How the answers were found, in one sentence."""
-    several = max(len(comparison.before), len(comparison.after)) > 1
-    how = "Welch's t interval on the logarithms of the recordings' medians"
-    if not several:
-        how = "circular block bootstrap of the median of log latency"
+    how = "circular block bootstrap of the median of log latency"
+    if max(len(comparison.before), len(comparison.after)) > 1:
+        how = "Welch's t interval on the logarithms of the recordings' medians"
     return f"Method {comparison.method}: {how}; see docs/compare.md."

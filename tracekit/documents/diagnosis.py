@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.render.blocks import Document, Entries, Entry, Paragraph, Role, Span, items, present, section
+from tracekit.render.blocks import Document, Entry, Items, Paragraph, Role, Span, items, present, section
 from tracekit.report.diagnosis import Answer
 from tracekit.report.formatting import lower_first
 
@@ -52,12 +52,12 @@ def _is_open(leaf: LeafAnswer) -> bool:
     return leaf.answer == Answer.UNKNOWN and not leaf.checks
 
 
-def _entries(leaves: Iterable[LeafAnswer], given: set[str]) -> Entries:
+def _entries(leaves: Iterable[LeafAnswer], given: set[str]) -> Items:
     entries = []
     for leaf in leaves:
         entries.append(_leaf(leaf, given))
         given.update(leaf.evidence)
-    return Entries(tuple(entries))
+    return Items(tuple(entries))
 
 
 def _leaf(leaf: LeafAnswer, given: set[str]) -> Entry:

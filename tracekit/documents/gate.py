@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.compare.verdict import Verdict
 from tracekit.documents import columns, comparison_words
-from tracekit.render.blocks import Document, Items, Role, Span, present, table
+from tracekit.render.blocks import Document, Role, Span, items, present, table
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def gate_document(gate: Gate) -> Document:
         title="tracekit check",
         verdict=("tracekit check: ", summary(gate)),
         tone=TONES[gate.verdict],
-        blocks=present((table("What was checked", COLUMNS, gate.items), Items(notes) if notes else None)),
+        blocks=present((table("What was checked", COLUMNS, gate.items), items(notes))),
     )
 
 

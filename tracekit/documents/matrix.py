@@ -44,12 +44,12 @@ def matrix_document(matrix: Matrix) -> Document:
     def column(at: int, recordings: Recordings) -> Column[_Line]:
         return Column(recordings.label, lambda line: line.cells[at], lambda line: line.values[at])
 
+    names: Column[_Line] = columns.names("model", lambda line: line.model, "", heading=True)
     titles: Column[_Line] = columns.words("", lambda line: line.title)
     grid = table(
         "Models by recording",
-        (titles, *(column(at, recordings) for at, recordings in enumerate(matrix.columns))),
+        (names, titles, *(column(at, recordings) for at, recordings in enumerate(matrix.columns))),
         (*_facts(matrix.columns), *map(_figure, matrix.rows)) if matrix.rows else (),
-        group=lambda line: line.model,
         parts=True,
     )
     empty = None if matrix.rows else Paragraph("no model with a prediction or a load")

@@ -62,6 +62,10 @@ def model_file_document(report: ModelReport) -> Document:
     tone = Role.BAD if refused or counts.errors else Role.OPEN if counts.findings else Role.GOOD
     functions = [_function(function, len(model.functions) > 1) for function in model.functions]
     hidden = functions[FUNCTIONS:]
+    layers = f"custom layers: {', '.join(model.custom_layers)}" if model.custom_layers else ""
+    metadata = (f"{key}: {value}" for key, value in model.metadata.entries)
+    systems = ", ".join(f"{system} {first}" for system, first in model.loads_on.items()) if model.loads_on else ""
+    loads_on = f"loads on: {systems}" if systems else ""
     return Document(
         title=model.name,
         verdict=words.summary(report),
@@ -73,10 +77,15 @@ def model_file_document(report: ModelReport) -> Document:
                 *functions[:FUNCTIONS],
                 section(format_count(len(hidden), "more function"), *hidden, folded=True),
                 section("Stages", items(_stages(model), STAGES)),
-                _weights(model),
-                section("More", items(_remarks(model))),
+                section(
+                    "Weights",
+                    Paragraph(words.weight_size(model.weights)),
+                    table("Weights by how they are stored", GROUPS, model.weights.groups or (), brief=STORED),
+                    table("What compression could save", SAVINGS, model.weights.savings),
+                ),
+                section("More", items((layers, "can be trained further on the device" if model.updatable else ""))),
                 not_evaluated_section(_remedies(report.results), report.results),
-                section("Metadata", items(_metadata(model)), folded=True),
+                section("Metadata", items((*metadata, loads_on)), folded=True),
                 *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
             )
         ),
@@ -123,29 +132,15 @@ def _computes(function: FunctionInfo) -> Iterator[Paragraph]:
 
 def _stages(model: ModelInfo) -> Iterator[Line]:
     for number, stage in enumerate(model.stages, 1):
-        inputs = [f"{entry.name} ({words.feature_type(entry)})" for entry in stage.functions[0].inputs]
-        outputs = [f"{entry.name} ({words.feature_type(entry)})" for entry in stage.functions[0].outputs]
-        flow = f": {', '.join(inputs)} → {', '.join(outputs)}" if inputs or outputs else ""
-        total = sum(stage.functions[0].operations.values())
+        main = stage.functions[0]
+        inputs, outputs = (
+            ", ".join(f"{entry.name} ({words.feature_type(entry)})" for entry in entries)
+            for entries in (main.inputs, main.outputs)
+        )
+        flow = f": {inputs} → {outputs}" if inputs or outputs else ""
+        total = sum(main.operations.values())
         count = f", {format_count(total, 'operation')}" if total else ""
         yield f"{number} {stage.name}, {stage.kind}{count}{flow}"
-
-
-def _weights(model: ModelInfo) -> Section | None:
-    weights = model.weights
-    return section(
-        "Weights",
-        Paragraph(words.weight_size(weights)),
-        table("Weights by how they are stored", GROUPS, weights.groups or (), brief=STORED),
-        table("What compression could save", SAVINGS, weights.savings),
-    )
-
-
-def _remarks(model: ModelInfo) -> Iterator[str]:
-    if model.custom_layers:
-        yield f"custom layers: {', '.join(model.custom_layers)}"
-    if model.updatable:
-        yield "can be trained further on the device"
 
 
 def _remedies(checks: Sequence[Result]) -> list[Remedy]:
@@ -154,10 +149,3 @@ def _remedies(checks: Sequence[Result]) -> list[Remedy]:
     for check in with_outcome(checks, "not_evaluated"):
         remedies.setdefault(check.record, []).append(check.id)
     return [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in remedies.items()]
-
-
-def _metadata(model: ModelInfo) -> Iterator[Line]:
-    for key, value in model.metadata.entries:
-        yield f"{key}: {value}"
-    if model.loads_on:
-        yield f"loads on: {', '.join(f'{system} {first}' for system, first in model.loads_on.items())}"

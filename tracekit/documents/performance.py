@@ -27,12 +27,19 @@ MEDIANS = {"prediction": "p50_ns", "load": "load_ns", "load, cached": "load_ns"}
 """Ids of the medians of what was timed."""
 NAME: Column[PlannedOperation] = columns.names("name", lambda entry: entry.name, drop=3)
 COST: Column[PlannedOperation] = Column("est. cost", words.cost, lambda entry: entry.estimated_ns, drop=1)
+COSTLIEST_COLUMNS: tuple[Column[PlannedOperation], ...] = (
+    COST,
+    columns.words("runs on", lambda entry: str(entry.unit or ABSENT)),
+    columns.words("type", words.kind, drop=2),
+    NAME,
+)
 
 
 def performance_report_document(inspected: InspectedPerformance, unit: ComputeUnit | None = None) -> Document:
     """The report; `unit` lists the operations on one compute unit instead of the costliest."""
     report = inspected.performance
     listed = report.operations or () if unit is None else report.on(unit)
+    costliest = table("Costliest operations", COSTLIEST_COLUMNS, report.costliest(COSTLIEST)) if unit is None else None
     return Document(
         title=report.name,
         verdict=words.result(inspected),
@@ -43,9 +50,9 @@ def performance_report_document(inspected: InspectedPerformance, unit: ComputeUn
                 _times(report),
                 _units(inspected) if report.operations else None,
                 section("Not on the Neural Engine", items(_elsewhere(report)), name="elsewhere"),
-                _costliest(report) if unit is None else None,
+                section("Costliest operations", costliest, note="estimated", name="costliest"),
                 _operations(report, listed, unit),
-                section("Notes", items(_notes(report)), name="notes"),
+                section("Notes", items((*report.notes, words.PLAN_NOTE if report.operations else "")), name="notes"),
             )
         ),
     )
@@ -64,14 +71,10 @@ def _times(report: PerformanceReport) -> Section | None:
 
 
 def _time(title: str, key: str, drop: int) -> Column[_Timed]:
-    def value(row: _Timed) -> float | None:
-        known: float | None = getattr(row[1], key)
-        return known
-
     def text(row: _Timed) -> Span:
-        return Span(duration(value(row)), quantity=MEDIANS.get(row[0], "") if key == "median_ns" else "")
+        return Span(duration(getattr(row[1], key)), quantity=MEDIANS.get(row[0], "") if key == "median_ns" else "")
 
-    return Column(title, text, value, drop=drop)
+    return Column(title, text, lambda row: getattr(row[1], key), drop=drop)
 
 
 def _units(inspected: InspectedPerformance) -> Section | None:
@@ -97,17 +100,6 @@ def _elsewhere(report: PerformanceReport) -> Iterator[Line]:
         yield f"{text} ({reasons})" if reasons else text
 
 
-def _costliest(report: PerformanceReport) -> Section | None:
-    shown: tuple[Column[PlannedOperation], ...] = (
-        COST,
-        columns.words("runs on", lambda entry: str(entry.unit or ABSENT)),
-        columns.words("type", words.kind, drop=2),
-        NAME,
-    )
-    grid = table("Costliest operations", shown, report.costliest(COSTLIEST))
-    return section("Costliest operations", grid, note="estimated", name="costliest")
-
-
 def _operations(
     report: PerformanceReport, listed: Sequence[PlannedOperation], unit: ComputeUnit | None
 ) -> Section | None:
@@ -129,9 +121,3 @@ def _operations(
     grid = table(title, shown, listed)
     note = Paragraph(words.MARKS_NOTE, Role.DIM) if grid else None
     return section(title, grid, note, folded=unit is None)
-
-
-def _notes(report: PerformanceReport) -> Iterator[Line]:
-    yield from report.notes
-    if report.operations:
-        yield words.PLAN_NOTE

@@ -10,20 +10,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.render.markup import Html, tag
-from tracekit.report.time_breakdown import GROUPS, Group, Slice
+from tracekit.analysis.quantities import MODEL
+from tracekit.characters import visible
+from tracekit.render.blocks import Figure, Paragraph, Role, section
+from tracekit.render.markup import Html, joined, tag
+from tracekit.report.time_breakdown import GROUPS, SHOWN, Group, Slice
+from tracekit.report.timeline import CALL, COLD
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from tracekit.analysis.models import ModelSummary
     from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.render.blocks import Section
+    from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
 
 BINS = 48
 POINTS = 1_200
 """Most predictions that are drawn one by one; more of them are joined."""
 COLUMNS = 300
 """Pieces of time in which the others are joined."""
+LATENCIES_SHOWN = 24
+"""Models whose latencies are drawn, those with most time in predictions; the tables hold all."""
+LATENCIES_OPEN = 3
+"""Those that are not folded."""
 LOGARITHMIC = 8
 """From this ratio of the longest to the median on, a linear scale would hide what most predictions do (heuristic)."""
 
@@ -35,15 +47,9 @@ def parts_bar(slices: Sequence[Slice], words: str) -> Html:
     for part in slices:
         width = part.share * 100
         title = tag("title", f"{part.group.name} {part.words}")
-        rectangles.append(_with(title, "rect", x=x, y=0, width=width, height=10, class_=group_class(part.group)))
+        rectangles.append(tag("rect", title, x=x, y=0, width=width, height=10, class_=group_class(part.group)))
         x += width
     return _svg(rectangles, "0 0 100 10", words, class_="parts")
-
-
-def _with(child: Html, name: str, /, **attributes: str | float) -> Html:
-    """An element of a drawing that holds another one."""
-    empty = tag(name, **attributes)
-    return Html(f"{empty[:-2]}>{child}</{name}>")
 
 
 def group_class(group: Group) -> str:
@@ -79,10 +85,9 @@ class Scale:
     @staticmethod
     def of(durations: IntArray) -> Scale:
         """A scale on which what most of them do can be seen."""
-        top = float(durations.max())
-        if top > LOGARITHMIC * float(np.median(durations)) and durations.min() > 0:
-            return Scale(float(durations.min()) / 1.1, top * 1.05, logarithmic=True)
-        bottom = float(durations.min())
+        bottom, top = float(durations.min()), float(durations.max())
+        if top > LOGARITHMIC * float(np.median(durations)) and bottom > 0:
+            return Scale(bottom / 1.1, top * 1.05, logarithmic=True)
         # Predictions of like latencies fill the picture; the axis says where it begins.
         low = bottom - 0.15 * (top - bottom) if top / 2 < bottom < top else 0.0
         return Scale(low, top + 0.05 * (top - low) or 1.0, logarithmic=False)
@@ -95,6 +100,11 @@ class Scale:
             shares = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
         return shares
 
+    @property
+    def note(self) -> str:
+        """What a title says of it; empty where it needs no word."""
+        return " (logarithmic scale)" if self.logarithmic else ""
+
     def value(self, share: float) -> float:
         """The duration at a place."""
         if self.logarithmic:
@@ -102,7 +112,7 @@ class Scale:
         return self.low + share * (self.high - self.low)
 
 
-def distribution(calls: Calls) -> Html:
+def _distribution(calls: Calls) -> Html:
     """How many predictions took how long; the first ones after a load apart."""
     scale = Scale.of(calls.durations)
     bins = np.clip((scale(calls.durations) * BINS).astype(np.int64), 0, BINS - 1)
@@ -117,21 +127,21 @@ def distribution(calls: Calls) -> Html:
                 y = 100 - 100 * below / top - height
                 bars.append(tag("rect", x=bin_index, y=y, width=0.9, height=height, class_=kind))
     drawing = _svg(bars, f"0 0 {BINS} 100", f"Distribution of the latency of {calls.model}")
-    ends = (format_time(scale.low), format_time(scale.value(0.5)), format_time(scale.high))
-    return _figure("How long predictions took", drawing, format_count(top, "prediction"), "0", ends, scale)
+    x = map(format_time, (scale.low, scale.value(0.5), scale.high))
+    return _figure(f"How long predictions took{scale.note}", drawing, (format_count(top, "prediction"), "0"), x)
 
 
-def over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:
+def _over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:
     """How long predictions took over the time of the recording."""
     scale = Scale.of(calls.durations)
     x = 100 * (calls.starts - start_ns) / max(end_ns - start_ns, 1)
     y = 100 - 100 * scale(calls.durations)
     marks = _points(x, y, calls.cold) if len(x) <= POINTS else _ranges(x, y)
     drawing = _svg(marks, "0 0 100 100", f"Latency of {calls.model} over time")
-    ends = (_seconds(start_ns), _seconds((start_ns + end_ns) // 2), _seconds(end_ns))
+    times = (f"{ns / 1e9:,.1f} s" for ns in (start_ns, (start_ns + end_ns) // 2, end_ns))
     joined_words = " (shortest to longest of each moment)" if len(x) > POINTS else ""
-    title = f"When they ran{joined_words}"
-    return _figure(title, drawing, format_time(scale.high), format_time(scale.low), ends, scale)
+    title = f"When they ran{joined_words}{scale.note}"
+    return _figure(title, drawing, map(format_time, (scale.high, scale.low)), times)
 
 
 def _points(x: FloatArray, y: FloatArray, cold: BoolArray) -> list[Html]:
@@ -164,17 +174,49 @@ def _svg(marks: Iterable[Html], box: str, label: str, class_: str | None = None)
     return tag("svg", *marks, role="img", aria_label=label, class_=class_, **shape)
 
 
-def _figure(title: str, drawing: Html, top: str, bottom: str, ends: tuple[str, str, str], scale: Scale) -> Html:
-    note = " (logarithmic scale)" if scale.logarithmic else ""
-    return tag(
-        "figure",
-        tag("figcaption", f"{title}{note}"),
-        tag("div", tag("span", top), tag("span", bottom), class_="y"),
-        tag("div", drawing, class_="plot"),
-        tag("div", *(tag("span", end) for end in ends), class_="x"),
-        class_="chart",
+def _figure(title: str, drawing: Html, y: Iterable[str], x: Iterable[str]) -> Html:
+    """A drawing with what its axes say, from the top and from the left."""
+    axes = {"y": y, "x": x}.items()
+    beside, below = (tag("div", *(tag("span", text) for text in texts), class_=axis) for axis, texts in axes)
+    return tag("figure", tag("figcaption", title), beside, tag("div", drawing, class_="plot"), below, class_="chart")
+
+
+def latency_section(report: Report, timeline: Timeline) -> Section | None:
+    """How long the predictions of each model took, and when; None without predictions."""
+    calls = sorted(_calls(timeline), key=lambda each: -int(each.durations.sum()))
+    if not calls:
+        return None
+    known = {model.name: model for model in report.models}
+    figures = [Figure(_latency(each, known.get(each.model), timeline)) for each in calls[:LATENCIES_SHOWN]]
+    folded, rest = figures[LATENCIES_OPEN:], len(calls) - LATENCIES_SHOWN
+    kinds = {"warm": "prediction", "cold": "first after a load"} if any(each.cold.any() for each in calls) else {}
+    return section(
+        "Latency",
+        Figure(legend(kinds)) if kinds else None,
+        *figures[:LATENCIES_OPEN],
+        section(format_count(len(folded), "more model"), *folded, folded=True),
+        Paragraph(f"{format_count(rest, 'more model')} in the tables", Role.DIM) if rest > 0 else None,
+        name="latency",
     )
 
 
-def _seconds(ns: int) -> str:
-    return f"{ns / 1e9:,.1f} s"
+def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Html:
+    words = [format_count(len(calls.durations), "prediction")]
+    for name in SHOWN:
+        value = model.quantities.get(name) if model is not None else None
+        words += [f"{MODEL[name].title} {format_time(value)}"] if value is not None else []
+    words.append(f"longest {format_time(int(calls.durations.max()))}")
+    charts = tag("div", _distribution(calls), _over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
+    return joined([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
+
+
+def _calls(timeline: Timeline) -> Iterator[Calls]:
+    """Predictions of the lanes with a known duration, by model."""
+    for lane in timeline.lanes:
+        called = np.flatnonzero(lane.flags & CALL)
+        codes = lane.models[called]
+        for model in np.unique(codes[codes >= 0]).tolist():
+            rows = called[codes == model]
+            durations = lane.ends[rows] - lane.starts[rows]
+            if durations.max() > 0:
+                yield Calls(timeline.texts[model], lane.starts[rows], durations, (lane.flags[rows] & COLD) > 0)

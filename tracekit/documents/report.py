@@ -19,7 +19,6 @@ from tracekit.documents.report_models import (
 )
 from tracekit.render.blocks import (
     Document,
-    Entries,
     Entry,
     Paragraph,
     Role,
@@ -66,10 +65,13 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     recording, models, summary = report.recording, report.models, report.summary
     drawn: Sequence[Block | None] = ()
     if timeline is not None:
-        from tracekit.documents.report_lanes import lanes_section, latency_section
+        from tracekit.documents.lanes import lanes_section
+        from tracekit.documents.pictures import latency_section
 
         drawn = (lanes_section(report, timeline), latency_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
+    coverage = table("Coverage", COVERAGE, report.coverage)
+    incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, Block | None], ...] = (
         ("findings", findings_section(report)),
         ("findings", inferred_section(report)),
@@ -84,7 +86,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", code_section(report.code, flame)),
         ("events", events_section(report.aggregation)),
-        ("coverage", _coverage(report)),
+        ("coverage", section("Coverage", coverage, incomplete, folded=True, name="coverage")),
         ("coverage", others_section(report.results, "passed")),
         ("coverage", others_section(report.results, "not_applicable")),
         ("coverage", recording_section(report)),
@@ -117,14 +119,13 @@ def view_command(report: Report) -> str:
 
 def context_line(recording: RecordingInfo, config: str | None) -> str:
     """One line: which recording of what, where and how long."""
-    pid = formatting.pid_suffix(recording)
     version = (recording.os_version or "").partition(" (")[0]
     system = " ".join(filter(None, (recording.platform, version)))
     run = f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None
     parts = (
         recording.source,
         run,
-        f"{recording.target}{pid}" if recording.target else None,
+        f"{recording.target}{formatting.pid_suffix(recording)}" if recording.target else None,
         ", ".join(filter(None, (recording.device_model, system))),
         f"{recording.duration_ns / 1e9:.1f} s" if recording.duration_ns is not None else None,
         recording.template,
@@ -143,10 +144,10 @@ def summary_line(report: Report) -> str:
         status = "exit status 2" if unread else "exit status 3"
         return f"Inconclusive: {count} not evaluated{beside} · {status}"
     savings = f"est. savings up to {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
-    rest = [f"{format_count(totals.passed, 'check')} passed"]
-    rest += [f"{totals.not_evaluated} not evaluated"] if totals.not_evaluated else []
-    rest += [format_count(totals.errors, "error")] if totals.errors else []
-    return " · ".join(filter(None, (findings_in_words(totals), savings, ", ".join(rest), "; ".join(unread))))
+    not_evaluated = f"{totals.not_evaluated} not evaluated" if totals.not_evaluated else ""
+    errors = format_count(totals.errors, "error") if totals.errors else ""
+    rest = ", ".join(filter(None, (f"{format_count(totals.passed, 'check')} passed", not_evaluated, errors)))
+    return " · ".join(filter(None, (findings_in_words(totals), savings, rest, "; ".join(unread))))
 
 
 def tone_of(report: Report) -> Role:
@@ -156,13 +157,6 @@ def tone_of(report: Report) -> Role:
         return Role.OPEN
     clean = Role.OPEN if totals.errors or unreadable_tables(report.tables) else Role.GOOD
     return Role(totals.worst) if totals.findings else clean
-
-
-def _coverage(report: Report) -> Section | None:
-    """What the recording contains, per instrument, and what follows."""
-    grid = table("Coverage", COVERAGE, report.coverage)
-    incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
-    return section("Coverage", grid, incomplete, folded=True, name="coverage")
 
 
 def recording_section(report: Report, *, title: str = "Recording", stays: bool = False) -> Section | None:
@@ -187,14 +181,12 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
         "end reason": formatting.end_reason(recording.end_reason or ""),
         "config": report.tool.config,
     }
-    known = tuple((name, fact) for name, fact in facts.items() if fact)
-    privacy = (
-        "Names of devices, users and other processes are redacted (--no-redact keeps them)."
-        if recording.redacted
-        else "This was written with --no-redact: it may name devices, users and other processes."
-    )
+    known = Entry("", tuple((name, fact) for name, fact in facts.items() if fact))
+    privacy = "This was written with --no-redact: it may name devices, users and other processes."
+    if recording.redacted:
+        privacy = "Names of devices, users and other processes are redacted (--no-redact keeps them)."
     rest = Paragraph(privacy, Role.DIM)
-    return section(title, Entries((Entry("", known),)), rest, folded=not stays, name="recording", stays=stays)
+    return section(title, items((known,)), rest, folded=not stays, name="recording", stays=stays)
 
 
 def report_file(report: Report, form: str, timeline: Timeline | None = None) -> str:

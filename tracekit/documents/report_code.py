@@ -6,7 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.code.patterns import Api
-from tracekit.render.blocks import Column, Entries, Entry, Figure, Paragraph, Role, Span, joined, section, table
+from tracekit.documents import columns
+from tracekit.render.blocks import Column, Entry, Figure, Paragraph, Role, Span, items, joined, section, table
 from tracekit.report.call_sites import (
     ELEMENTS,
     LABELS,
@@ -54,39 +55,31 @@ def inferred_section(report: Report) -> Section | None:
         if api == Api.ELEMENT and any(finding.id == "element-wise-access" for finding in report.findings):
             # The finding says it.
             continue
-        shown = sites[:PER_KIND]
-        for _, group in groupby(sorted(shown, key=lambda site: _first_of(shown, site)), key=_owner):
-            found.append(_function_entry(api, list(group), with_thread=not shared))
+        by_function: dict[tuple[str | None, tuple[Place, ...], str], list[CallSite]] = {}
+        for site in sites[:PER_KIND]:
+            by_function.setdefault((site.function, site.called_by, site.thread), []).append(site)
+        found += [_function_entry(api, group, with_thread=not shared) for group in by_function.values()]
     note = f"{shared}; {source}" if shared else source
-    return section("Inferred from call stacks", Entries(tuple(found)), note=note) if found else None
-
-
-def _owner(site: CallSite) -> tuple[str | None, tuple[Place, ...], str]:
-    return site.function, site.called_by, site.thread
-
-
-def _first_of(sites: Sequence[CallSite], site: CallSite) -> int:
-    """Place of the first site of the same function."""
-    return next(index for index, other in enumerate(sites) if _owner(other) == _owner(site))
+    return section("Inferred from call stacks", items(found), note=note)
 
 
 def _function_entry(api: str, sites: Sequence[CallSite], *, with_thread: bool) -> Entry:
     """A function of the app, who calls it, and the calls that it makes line by line."""
-    function, called_by, thread = _owner(sites[0])
-    callers = () if api == Api.ELEMENT else called_by
-    parts = [function or "no function of the app", *(f"called by {place(each)}" for each in callers)]
-    parts += [THREADS[thread]] if with_thread and thread in THREADS else []
+    first = sites[0]
+    callers = () if api == Api.ELEMENT else first.called_by
+    parts = [first.function or "no function of the app", *(f"called by {place(each)}" for each in callers)]
+    parts += [THREADS[first.thread]] if with_thread and first.thread in THREADS else []
     head: Line = (Span(LABELS[Api(api)]), "  ", Span(", ".join(parts), Role.STRONG))
     return Entry(head, (_elements(sites),) if api == Api.ELEMENT else tuple(map(_calls, sites)))
 
 
 def _calls(site: CallSite) -> tuple[str, str]:
     """`main.swift:1261`, `≥ 8 calls, median 15.0 ms; 131 samples: GPU 91%, CPU 7%`."""
-    single = site.calls == 1
-    times = f"{format_time(site.longest_ns)} at {moment(site.first_ns)}"
-    times = times if single else f"median {format_time(site.median_ns)}"
-    busy = main_work(site)
+    times = f"median {format_time(site.median_ns)}"
+    if site.calls == 1:
+        times = f"{format_time(site.longest_ns)} at {moment(site.first_ns)}"
     words = f"≥ {format_count(site.calls or 0, 'call')}, {times}; {format_count(site.samples, 'sample')}"
+    busy = main_work(site)
     return line_of(site) if site.line is not None else "", f"{words}: {busy}" if busy else words
 
 
@@ -100,8 +93,6 @@ def _elements(sites: Sequence[CallSite]) -> tuple[str, str]:
 def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:
     """Calls of Core ML by place and, where there is room for the flame graph, functions of the app; None without call
     stacks."""
-    if info is None and flame is None:
-        return None
     functions = _functions(flame) if flame is not None else ()
     calls = _call_sites(info) if info is not None else ()
     return section("Code", *calls, *functions, folded=True, name="code")
@@ -112,30 +103,29 @@ def _call_sites(info: CodeInfo) -> tuple[Table[CallSite] | Paragraph | None, ...
     notes = [f"{symbols_sentence(info)}; {sampling_sentence(info)}", *info.notes]
     if info.inferred and info.call_sites:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
-    columns: tuple[Column[CallSite], ...] = (
-        Column("call", lambda site: LABELS[Api(site.api)], words=True),
-        Column("from", _function, words=True),
-        Column("called by", lambda site: joined(map(_caller, site.called_by), ", ") or ABSENT, words=True),
-        Column("thread", lambda site: THREADS.get(site.thread, ABSENT), words=True),
-        Column("how often", _how_often, words=True),
-        Column("busy with", _busy, words=True),
+    shown: tuple[Column[CallSite], ...] = (
+        columns.words("call", lambda site: LABELS[Api(site.api)]),
+        columns.words("from", lambda site: _function(site, site.function or place(site))),
+        columns.words("called by", lambda site: joined(map(_caller, site.called_by), ", ") or ABSENT),
+        columns.words("thread", lambda site: THREADS.get(site.thread, ABSENT)),
+        columns.words("how often", _how_often),
+        columns.words("busy with", _busy),
         Column("share", _share, lambda site: site.share),
-        Column("first at", lambda site: moment(site.first_ns), lambda site: site.first_ns),
-        Column("last at", lambda site: moment(site.last_ns), lambda site: site.last_ns),
+        columns.numbers("first at", lambda site: site.first_ns, moment),
+        columns.numbers("last at", lambda site: site.last_ns, moment),
     )
-    grid = table("Calls of Core ML by place", columns, info.call_sites, cards=True)
+    grid = table("Calls of Core ML by place", shown, info.call_sites, cards=True)
     empty = None if grid else Paragraph(no_calls_sentence(info))
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
 
 
-def _function(site: CallSite) -> Line:
+def _function(where: CallSite | Place, name: str) -> Line:
     """A function of the app and its line."""
-    return (Span(site.function or place(site), Role.CODE), f" ({line_of(site)})" if line_of(site) else "")
+    return (Span(name, Role.CODE), f" ({line})" if (line := line_of(where)) else "")
 
 
 def _caller(where: Place) -> Line | None:
-    line = line_of(where)
-    return (Span(where.function, Role.CODE), f" ({line})" if line else "") if where.function else None
+    return _function(where, where.function) if where.function else None
 
 
 def _how_often(site: CallSite) -> str:
@@ -167,15 +157,15 @@ def _functions(flame: Flame) -> tuple[Paragraph | Table[int] | Figure | None, ..
     tree, total = flame.tree, len(flame.times)
     samples, self_samples = in_functions(tree)
     heaviest = [at for at in np.argsort(-samples, kind="stable").tolist() if tree.is_app[at] and samples[at]]
-    columns: tuple[Column[int], ...] = (
-        Column("function of the app", lambda at: Span(tree.names[at], Role.CODE), words=True),
-        Column("share", lambda at: format_percent(samples[at] / total), lambda at: samples[at] / total),
-        Column("samples", lambda at: f"{samples[at]:,}", lambda at: float(samples[at])),
-        Column("self", lambda at: f"{self_samples[at]:,}", lambda at: float(self_samples[at])),
+    shown: tuple[Column[int], ...] = (
+        columns.names("function of the app", lambda at: tree.names[at]),
+        columns.numbers("share", lambda at: samples[at] / total, format_percent),
+        columns.numbers("samples", lambda at: int(samples[at])),
+        columns.numbers("self", lambda at: int(self_samples[at])),
     )
     words = f"{format_count(total, 'sample')} of running threads of the target."
     if len(without_deeper(tree, MAX_LEVELS)[0].parent) < len(tree.parent):
         words += f" {DEEPER}"
-    grid = table("Functions of the app", columns, heaviest[:HEAVIEST])
+    grid = table("Functions of the app", shown, heaviest[:HEAVIEST])
     empty = None if grid else Paragraph("No function of the app is in them.")
     return Paragraph(words, Role.DIM), grid, empty, Figure(tag("div", id="flame"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.pages import Pattern
@@ -27,11 +28,10 @@ from tracekit.report.groups import INCONCLUSIVE, explains, findings
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from tracekit.analysis.code.sites import CallSite
     from tracekit.detectors.outcomes import Evidence, Metric
-    from tracekit.render.blocks import Block, Line, Table
+    from tracekit.render.blocks import Line, Table
     from tracekit.report.groups import Group
     from tracekit.report.report import Report, Result
 
@@ -64,11 +64,14 @@ def findings_section(report: Report) -> Section | None:
 def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False) -> Card:
     """The findings of one check; a page shows the fix of one that is `opened` at first."""
     first = group.first
-    models = {check.model for check in group.results if check.model}
+    models = _models(group)
     several = len(group.results) > 1
-    sites = _call_sites(group)
+    # A finding about the recording has a part of its own for that.
+    about_code = group.first.pattern != Pattern.RECORDING
+    sites = merge_sites(site for check in group.results for site in check.call_sites if about_code)
     # Where all models are called from one place, that stands once, below them.
-    apart = len(sites) > 1
+    apart, more_sites = len(sites) > 1, len(sites) - CALL_SITES
+    caveats = dict.fromkeys(caveat for check in group.results for caveat in check.caveats)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     return Card(
         label=INCONCLUSIVE if is_reason else group.severity,
@@ -81,8 +84,11 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
                 _by_model(group) if several else Paragraph(_measured(first), brief=SUMMARY_LINES),
                 items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
                 _where(group),
-                *_callers(sites),
-                *_caveats(group.results),
+                *(Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES]),
+                Paragraph(f"{format_count(more_sites, 'more call site')} in the JSON report", Role.DIM)
+                if more_sites > 0
+                else None,
+                *(Paragraph(caveat, lead="note", brief=NOTE_LINES) for caveat in caveats),
                 Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
                 _fix(group, opened=opened),
                 _evidence(group),
@@ -96,8 +102,7 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
 
 def _savings(group: Group) -> Paragraph | None:
     """Estimated savings of the fixes in all models."""
-    models = {check.model for check in group.results if check.model}
-    where = f"in {format_count(len(models), 'model')}" if len(models) > 1 else ""
+    where = f"in {format_count(len(_models(group)), 'model')}" if len(_models(group)) > 1 else ""
     total, spent = group.savings_ns, group.spent_ns
     if total is None:
         return Paragraph(where) if where else None
@@ -111,6 +116,10 @@ def _savings(group: Group) -> Paragraph | None:
     each = _per_prediction(group.first) if len(group.results) == 1 else ""
     rest = [f"{of}{each}{included_above(group.extra_savings_ns, total)}", where]
     return Paragraph(("est. savings up to ", Span(format_estimate(total), Role.STRONG), ", ".join(filter(None, rest))))
+
+
+def _models(group: Group) -> set[str]:
+    return {check.model for check in group.results if check.model}
 
 
 def _per_prediction(check: Result) -> str:
@@ -127,11 +136,8 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     """Says where savings are part of findings above too."""
     if extra_savings_ns is None or extra_savings_ns >= savings_ns:
         return ""
-    return (
-        f", {format_estimate(extra_savings_ns)} of it not included above"
-        if extra_savings_ns
-        else ", already included above"
-    )
+    part = f"{format_estimate(extra_savings_ns)} of it not" if extra_savings_ns else "already"
+    return f", {part} included above"
 
 
 def _measured(check: Result) -> Line:
@@ -155,12 +161,11 @@ def _metric(name: str, drop: int) -> Column[Result]:
     def of(check: Result) -> Metric | None:
         return next((metric for metric in check.metrics if metric.name == name), None)
 
-    return Column(
-        name,
-        lambda check: formatting.quantity(metric.value, metric.unit) if (metric := of(check)) else ABSENT,
-        lambda check: metric.value if (metric := of(check)) else None,
-        drop=drop,
-    )
+    return columns.found(name, of, _value, lambda metric: metric.value, drop=drop)
+
+
+def _value(metric: Metric) -> str:
+    return formatting.quantity(metric.value, metric.unit)
 
 
 def _cost(check: Result) -> str:
@@ -169,24 +174,14 @@ def _cost(check: Result) -> str:
     return f"{format_estimate(check.cost.ns)}{included_above(check.extra_savings_ns, check.cost.ns)}"
 
 
-def _share(check: Result) -> str:
-    if check.cost is None:
-        return ABSENT
-    return f"{format_percent(check.cost.share)}{f' of {check.cost.of}' if check.cost.of else ''}"
+def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
+    return sorted(evidence, key=lambda entry: (-_duration(entry), entry.start_ns))
 
 
 def _longest(checks: Iterable[Result]) -> Evidence | None:
     """The longest interval of checks; None without any."""
     every = (entry for check in checks for entry in check.evidence)
     return max(every, key=_duration, default=None)
-
-
-def _longest_ns(check: Result) -> int | None:
-    return entry.start_ns if (entry := _longest([check])) else None
-
-
-def _longest_at(check: Result) -> Line:
-    return _moment(entry) if (entry := _longest([check])) else ABSENT
 
 
 def _moment(entry: Evidence) -> Span:
@@ -222,49 +217,26 @@ def _where(group: Group) -> Paragraph | None:
     return Paragraph(joined(parts, "; "), brief=0 if is_said else None) if parts else None
 
 
-def _call_sites(group: Group) -> Sequence[CallSite]:
-    """Which code of the app it is about; one about the recording has a part of its own for that."""
-    if group.first.pattern == Pattern.RECORDING:
-        return ()
-    return merge_sites(site for check in group.results for site in check.call_sites)
-
-
-def _callers(sites: Sequence[CallSite]) -> Iterator[Block]:
-    yield from (Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES])
-    if len(sites) > CALL_SITES:
-        yield Paragraph(f"{format_count(len(sites) - CALL_SITES, 'more call site')} in the JSON report", Role.DIM)
-
-
-def _caveats(checks: Iterable[Result]) -> Iterator[Paragraph]:
-    for caveat in dict.fromkeys(caveat for check in checks for caveat in check.caveats):
-        yield Paragraph(caveat, lead="note", brief=NOTE_LINES)
-
-
 def _fix(group: Group, *, opened: bool) -> Section:
-    """Why it matters and the fix in full."""
-    sources = [Span(entry.title, link=entry.url) for entry in group.first.references]
+    """Why it matters and the fix, without its first paragraph if that says no more than the line above it."""
+    fix, sources = group.fix.strip(), [Span(entry.title, link=entry.url) for entry in group.first.references]
+    first, _, rest = fix.partition("\n\n")
+    is_said = lower_first(" ".join(first.split())).rstrip(".:") == fix_line(fix)
     blocks = (
         Paragraph(group.first.why),
-        Prose(_beyond_the_line(group.fix)),
+        Prose(rest if is_said and rest else fix),
         Paragraph(Span("Sources", Role.STRONG)) if sources else None,
         items(sources),
     )
     return Section("How to fix it", present(blocks), folded=True, opened=opened)
 
 
-def _beyond_the_line(fix: str) -> str:
-    """A fix without its first paragraph, if that says no more than the line above it."""
-    first, _, rest = fix.strip().partition("\n\n")
-    is_said = lower_first(" ".join(first.split())).rstrip(".:") == fix_line(fix)
-    return rest if is_said and rest else fix.strip()
-
-
 def _evidence(group: Group) -> Section | None:
     """The intervals that weigh most, the longest first."""
     each = max(EVIDENCE // len(group.results), OF_EACH)
-    entries = [entry for check in group.results for entry in sorted(check.evidence, key=_weight)[:each]]
     total = sum(check.evidence_total for check in group.results)
-    shown = sorted(entries, key=_weight)
+    longest = (_longest_first(check.evidence)[:each] for check in group.results)
+    shown = _longest_first(chain.from_iterable(longest))
     more = Paragraph(f"and {total - len(shown):,} more", Role.DIM) if total > len(shown) else None
     grid = table(f"Evidence for {group.first.id}", EVIDENCE_COLUMNS, shown)
     title = f"Evidence ({format_count(total, 'interval')})"
@@ -285,10 +257,6 @@ def _measurements(group: Group) -> Section | None:
     )
 
 
-def _weight(entry: Evidence) -> tuple[int, int]:
-    return (entry.start_ns - entry.end_ns, entry.start_ns)
-
-
 def _duration(entry: Evidence) -> int:
     return entry.end_ns - entry.start_ns
 
@@ -299,8 +267,14 @@ SEVERITY: Column[Result] = columns.words(
 )
 COSTS: tuple[Column[Result], ...] = (
     Column("est. savings", _cost, lambda check: check.cost.ns if check.cost else None),
-    Column(f"of its time\n{IN_CORE_ML}", _share, lambda check: check.cost.share if check.cost else None, drop=2),
-    Column("longest at", _longest_at, _longest_ns, drop=1),
+    columns.found(
+        f"of its time\n{IN_CORE_ML}",
+        lambda check: check.cost,
+        lambda cost: f"{format_percent(cost.share)}{f' of {cost.of}' if cost.of else ''}",
+        lambda cost: cost.share,
+        drop=2,
+    ),
+    columns.found("longest at", lambda check: _longest([check]), _moment, lambda entry: entry.start_ns, drop=1),
 )
 EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
     Column("start", _moment, lambda entry: entry.start_ns),
@@ -312,6 +286,6 @@ EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
 METRIC_COLUMNS: tuple[Column[tuple[Result, Metric]], ...] = (
     columns.names("model", lambda row: row[0].model, columns.RECORDING),
     columns.words("metric", lambda row: row[1].name),
-    Column("value", lambda row: formatting.quantity(row[1].value, row[1].unit), lambda row: row[1].value),
+    columns.found("value", lambda row: row[1], _value, lambda metric: metric.value),
     Column("reported at", lambda row: formatting.condition(row[1])),
 )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import mean_id
-from tracekit.documents.columns import absent_note, elapsed, names, numbers, quantity, words
-from tracekit.render.blocks import Column, Entries, Entry, Figure, Paragraph, Role, Span, items, section, table
+from tracekit.documents.columns import absent_note, elapsed, found, names, numbers, quantity, words
+from tracekit.render.blocks import Column, Entry, Figure, Paragraph, Role, Span, items, section, table
 from tracekit.report import formatting, over_time
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
@@ -122,12 +122,12 @@ def pace(model: ModelSummary) -> str:
     parts = [format_count(model.prediction.count, "prediction")] if model.prediction else []
     if model.throughput is not None and model.throughput.per_second is not None:
         rate = model.throughput.per_second
-        parts.append(f"{rate:,.0f}/s while active" if rate >= 10 else f"{rate:.1f}/s while active")
+        parts.append(f"{rate:,.{0 if rate >= 10 else 1}f}/s while active")
+    most = model.in_flight.max if model.in_flight is not None else 0
     if model.in_flight is not None:
-        max_in_flight = model.in_flight.max
-        parts.append("never concurrent" if max_in_flight == 1 else f"up to {max_in_flight} in flight")
+        parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
     serves, alone = fast_enough(model.quantities), model.quantities.get("alone_fps")
-    if serves and alone is not None and model.in_flight is not None and model.in_flight.max > 1:
+    if serves and alone is not None and most > 1:
         serves += f", {frames(alone)} fps if run one at a time"
     return "; ".join(filter(None, (", ".join(parts), serves)))
 
@@ -159,24 +159,17 @@ def hardware_section(models: Sequence[ModelSummary]) -> Section | None:
 
 def _busy(model: ModelSummary) -> str:
     """How long each compute unit worked for a prediction."""
-    row = _parts_of(model)
-    units = [f"{part.group.name} {format_time(part.mean_ns)}" for part in _units(row)] if row else []
-    return ", ".join(units) or ABSENT
+    parts = _units(row) if (row := _parts_of(model)) else []
+    return ", ".join(f"{part.group.name} {format_time(part.mean_ns)}" for part in parts) or ABSENT
 
 
 def files_section(report: Report) -> Section | None:
     """What the files of the models say, a paragraph each; then their facts."""
     rows = file_rows(report)
-    files = [
-        Paragraph(
-            (Span(row.model, Role.CODE), f"  {' '.join((f'{row.facts}.', *row.sentences))}"),
-            brief=0 if at >= MODELS else None,
-        )
-        for at, row in enumerate(rows)
-    ]
-    cards = tuple(Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
-    facts = section("Facts of the files", Entries(cards) if cards else None, folded=True)
-    return section(TITLE_OF_FILES, *files, facts, name="files")
+    lines = [(Span(row.model, Role.CODE), f"  {' '.join((f'{row.facts}.', *row.sentences))}") for row in rows]
+    files = (Paragraph(line, brief=0 if at >= MODELS else None) for at, line in enumerate(lines))
+    cards = items(Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
+    return section(TITLE_OF_FILES, *files, section("Facts of the files", cards, folded=True), name="files")
 
 
 def time_section(models: Sequence[ModelSummary]) -> Section | None:
@@ -237,22 +230,21 @@ class LoadsRow:
 def loads_section(models: Sequence[ModelSummary]) -> Section | None:
     """Counts and durations of loads and predictions per model; None without models."""
     rows, title = loads_rows(models), "Loads and predictions"
-    grid = table(title, _loads_columns(), rows, total=len(rows) > 1) if rows else None
-    return section(title, grid, folded=True)
+    return section(title, table(title, _loads_columns(), rows, total=len(rows) > 1), folded=True)
 
 
 def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
     """One row per model and, where the app called several, a last row of those it called together."""
-    rows = [LoadsRow(f"{model.name}{_stage(model)}", (model,)) for model in models]
+
+    def stage(model: ModelSummary) -> str:
+        # The numbers of a model that the app calls as well are those of these calls.
+        also = "also " if model.level == Level.TOP else ""
+        return f" ({also}stage of {formatting.word_list(model.parents)})" if model.parents else ""
+
+    rows = [LoadsRow(f"{model.name}{stage(model)}", (model,)) for model in models]
     called = tuple(model for model in models if model.level == Level.TOP)
     whole = "all models" if len(called) == len(models) else "all models, without stages"
     return (*rows, *([LoadsRow(whole, called)] if len(called) > 1 else ()))
-
-
-def _stage(model: ModelSummary) -> str:
-    # The numbers of a model that the app calls as well are those of these calls.
-    also = "also " if model.level == Level.TOP else ""
-    return f" ({also}stage of {formatting.word_list(model.parents)})" if model.parents else ""
 
 
 def _loads_columns() -> tuple[Column[LoadsRow], ...]:
@@ -265,7 +257,7 @@ def _loads_columns() -> tuple[Column[LoadsRow], ...]:
         numbers("load\nmean", lambda row: row.mean_ns("load"), formatting.duration, drop=3),
         numbers("pred.\ncount", lambda row: row.count("predictions"), quantity="predictions"),
         numbers("pred.\nsum", lambda row: row.total_ns("prediction"), formatting.duration, drop=4),
-        elapsed("pred.\nelapsed", lambda row: row.models[0].prediction if len(row.models) == 1 else None, drop=5),
+        elapsed("pred.\nelapsed", lambda row: model.prediction if (model := _only(row)) else None, drop=5),
         _of_one("pred.\nmedian", lambda model: model.quantities.get("p50_ns"), 1, "p50_ns"),
         _of_one("pred.\np95", lambda model: model.quantities.get("p95_ns"), 8, "p95_ns"),
         numbers(
@@ -277,14 +269,11 @@ def _loads_columns() -> tuple[Column[LoadsRow], ...]:
 
 def _of_one(title: str, of: Callable[[ModelSummary], float | None], drop: int, name: str = "") -> Column[LoadsRow]:
     """A number that several models together have not."""
+    return found(title, _only, lambda model: formatting.duration(of(model)), of, "", drop=drop, quantity=name)
 
-    def value(row: LoadsRow) -> float | None:
-        return of(row.models[0]) if len(row.models) == 1 else None
 
-    def text(row: LoadsRow) -> str:
-        return formatting.duration(value(row)) if len(row.models) == 1 else ""
-
-    return Column(title, text, value, drop=drop, quantity=name)
+def _only(row: LoadsRow) -> ModelSummary | None:
+    return row.models[0] if len(row.models) == 1 else None
 
 
 def over_time_section(models: Sequence[ModelSummary]) -> Section | None:

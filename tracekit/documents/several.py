@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.documents import columns
 from tracekit.documents.report import tone_of
@@ -16,7 +16,7 @@ from tracekit.units import format_count, format_estimate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.render.blocks import Column, Line
+    from tracekit.render.blocks import Column
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
 
@@ -38,54 +38,52 @@ class Analyzed:
 
 def several_document(entries: Sequence[Analyzed]) -> Document:
     """A line per recording, and a summary."""
-    kinds = Counter(map(_kind, entries))
+    rows = tuple(map(_row, entries))
+    kinds = Counter(row.kind for row in rows)
     words = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     summary = f"{format_count(len(entries), 'recording')}: {words}"
-    grid = table("Recordings", COLUMNS, entries)
+    grid = table("Recordings", COLUMNS, rows)
     return Document("Recordings", summary, Role.PLAIN, blocks=present((grid,)), closing=summary)
 
 
-def _kind(entry: Analyzed) -> str:
-    """One of `KINDS`. A recording that was opened is not readable where that is why nothing is known of it."""
-    if entry.report is None or (not entry.report.summary.evaluated and unreadable_tables(entry.report.tables)):
-        return UNREAD
-    if not entry.report.summary.evaluated:
-        return INCONCLUSIVE
-    return "with findings" if entry.report.summary.findings else "without findings"
+class _Row(NamedTuple):
+    """What is said of a recording."""
+
+    name: str
+    kind: str
+    """One of `KINDS`."""
+    verdict: Span
+    checks: str
+    """Those that found something, how many did not, or why nothing is known."""
+    savings_ns: int | None = None
 
 
-def _verdict(entry: Analyzed) -> Line:
-    kind = _kind(entry)
-    if entry.report is None or kind == UNREAD:
-        return Span(kind, Role.BAD)
-    if kind == INCONCLUSIVE:
-        return Span(kind, Role.OPEN)
-    totals = count_checks(entry.report.results)
+def _row(entry: Analyzed) -> _Row:
+    report = entry.report
+    if report is None:
+        return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), entry.error)
+    totals, unreadable, savings_ns = (
+        count_checks(report.results),
+        unreadable_tables(report.tables),
+        report.summary.savings_ns,
+    )
+    if not report.summary.evaluated:
+        # A recording that was opened is not readable where that is why nothing is known of it.
+        if unreadable:
+            return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), "; ".join(unreadable), savings_ns)
+        checks = f"{format_count(totals.not_evaluated, 'check')} not evaluated"
+        return _Row(entry.name, INCONCLUSIVE, Span(INCONCLUSIVE, Role.OPEN), checks, savings_ns)
+    checks = ", ".join(dict.fromkeys(check.id for check in with_outcome(report.results, "finding")))
+    checks = checks or f"{totals.passed} passed, {totals.not_evaluated} not evaluated"
     words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else "no findings"
-    return Span(words, tone_of(entry.report) if totals.findings else Role.GOOD)
+    kind = "with findings" if report.summary.findings else "without findings"
+    verdict = Span(words, tone_of(report) if totals.findings else Role.GOOD)
+    return _Row(entry.name, kind, verdict, checks, savings_ns)
 
 
-def _checks(entry: Analyzed) -> str:
-    """The checks that found something, how many did not, or why nothing is known."""
-    if entry.report is None:
-        return entry.error
-    kind, totals = _kind(entry), count_checks(entry.report.results)
-    if kind == UNREAD:
-        return "; ".join(unreadable_tables(entry.report.tables))
-    if kind == INCONCLUSIVE:
-        return f"{format_count(totals.not_evaluated, 'check')} not evaluated"
-    found = dict.fromkeys(check.id for check in with_outcome(entry.report.results, "finding"))
-    return ", ".join(found) or f"{totals.passed} passed, {totals.not_evaluated} not evaluated"
-
-
-COLUMNS: tuple[Column[Analyzed], ...] = (
-    columns.words("recording", lambda entry: entry.name),
-    columns.words("verdict", _verdict),
-    columns.numbers(
-        "est. savings",
-        lambda entry: entry.report.summary.savings_ns if entry.report else None,
-        lambda savings_ns: format_estimate(savings_ns) if savings_ns else "",
-        drop=1,
-    ),
-    columns.words("checks", _checks),
+COLUMNS: tuple[Column[_Row], ...] = (
+    columns.words("recording", lambda row: row.name),
+    columns.words("verdict", lambda row: row.verdict),
+    columns.found("est. savings", lambda row: row.savings_ns or None, format_estimate, float, "", drop=1),
+    columns.words("checks", lambda row: row.checks),
 )

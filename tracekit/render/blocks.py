@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
 Row = TypeVar("Row")
 
@@ -72,7 +72,7 @@ class Column(Generic[Row]):
     long: bool = False
     """Whether the short text leaves it out."""
     heading: bool = False
-    """Whether text shows it above the rows that have it in common."""
+    """Whether text shows it above the rows that have it in common, in place of a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,6 @@ class Table(Generic[Row]):
     """What a screen reader calls it."""
     columns: tuple[Column[Row], ...]
     rows: tuple[Row, ...]
-    group: Callable[[Row], str] | None = None
-    """Heading of the rows of which it gives the same; None where rows stand alone."""
     total: bool = False
     """Whether the last row is that of all others."""
     parts: bool = False
@@ -97,7 +95,7 @@ class Table(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A head, and labeled lines below it."""
+    """An item of a list with labeled lines below it."""
 
     head: Line
     facts: tuple[tuple[str, Line], ...] = ()
@@ -105,12 +103,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """Cards one below the other."""
+class Items:
+    """A list of lines, or of entries, which a page shows as cards."""
 
     entries: tuple[Entry, ...]
     brief: int | None = None
-    """Entries of the short text; None for all of them."""
+    """Items of the short text, of at most two lines each; None for all of them, and 0 where it leaves out the list.
+    Where there is no room, a third of them have a line each."""
+    role: Role = Role.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +129,6 @@ class Paragraph:
     lead: str = ""
     brief: int | None = None
     """Most lines that it takes in the short text, which leaves out one with 0; None for all of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """A list."""
-
-    lines: tuple[Line, ...]
-    brief: int | None = None
-    """Items of the short text, of at most two lines each; None for all of them, and 0 where it leaves out the list.
-    Where there is no room, a third of them have a line each."""
-    role: Role = Role.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +180,7 @@ class Figure:
     """What text shows in its place."""
 
 
-Block = Table[Any] | Entries | Paragraph | Prose | Items | Section | Card | Figure
+Block = Table[Any] | Items | Paragraph | Prose | Section | Card | Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,29 +206,26 @@ class Document:
     """What made it; empty for the program alone."""
 
 
-def section(
-    title: str, *blocks: Block | None, note: str = "", folded: bool = False, name: str = "", stays: bool = False
-) -> Section | None:
+def section(title: str, *blocks: Block | None, **looks: Any) -> Section | None:
     """A section of the blocks that are there; None where none is."""
     kept = present(blocks)
-    return Section(title, kept, note, folded, name, stays=stays) if kept else None
+    return Section(title, kept, **looks) if kept else None
 
 
 def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **looks: Any) -> Table[Row] | None:
     """A table, without the columns that may go and have no value in any row; None without rows."""
     listed = tuple(rows)
-    kept = tuple(column for column in columns if not column.drop or _has_value(column, listed))
-    return Table(name, kept, listed, **looks) if listed else None
+
+    def is_known(column: Column[Row]) -> bool:
+        value = column.value
+        return value is None or not column.drop or any(value(row) is not None for row in listed)
+
+    return Table(name, tuple(filter(is_known, columns)), listed, **looks) if listed else None
 
 
-def _has_value(column: Column[Row], rows: Iterable[Row]) -> bool:
-    value = column.value
-    return value is None or any(value(row) is not None for row in rows)
-
-
-def items(lines: Iterable[Line], brief: int | None = None, role: Role = Role.PLAIN) -> Items | None:
+def items(lines: Iterable[Line | Entry], brief: int | None = None, role: Role = Role.PLAIN) -> Items | None:
     """A list; None without items."""
-    listed = tuple(line for line in lines if line)
+    listed = tuple(line if isinstance(line, Entry) else Entry(line) for line in lines if line)
     return Items(listed, brief, role) if listed else None
 
 
@@ -267,23 +253,3 @@ def joined(parts: Iterable[Line | None], between: str) -> Line:
             found += [Span(between)] if found else []
             found += spans(part)
     return tuple(found)
-
-
-def is_picture(column: Column[Any], rows: Iterable[Any]) -> bool:
-    """Whether all that its cells show are pictures, or nothing."""
-    cells = [span for row in rows for span in spans(column.text(row))]
-    return not any(span.text and span.picture is None for span in cells)
-
-
-def groups(block: Table[Row]) -> list[tuple[str, Sequence[Row]]]:
-    """The rows below each heading, in order; one without heading where rows stand alone."""
-    heading_of = block.group
-    if heading_of is None:
-        return [("", block.rows)]
-    found: list[tuple[str, list[Row]]] = []
-    for row in block.rows:
-        heading = heading_of(row)
-        if not found or found[-1][0] != heading:
-            found.append((heading, []))
-        found[-1][1].append(row)
-    return list(found)

@@ -1,9 +1,13 @@
-"""Documents as one HTML page that asks for nothing."""
+"""Documents as one HTML page that asks for nothing. Its content security policy names the script and the style by their
+hashes and allows nothing else, so that no text of a recording could run even if it got past `markup`.
+"""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import replace
-from itertools import islice
+from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from tracekit._version import __version__
@@ -11,7 +15,6 @@ from tracekit.characters import visible
 from tracekit.render import prose
 from tracekit.render.blocks import (
     Card,
-    Entries,
     Figure,
     Items,
     Paragraph,
@@ -19,13 +22,10 @@ from tracekit.render.blocks import (
     Role,
     Section,
     Table,
-    groups,
     plain,
     spans,
 )
-from tracekit.render.markup import Html, code, details, joined, listed, tag
-from tracekit.render.page import asset
-from tracekit.render.page import document as page
+from tracekit.render.markup import Html, joined, tag
 from tracekit.render.prose import sentence
 
 if TYPE_CHECKING:
@@ -68,14 +68,42 @@ def page_of(document: Document, **_: Any) -> str:
         skip = tag("a", f"Skip to: {visible(named[0].title)}", href=f"#{named[0].name}", class_="skip")
         body = [skip, top, tag("nav", *links, aria_label="Sections")]
     foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
+    script = _asset("report.js") if data else ""
+    end = tag("script", Html(script)) if script else None
     title = ": ".join(filter(None, (visible(document.title), visible(plain(document.verdict)))))
-    return page(
-        title,
-        GENERATOR,
-        [*body, tag("main", *map(_outer, document.blocks)), *data, foot],
-        script=asset("report.js") if data else "",
-        style="".join(figure.style for figure in figures),
+    head = _head(title, script, _asset("report.css") + "".join(figure.style for figure in figures))
+    content = tag("body", *body, tag("main", *map(_outer, document.blocks)), *data, foot, end)
+    return f'<!doctype html>\n<html lang="en">{head}\n{content}</html>\n'
+
+
+def _head(title: str, script: str, style: str) -> Html:
+    """What a browser knows of the page before it reads on; its policy allows this script and this style."""
+    allowed = f"script-src '{_hash(script)}'" if script else "script-src 'none'"
+    policy = f"default-src 'none'; {allowed}; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    names = {
+        "viewport": "width=device-width, initial-scale=1",
+        "color-scheme": "light dark",
+        "referrer": "no-referrer",
+        "generator": GENERATOR,
+        "description": title,
+    }
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        *(tag("meta", name=name, content=content) for name, content in names.items()),
+        tag("title", title),
+        tag("style", Html(style)),
     )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _asset(name: str) -> str:
+    """Text of a file that `web/` builds."""
+    return files("tracekit.render").joinpath(f"assets/{name}").read_text("utf-8")
 
 
 def _below(title: str, paragraph: Paragraph) -> Paragraph:
@@ -150,9 +178,9 @@ def _html(block: Block) -> Html | None:
         case Prose():
             return prose.html_of(visible(block.source, multiline=True))
         case Items():
-            return listed(map(line_markup, block.lines), class_="notes")
-        case Entries():
-            return joined(map(_entry, block.entries))
+            if any(entry.facts for entry in block.entries):
+                return joined(map(_entry, block.entries))
+            return tag("ul", *(tag("li", line_markup(entry.head)) for entry in block.entries), class_="notes")
         case Card():
             return _card(block)
         case Section():
@@ -175,7 +203,7 @@ def _card(block: Card) -> Html:
     head = tag(
         "header",
         tag("h3", badge, " ", visible(block.title)),
-        tag("p", code(block.check), class_="savings") if block.check else None,
+        tag("p", tag("code", block.check), class_="savings") if block.check else None,
     )
     name = f"finding-{block.check}" if block.check else None
     return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
@@ -185,7 +213,8 @@ def _section(block: Section, *, folded: bool) -> Html | None:
     body = [_html(inner) for inner in block.blocks]
     note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
     if folded:
-        return details(visible(block.title), note, *body, open_=block.opened)
+        inner = joined((note, *body))
+        return tag("details", tag("summary", visible(block.title)), inner, open=block.opened) if inner else None
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 
@@ -196,19 +225,11 @@ def grid(block: Table[Any]) -> Html:
     kinds = _kinds(block.columns, wide=wide)
     titles = [visible(column.title.replace("\n", " ")) for column in block.columns]
     head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)))
-    bodies, left = [], ROWS
-    for heading, rows in groups(block):
-        shown = islice(rows, max(left, 0))
-        lines = [tag("tr", *map(_cell, block.columns, [row] * len(kinds), kinds, titles)) for row in shown]
-        left -= len(rows)
-        if heading and lines:
-            title = tag("th", code(visible(heading)), scope="rowgroup", colspan=len(block.columns), class_="group")
-            lines.insert(0, tag("tr", title))
-        bodies.append(tag("tbody", *lines))
-    name = visible(block.name)
-    looks = "wide" if wide else "stacked"
-    table = tag("table", tag("thead", head), *bodies, aria_label=name, data_filter=block.group is None, class_=looks)
-    more = tag("p", f"{-left:,} more in the JSON report", class_="dim") if left < 0 else None
+    rows = [tag("tr", *map(_cell, block.columns, [row] * len(kinds), kinds, titles)) for row in block.rows[:ROWS]]
+    name, left_out = visible(block.name), len(block.rows) - ROWS
+    body, looks = tag("tbody", *rows), "wide" if wide else "stacked"
+    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=True, class_=looks)
+    more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return joined([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 
 
@@ -217,10 +238,9 @@ def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
     if not wide:
         return [None if column.words else "n" for column in columns]
     fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
-    named = [None if column is not fixed else "named" for column in columns]
     return [
-        ("minor" if column.words and column.drop else look) if column.words else "n"
-        for column, look in zip(columns, named, strict=True)
+        "n" if not column.words else "minor" if column.drop else "named" if column is fixed else None
+        for column in columns
     ]
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -69,11 +68,6 @@ class Layout:
         """Where the text of a finding begins."""
         return LABEL_CELLS if self.width >= NARROW else 2
 
-    @staticmethod
-    def cells(text: str) -> int:
-        """Cells that a text takes on the screen."""
-        return cell_len(text)
-
     def hanging(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
         """Lines of a text that goes on at `indent`; at most `max_lines`, the last of which then ends in `…`."""
         begin = len(text.plain) - len(text.plain.lstrip())
@@ -92,8 +86,3 @@ class Layout:
         for line in lines:
             line.rstrip()
         return [Text(" " * (indent if number else begin)).append_text(line) for number, line in enumerate(lines)]
-
-    def heading(self, title: str, note: str, indent: int = 0) -> list[Text]:
-        """A heading with what its columns are."""
-        text = Text(" " * indent).append(title, "bold").append(f"  {note}" if note else "", "dim")
-        return self.hanging(text, indent + 2)

@@ -1,14 +1,14 @@
-"""Documents as GitHub flavored Markdown, for issues and pull requests."""
+"""Documents as GitHub flavored Markdown, for issues and pull requests; whatever a recording holds stays text."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
 from tracekit.render.blocks import (
     Card,
-    Entries,
     Figure,
     Items,
     Paragraph,
@@ -16,16 +16,13 @@ from tracekit.render.blocks import (
     Role,
     Section,
     Table,
-    groups,
-    is_picture,
     spans,
 )
-from tracekit.render.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tracekit.render.blocks import Block, Document, Entry, Line, Span
+    from tracekit.render.blocks import Block, Column, Document, Entry, Line, Span
 
 COMMENT_BYTES = 60_000
 """A comment on GitHub may have 65,536 characters (github/docs, limits of the API)."""
@@ -33,6 +30,15 @@ ROW_BYTES = 20
 """Of a row at least: no table is written with more rows than there can be room for."""
 LEAST_ROWS = 3
 """Rows of a long table where there is hardly room; then whole parts are left out."""
+_ACTIVE = re.compile(r"([\\`*_\[\]<>|~$&])")
+"""Characters that Markdown, HTML or a formula would act on."""
+
+_LINKING = re.compile(r"(?<=\w)(?=://)|(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+"""Places where GitHub would make a link, a mention or a reference of plain text."""
+
+_JOINER = "&#8288;"
+"""A character without width, written so that it is seen in the source. A comment would break links too, but importers
+show it as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +99,6 @@ def _listed(blocks: Iterable[Block]) -> Iterator[Sequence[Any]]:
             case Table():
                 yield block.rows
             case Items():
-                yield block.lines
-            case Entries():
                 yield block.entries
             case Section() | Card():
                 yield from _listed(block.blocks)
@@ -162,9 +166,6 @@ def markdown_parts(block: Block, level: int, rows: int = COMMENT_BYTES // ROW_BY
         case Prose():
             yield visible(block.source, multiline=True).strip()
         case Items():
-            yield "\n".join(f"- {inline(line)}" for line in block.lines[:rows])
-            yield left_out(len(block.lines) - rows)
-        case Entries():
             yield "\n".join(line for entry in block.entries[:rows] for line in _entry(entry))
             yield left_out(len(block.entries) - rows)
         case Section():
@@ -191,24 +192,55 @@ def _section(block: Section, level: int, rows: int) -> str:
         return ""
     note = f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""
     if block.folded:
-        return details(escape(visible(block.title)), paragraphs(escape(note), *body))
+        summary, inner = escape(visible(block.title)), paragraphs(escape(note), *body)
+        return f"<details>\n<summary>{summary}</summary>\n\n{inner}\n\n</details>"
     return paragraphs(f"{'#' * level} {escape(visible(block.title))}", escape(note), *body)
 
 
 def _table(block: Table[Any], limit: int) -> str:
-    columns = [column for column in block.columns if not is_picture(column, block.rows[:limit])]
-    rows: list[list[str]] = []
-    for heading, listed in groups(block):
-        for number, row in enumerate(listed[: limit - len(rows)] if limit > len(rows) else ()):
-            cells = [inline(column.text(row)) for column in columns]
-            rows.append(
-                cells if block.group is None else [code(visible(heading)) if heading and not number else "", *cells]
-            )
-    grouped = block.group is not None
-    header = [*([""] if grouped else []), *(escape(_title(column.title)) for column in columns)]
-    words = [*([True] if grouped else []), *(column.words for column in columns)]
-    return paragraphs(table(header, rows, words), left_out(len(block.rows) - limit))
+    shown = block.rows[:limit]
+
+    def has_words(column: Column[Any]) -> bool:
+        cells = (span for row in shown for span in spans(column.text(row)))
+        return any(span.text and span.picture is None for span in cells)
+
+    columns = list(filter(has_words, block.columns))
+    header = [escape(visible(column.title.replace("\n", " "))) for column in columns]
+    rows = [[inline(column.text(row)) for column in columns] for row in shown]
+    return paragraphs(table(header, rows, [column.words for column in columns]), left_out(len(block.rows) - limit))
 
 
-def _title(title: str) -> str:
-    return visible(title.replace("\n", " "))
+def escape(text: str) -> str:
+    """Text inside a line that Markdown shows as it is: no emphasis, code, HTML, link or mention."""
+    return _LINKING.sub(_JOINER, _ACTIVE.sub(r"\\\1", text))
+
+
+def sentence(text: str) -> str:
+    """As `escape`, with what stands between backticks as code: our own sentences name commands that way."""
+    parts = re.split(r"`([^`]+)`", text)
+    return "".join(code(part) if index % 2 else escape(part) for index, part in enumerate(parts))
+
+
+def code(text: str) -> str:
+    """A name as code, whatever backticks it holds. A `|` becomes `¦`: no escape is right both in and out of tables."""
+    inner = text.replace("|", "¦").strip() or " "
+    longest = max((len(run) for run in re.findall("`+", inner)), default=0)
+    fence = "`" * (longest + 1)
+    edge = " " if inner.startswith("`") or inner.endswith("`") else ""
+    return f"{fence}{edge}{inner}{edge}{fence}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[bool]) -> str:
+    """A table; which columns hold words, the others hold numbers."""
+    rule = [":--" if is_word else "--:" for is_word in words]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))
+
+
+def paragraphs(*parts: str) -> str:
+    """The parts that hold something, with a blank line between them."""
+    return "\n\n".join(part for part in parts if part)
+
+
+def left_out(number: int) -> str:
+    """Says that a table does not show everything; empty where it does."""
+    return f"{number:,} more in the JSON report" if number > 0 else ""

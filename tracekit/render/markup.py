@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _VOID = frozenset({"br", "meta", "rect", "line", "path", "circle", "input"})
-"""Elements that are written without an end."""
+"""Elements that are written without an end where they are empty."""
 
 
 class Html(str):
@@ -22,7 +22,7 @@ def tag(name: str, /, *children: str | None, **attributes: str | float | bool | 
     """An element. `class_` is the attribute `class`, `data_from` is `data-from`; False and None leave one out, True
     gives it no value."""
     opening = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
-    if name in _VOID:
+    if name in _VOID and not children:
         return Html(f"<{name}{opening}>" if name in ("br", "meta", "input") else f"<{name}{opening}/>")
     return Html(f"<{name}{opening}>{joined(children)}</{name}>")
 
@@ -46,20 +46,3 @@ def _attribute(key: str, value: str | float | bool | None) -> str:
 def _text(value: str | float | bool | None) -> str:
     """An attribute's value; coordinates need no more than a hundredth."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-
-
-def code(text: str) -> Html:
-    """A name, as recorded."""
-    return tag("code", text)
-
-
-def details(summary: str, *body: str | None, open_: bool = False, **attributes: str) -> Html | None:
-    """A part that is closed at first; None without a body."""
-    inner = joined(body)
-    return tag("details", tag("summary", summary), inner, open=open_, **attributes) if inner else None
-
-
-def listed(items: Iterable[str | None], **attributes: str) -> Html | None:
-    """A list; None without items."""
-    inner = [tag("li", item) for item in items if item]
-    return tag("ul", *inner, **attributes) if inner else None

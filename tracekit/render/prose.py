@@ -7,14 +7,14 @@ plug-in or a recording may have written it.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 from rich.text import Text
 
 from tracekit.render.layout import GLUE, keep_units
-from tracekit.render.markup import Html, code, joined, tag
+from tracekit.render.markup import Html, joined, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,13 +42,8 @@ def unbroken(text: str) -> str:
 
 def sentence(text: str) -> Html:
     """Text as HTML, with what stands between backticks as code, and between asterisks as emphasis."""
-    parts: list[str] = []
-    end = 0
-    for match in _INLINE.finditer(text):
-        parts.append(unbroken(text[end : match.start()]))
-        parts.append(code(match[1]) if match[1] else tag("em", match[2]))
-        end = match.end()
-    return joined([*parts, unbroken(text[end:])])
+    looks = (unbroken, partial(tag, "code"), partial(tag, "em"))
+    return joined(looks[at % len(looks)](part) for at, part in enumerate(_INLINE.split(text)) if part)
 
 
 def html_of(source: str) -> Html:

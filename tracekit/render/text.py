@@ -10,7 +10,6 @@ from rich.text import Text
 from tracekit.characters import lower_first, visible
 from tracekit.render.blocks import (
     Card,
-    Entries,
     Entry,
     Figure,
     Items,
@@ -125,8 +124,6 @@ class _Writer:
                 return prose.text_of(visible(block.source, multiline=True), self.layout, indent)
             case Items():
                 return self._items(block, indent)
-            case Entries():
-                return self._entries(block, indent)
             case Section():
                 return [] if block.folded and not self.verbose else self._section(block, indent)
             case Card():
@@ -154,28 +151,34 @@ class _Writer:
             return []
         if brief is not None and self.item_lines == 1:
             brief = (brief + 2) // 3
-        shown, more = self._shown(block.lines, brief)
         limit = self.item_lines if brief is not None else None
-        lines = []
-        for item in shown:
-            line = styled_line(item, indent)
-            line.stylize(STYLES[block.role])
-            lines += self.layout.hanging(line, indent + 2, max_lines=limit)
-        return [*lines, *self._more(more, indent)]
+        room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
+        shown, more = self._shown(block.entries, brief, indent)
+        lines: list[Text] = []
+        for entry in shown:
+            head = styled_line(entry.head, indent)
+            head.stylize(STYLES[block.role])
+            begin = indent + (2 if head.plain.strip() else 0)
+            lines += self.layout.hanging(head, indent + 2, max_lines=limit) if head.plain.strip() else []
+            for label, words in entry.facts:
+                line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
+                lines += self.layout.hanging(line, begin + room)
+        return [*lines, *more]
 
     def _table(self, block: Table[Any], indent: int) -> list[Text]:
-        shown, more = self._shown(block.rows, block.brief)
+        shown, more = self._shown(block.rows, block.brief, indent)
         columns = tuple(column for column in block.columns if self.verbose or not column.long)
         if block.cards:
-            lines = self._entries(Entries(tuple(_as_entry(columns, row) for row in shown)), indent)
+            lines = self._items(Items(tuple(_as_entry(columns, row) for row in shown)), indent)
         else:
             lines = table_lines(replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled_line)
-        return [*lines, *self._more(more, indent)]
+        return [*lines, *more]
 
     def _section(self, block: Section, indent: int) -> list[Text]:
         if _is_cards(block):
             return self._cards(block, None)[0]
-        lines = self.layout.heading(visible(block.title).upper(), block.note, indent)
+        title = Text(" " * indent).append(visible(block.title).upper(), "bold")
+        lines = self.layout.hanging(title.append(f"  {block.note}" if block.note else "", "dim"), indent + 2)
         for number, inner in enumerate(block.blocks):
             written = self.lines(inner, indent + 2)
             above = block.blocks[number - 1] if number else None
@@ -203,7 +206,7 @@ class _Writer:
         for card in full[:shown]:
             lines += [*([Text()] if lines else []), *card]
         short = [line for row in rows[shown : len(rows) - left_out] for line in row]
-        short += [Text(f"{left_out:,} more (-v)", style="dim")] if left_out else []
+        short += [_more(left_out)] if left_out else []
         for part in (short, rest):
             lines += [*([Text()] if lines and part else []), *part]
         return lines, not left_out
@@ -229,27 +232,15 @@ class _Writer:
             lines += self.paragraph(Paragraph(block.more, lead="details"), indent + self.layout.indent, 7)
         return lines
 
-    def _entries(self, block: Entries, indent: int) -> list[Text]:
-        lines: list[Text] = []
-        room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
-        shown, more = self._shown(block.entries, block.brief)
-        for entry in shown:
-            head = styled_line(entry.head, indent)
-            begin = indent + (2 if head.plain.strip() else 0)
-            lines += self.layout.hanging(head, indent + 2) if head.plain.strip() else []
-            for label, words in entry.facts:
-                line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
-                lines += self.layout.hanging(line, begin + room)
-        return [*lines, *self._more(more, indent)]
-
-    def _shown(self, rows: Sequence[Row], brief: int | None) -> tuple[Sequence[Row], int]:
-        """The rows that are shown, and how many are not."""
+    def _shown(self, rows: Sequence[Row], brief: int | None, indent: int) -> tuple[Sequence[Row], list[Text]]:
+        """The rows that are shown, and a line on those that are not."""
         if self.verbose or brief is None or len(rows) <= brief:
-            return rows, 0
-        return rows[:brief], len(rows) - brief
+            return rows, []
+        return rows[:brief], [_more(len(rows) - brief, indent)]
 
-    def _more(self, count: int, indent: int) -> list[Text]:
-        return [Text(f"{' ' * indent}{count:,} more (-v)", style="dim")] if count else []
+
+def _more(count: int, indent: int = 0) -> Text:
+    return Text(f"{' ' * indent}{count:,} more (-v)", "dim")
 
 
 def _bold(tone: Role) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from tracekit.characters import shorten, visible
-from tracekit.render.blocks import groups, plain
-from tracekit.render.layout import Layout
+from tracekit.render.blocks import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tracekit.render.blocks import Column, Line, Table
+    from tracekit.render.layout import Layout
 
 GAP = 2
 NAME_ROOM = 12
@@ -39,10 +41,6 @@ class _Grid:
 
 def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
     """The lines of a table. `styled` gives the looks of a cell."""
-    heading = next((column for column in block.columns if column.heading), None)
-    if heading is not None:
-        others = tuple(column for column in block.columns if column is not heading)
-        block = replace(block, columns=others, group=lambda row: plain(heading.text(row)))
     if block.parts:
         tables = [_lines(part, layout, indent, styled) for part in _parts(block, layout.width - indent, styled)]
         return [line for number, lines in enumerate(tables) for line in ([Text(), *lines] if number else lines)]
@@ -50,21 +48,28 @@ def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable
 
 
 def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
-    inner = GAP if block.group else 0
+    inner = GAP if any(column.heading for column in block.columns) else 0
     grid = _fitting(block, layout.width - indent - inner, styled)
     lines = _titles(grid, layout, indent + inner)
-    at = 0
-    for heading, rows in groups(block):
+    done = 0
+    for heading, rows in _groups(block):
         if heading:
-            lines += [Text()] if lines and at else []
+            lines += [Text()] if lines and done else []
             lines.append(Text(" " * indent).append(shorten(visible(heading), layout.width - indent), "bold"))
-        for _ in rows:
-            cells = grid.cells[at]
-            at += 1
-            if block.total and at == len(block.rows):
-                cells = [Text(cell.plain, "bold") for cell in cells]
-            lines += _row(cells, grid, layout, indent + (inner if heading else 0))
+        for cells in grid.cells[done : done + len(rows)]:
+            done += 1
+            is_total = block.total and done == len(block.rows)
+            shown = [Text(cell.plain, "bold") for cell in cells] if is_total else cells
+            lines += _row(shown, grid, layout, indent + (inner if heading else 0))
     return lines
+
+
+def _groups(block: Table[Any]) -> list[tuple[str, list[Any]]]:
+    """The rows below each heading, in order; one without heading where rows stand alone."""
+    heading = next((column for column in block.columns if column.heading), None)
+    if heading is None:
+        return [("", list(block.rows))]
+    return [(text, list(rows)) for text, rows in groupby(block.rows, key=lambda row: plain(heading.text(row)))]
 
 
 def _titles(grid: _Grid, layout: Layout, indent: int) -> list[Text]:
@@ -79,7 +84,8 @@ def _titles(grid: _Grid, layout: Layout, indent: int) -> list[Text]:
 def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iterator[Table[Any]]:
     """The columns in groups that fit, each after the first column, with the groups of rows of which they show
     anything."""
-    first, *others = block.columns
+    headings = [column for column in block.columns if column.heading]
+    first, *others = (column for column in block.columns if not column.heading)
     named = min(_needed(first, [styled(first.text(row)) for row in block.rows]), max(room // 3, NAME_ROOM)) + GAP
     parts: list[list[Column[Any]]] = []
     used = room
@@ -94,22 +100,23 @@ def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iter
     for part in parts:
         rows = [
             row
-            for _, group in groups(block)
+            for _, group in _groups(block)
             if any(plain(column.text(row)) not in NOTHING for row in group for column in part)
             for row in group
         ]
-        yield replace(block, columns=(first, *part), rows=tuple(rows), parts=False)
+        yield replace(block, columns=(*headings, first, *part), rows=tuple(rows), parts=False)
 
 
 def _needed(column: Column[Any], texts: Sequence[Text]) -> int:
     """Cells of the widest text of a column."""
     titles = visible(column.title, multiline=True).split("\n")
-    return max([*map(Layout.cells, titles), *(Layout.cells(text.plain) for text in texts)])
+    return max([*map(cell_len, titles), *(cell_len(text.plain) for text in texts)])
 
 
 def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
     texts = {column: [styled(column.text(row)) for row in block.rows] for column in block.columns}
-    columns = [column for column in block.columns if not block.rows or any(text.plain for text in texts[column])]
+    named = [column for column in block.columns if not column.heading]
+    columns = [column for column in named if not block.rows or any(text.plain for text in texts[column])]
     needed = {column: _needed(column, texts[column]) for column in columns}
     while sum(_least(columns, needed, room)) + GAP * (len(columns) - 1) > room:
         last = max(columns, key=lambda column: column.drop)
@@ -144,8 +151,8 @@ def _row(cells: Sequence[Text], grid: _Grid, layout: Layout, indent: int) -> lis
     for at, (cell, column, width) in enumerate(zip(cells, grid.columns, grid.widths, strict=True)):
         if column.words and at == len(cells) - 1 and at:
             return layout.hanging(line.append_text(cell), min(begin, layout.width - NAME_ROOM))
-        shown = cell if Layout.cells(cell.plain) <= width else Text(shorten(cell.plain, width), cell.style)
-        gap = " " * (width - Layout.cells(shown.plain))
+        shown = cell if cell_len(cell.plain) <= width else Text(shorten(cell.plain, width), cell.style)
+        gap = " " * (width - cell_len(shown.plain))
         line.append_text(Text.assemble(shown, gap, " " * GAP) if column.words else Text.assemble(gap, shown, " " * GAP))
         begin += width + GAP
     line.rstrip()

@@ -92,6 +92,14 @@ class Timeline:
     flame: Flame | None = None
     """What running threads of the target were doing; None where the recording does not show it."""
 
+    def findings(self, checks: Sequence[Result]) -> list[list[tuple[Result, Marked]]]:
+        """The answers of each check of the report that found something, with where their evidence lies."""
+        by_id: dict[str, list[tuple[Result, Marked]]] = {}
+        for check, marked in zip(checks, self.evidence, strict=True):
+            if check.outcome == "finding":
+                by_id.setdefault(check.id, []).append((check, marked))
+        return list(by_id.values())
+
     @property
     def rows(self) -> int:
         """Rows of all lanes."""

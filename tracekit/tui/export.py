@@ -11,9 +11,8 @@ from tracekit.documents.report_events import events_section
 from tracekit.documents.report_findings import finding_card
 from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import complete_file
-from tracekit.render import blocks, markdown_text
+from tracekit.render import blocks, markdown
 from tracekit.render.forms import form_for
-from tracekit.render.markdown import markdown_parts
 from tracekit.report.formatting import OUTCOMES, visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
@@ -39,8 +38,8 @@ def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence
     # As one text, so that one name is one alias in all cells; before anything is escaped, so that names are found.
     labels = [redact_label(text, facts) for _, text in filled]
     redacted = redact_text(_EDGE.join([visible(about), *labels]), facts, models)
-    lead, *cells = map(markdown_text.escape, redacted.split(_EDGE))
-    table = markdown_text.table([title for title, _ in filled], [cells], [True] * len(filled))
+    lead, *cells = map(markdown.escape, redacted.split(_EDGE))
+    table = markdown.table([title for title, _ in filled], [cells], [True] * len(filled))
     return f"{lead}\n\n{table}\n" if about else f"{table}\n"
 
 
@@ -55,7 +54,7 @@ def finding_markdown(session: Session, check: int) -> str:
     card = finding_card(Group((result,))) if result.outcome == "finding" else _other_card(result)
     recording = blocks.Paragraph(context_line(report.recording, report.tool.config))
     card = dataclasses.replace(card, blocks=(recording, *card.blocks))
-    return markdown_text.paragraphs(*markdown_parts(card, 3)) + "\n"
+    return markdown.paragraphs(*markdown.markdown_parts(card, 3)) + "\n"
 
 
 def _other_card(result: Result) -> blocks.Card:
@@ -74,11 +73,11 @@ def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter
     section = events_section(redact(report, facts).aggregation)
     counted = count_wordings(span, chosen)[0]
     words = f"{session.name}: {counted}" if named else _capitalize(counted)
-    title = markdown_text.escape(visible(redact_text(words, facts, model_names(session.whole_trace))))
+    title = markdown.escape(visible(redact_text(words, facts, model_names(session.whole_trace))))
     if section is None:
         return ""
-    body = (text for block in section.blocks for text in markdown_parts(block, 4))
-    return markdown_text.paragraphs(title, *body) + "\n"
+    body = (text for block in section.blocks for text in markdown.markdown_parts(block, 4))
+    return markdown.paragraphs(title, *body) + "\n"
 
 
 def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-// The lanes as the page holds them (tracekit/documents/lane_columns.py writes them).
+// The lanes as the page holds them (tracekit/report/viewers/lane_columns.py writes them).
 
 export interface LaneHead {
   id: string;

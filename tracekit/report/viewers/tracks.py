@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.report.report import Report, Result
-    from tracekit.report.timeline import DrawnLane, Marked, Timeline
+    from tracekit.report.timeline import DrawnLane, Timeline
 
 Details = tuple[tuple[str, str], ...]
 """What a viewer shows beside a slice: names and texts."""
@@ -201,11 +201,7 @@ def _thermal(lane: DrawnLane) -> CounterTrack:
 
 def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[SliceTrack]:
     """One track per finding: all of its evidence with the texts of the check, or a marker where it has none."""
-    answers: dict[str, list[tuple[Result, Marked]]] = {}
-    for check, marked in zip(report.results, timeline.evidence, strict=True):
-        if check.outcome == "finding":
-            answers.setdefault(check.id, []).append((check, marked))
-    for answers_of_check in answers.values():
+    for answers_of_check in timeline.findings(report.results):
         starts, ends = (
             np.concatenate([getattr(marked, name) for _, marked in answers_of_check]) for name in ("starts", "ends")
         )

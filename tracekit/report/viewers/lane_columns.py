@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import IntArray
     from tracekit.report.flame import Flame
-    from tracekit.report.report import Report, Result
+    from tracekit.report.report import Report
     from tracekit.report.timeline import DrawnLane, Marked, Timeline
 
 LEVEL = 6
@@ -129,21 +129,20 @@ def _planes(values: IntArray, pieces: list[bytes]) -> int:
 
 def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[dict[str, Any]]:
     """What is said of the evidence of each check that found something; its columns are added to the pieces."""
-    by_id: dict[str, list[tuple[Result, Marked]]] = {}
-    for check, marked in zip(report.results, timeline.evidence, strict=True):
-        if check.outcome == "finding" and len(marked.starts):
-            by_id.setdefault(check.id, []).append((check, marked))
     findings = []
-    for name, entries in by_id.items():
-        total = sum(check.evidence_total for check, _ in entries)
-        findings.append({"id": name, "title": entries[0][0].title, "total": total} | _evidence(entries, pieces))
+    for answers in timeline.findings(report.results):
+        drawn = [(check, marked) for check, marked in answers if len(marked.starts)]
+        if drawn:
+            total = sum(check.evidence_total for check, _ in drawn)
+            head = {"id": drawn[0][0].id, "title": drawn[0][0].title, "total": total}
+            findings.append(head | _evidence([marked for _, marked in drawn], pieces))
     return findings
 
 
-def _evidence(entries: Sequence[tuple[Result, Marked]], pieces: list[bytes]) -> dict[str, Any]:
+def _evidence(evidence: Sequence[Marked], pieces: list[bytes]) -> dict[str, Any]:
     """Rows of lanes as lane, number of rows and their gaps; what is on no lane by its times."""
     lanes, rows, starts, ends = (
-        np.concatenate([getattr(marked, name) for _, marked in entries]) for name in ("lanes", "rows", "starts", "ends")
+        np.concatenate([getattr(marked, name) for marked in evidence]) for name in ("lanes", "rows", "starts", "ends")
     )
     on = [(lane, np.sort(rows[lanes == lane])) for lane in np.unique(lanes[lanes >= 0]).tolist()]
     gaps = [np.diff(lane_rows, prepend=0) for _, lane_rows in on]

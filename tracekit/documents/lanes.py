@@ -1,4 +1,4 @@
-"""The lanes of two recordings on one scale, for the page of a comparison."""
+"""The lanes of a recording, and of two on one scale, where the script of a page draws them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,75 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
-from tracekit.documents.report_lanes import lanes, no_script
-from tracekit.render.blocks import Paragraph, Role, Section
+from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
+from tracekit.render.markup import Html, joined, tag
 from tracekit.report.formatting import moment
 from tracekit.report.timeline import CALL
+from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tracekit.compare.comparison import Comparison
-    from tracekit.render.blocks import Block, Figure
+    from tracekit.render.blocks import Block
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
 
+HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX = 22, 6, 16, 36, 26
+"""Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
+ROWS, TALLEST_PX = 4, 620
 SIDES = ("lanes", "lanes-after")
 """Ids of the elements in which the script draws (`web/src/main.ts`)."""
+
+
+def lanes_section(report: Report, timeline: Timeline) -> Section | None:
+    """Where the script draws the lanes, and why some show nothing."""
+    return section(
+        "Timeline", no_script("Everything else is complete"), lanes(report, fit_page(timeline)), name="timeline"
+    )
+
+
+def no_script(rest: str) -> Figure:
+    """What is read where the script does not run; `rest` says what is there all the same."""
+    return Figure(tag("noscript", tag("p", f"Scripts are switched off, so the lanes are not drawn. {rest}.")))
+
+
+def lanes(
+    report: Report, timeline: Timeline, *, name: str = "lanes", title: str = "", origin_ns: int | None = None
+) -> Figure:
+    """Lanes in the element with the id `name`, below a title, and why some show nothing. `origin_ns` is the time that
+    stands above that of another recording."""
+    meta, columns = payload(report, timeline, origin_ns)
+    heading = tag("h3", title, class_="side") if title else None
+    data = (
+        tag("script", Html(meta), type="application/json", id=f"{name}-meta"),
+        tag("script", Html(columns), type="text/plain", id=f"{name}-columns"),
+    )
+    return Figure(
+        joined([heading, tag("div", id=name), _empty_lanes(timeline)]),
+        style=f"#{name}{{--lanes-height:{_height(timeline)}px}}",
+        data=joined(data),
+    )
+
+
+def _empty_lanes(timeline: Timeline) -> Html | None:
+    """Why some lanes show nothing; None where all show something."""
+    reasons: dict[str, list[str]] = {}
+    for lane in timeline.lanes:
+        if lane.words:
+            reasons.setdefault(lane.words, []).append(lane.title)
+    lines = [tag("li", f"{', '.join(titles)}: {words}") for words, titles in reasons.items()]
+    return tag("div", tag("p", "Lanes without events"), tag("ul", *lines), class_="empty-lanes") if lines else None
+
+
+def _height(timeline: Timeline) -> int:
+    """Pixels that are kept free until the script has drawn the lanes."""
+    drawn = [lane for lane in timeline.lanes if len(lane.starts)]
+    height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
+    height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
+    height += 2 * COUNTER_PX if any((lane.flags & CALL).any() for lane in drawn) else 0
+    return min(height, TALLEST_PX)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

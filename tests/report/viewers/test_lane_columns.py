@@ -13,7 +13,7 @@ import pytest
 from support.analyses import kept_analysis
 from support.forms import html_page
 from tracekit.api import Analysis
-from tracekit.documents.lane_columns import fit_page, payload
+from tracekit.report.viewers.lane_columns import fit_page, payload
 
 NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags")
 
@@ -82,12 +82,12 @@ def test_lanes_that_are_too_much_for_a_page_say_so(analysis: Analysis, monkeypat
     timeline = analysis.timeline()
     sizes = {lane.title: len(lane.starts) for lane in timeline.lanes}
     core_ml = sizes["Activity"] + sizes["Data"] + sizes["Compute"]
-    monkeypatch.setattr("tracekit.documents.lane_columns.MOST_ROWS", core_ml)
+    monkeypatch.setattr("tracekit.report.viewers.lane_columns.MOST_ROWS", core_ml)
     kept = fit_page(timeline)
     assert {lane.title for lane in kept.lanes if len(lane.starts)} == {"Activity", "Data", "Compute"}
     told = {lane.title: lane.words for lane in kept.lanes if sizes[lane.title] and not len(lane.starts)}
     assert told["Neural Engine"] == f"{sizes['Neural Engine']:,} events, too many for a page; tracekit view draws them"
-    monkeypatch.setattr("tracekit.documents.lane_columns.MOST_ROWS", sizes["Data"])
+    monkeypatch.setattr("tracekit.report.viewers.lane_columns.MOST_ROWS", sizes["Data"])
     (finding,) = json.loads(payload(analysis.report, fit_page(timeline))[0])["findings"]
     # The loads are on no lane any more, and marked all the same.
     assert (finding["lanes"], finding["loose"]) == ([], 368)
