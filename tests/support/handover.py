@@ -142,7 +142,7 @@ def _value(cell: Cell, tag: str, newer: bool) -> read.CellValue:
         return read.Process(cell.name, cell.pid)
     if not isinstance(cell, Label | Thread):
         return _sound(str(cell))
-    shown = _sound(export_xml.NodeWriter(newer)._shown(tag, cell))
+    shown = _sound(export_xml.NodeWriter(newer)._cell_text(tag, cell))
     if isinstance(cell, Thread):
         return read.Thread(shown, cell.tid, read.Process(cell.process.name, cell.process.pid))
     return shown
