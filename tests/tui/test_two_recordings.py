@@ -151,7 +151,7 @@ async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) 
     for place, row in enumerate(rows.records):
         if row.before is None or row.warm:
             continue
-        chosen = pane.opened(rows, place).fields["filter"]
+        chosen = pane.open_message(rows, place).fields["filter"]
         trace = screen.state.session.trace
         listed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
         assert listed == row.before.count, row
