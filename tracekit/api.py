@@ -6,6 +6,7 @@ analysis.report, analysis.trace.activity
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,29 +19,24 @@ from tracekit.detectors.expectations import (
     parse_expectation,
     with_expectations,
 )
-from tracekit.detectors.options import check_settings, matches, merge_settings
+from tracekit.detectors.options import ModelSettings, Settings, check_settings, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.choice import check_limits, shown_judgments, unknown_model, within_limits
+from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits
 from tracekit.report.results import results_from
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
-from tracekit.trace.filter import model_names
+from tracekit.trace.filter import Shown, model_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
     from tracekit.detectors.framework import Judgment
-    from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
-    from tracekit.report.choice import Part
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
-    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
     Budgets = str | float | Sequence[str]

@@ -6,24 +6,19 @@ misspelled and ignored would make a gate look closed that is open.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tracekit.compare.settings import FLOOR_KEYS, CheckSettings, Floors, Key, check_keys, parse_check, parse_floor
 from tracekit.config_file import settings_in
 from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations
-from tracekit.detectors.framework import RecordingDetector
-from tracekit.detectors.options import check_settings, configure
+from tracekit.detectors.framework import AnyDetector, ListedDetector, RecordingDetector
+from tracekit.detectors.options import ModelSettings, Number, Settings, check_settings, configure
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.selection import ModelChecks, choose
 from tracekit.errors import UsageError, unknown, unknown_check
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
-    from tracekit.detectors.framework import AnyDetector, ListedDetector
-    from tracekit.detectors.options import ModelSettings, Number, Settings
 
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; for missed-deadline"),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tracekit.detectors.options import UNWRITABLE
 from tracekit.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"

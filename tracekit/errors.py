@@ -11,10 +11,7 @@ status 2; `--debug` adds the traceback.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 SHOWN_CHOICES = 20
 """How many of the possible names an error message lists."""

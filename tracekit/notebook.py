@@ -12,6 +12,7 @@ columns are those of `tracekit.trace.events` unless a property says otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from html import escape
 from inspect import Parameter, getdoc, signature
@@ -23,17 +24,14 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.calls import sampled_calls
 from tracekit.api import analysis_of, judge, request_of
 from tracekit.report.report import Report
-from tracekit.request import shown_of_request
+from tracekit.request import Request, shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
-    from tracekit.request import Request
     from tracekit.trace.trace import Trace
 
 

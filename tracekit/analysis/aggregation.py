@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from tracekit.trace.frames import categorical
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from tracekit.arrays import BoolArray, CodeArray, IndexArray
     from tracekit.trace.trace import Trace
 

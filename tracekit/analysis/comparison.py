@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
@@ -12,8 +13,6 @@ from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.statistics import Statistics
     from tracekit.trace.trace import Trace

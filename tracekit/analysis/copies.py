@@ -7,6 +7,7 @@ inputs and outputs are Float16. Without such a cast they may as well change the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from tracekit.trace.events import COPY_KINDS, Attribution, Kind
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import BoolArray, IntArray
 
 

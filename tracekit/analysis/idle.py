@@ -11,15 +11,13 @@ import numpy as np
 
 from tracekit.analysis.latency import change_point_segments
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.intervals import Intervals
+from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import Level
 from tracekit.trace.frames import is_any
-from tracekit.trace.trace import cached_by_trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
-    from tracekit.intervals import CoveredTime
-    from tracekit.trace.trace import Trace
 
 BEAT_SPREAD = 0.01
 """Distances from start to start whose half distance between quartiles is at most this share of their median keep a

@@ -12,10 +12,9 @@ import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import latencies
-from tracekit.analysis.statistics import duration_statistics
+from tracekit.analysis.statistics import Statistics, duration_statistics
 
 if TYPE_CHECKING:
-    from tracekit.analysis.statistics import Statistics
     from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 

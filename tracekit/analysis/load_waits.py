@@ -13,11 +13,10 @@ from tracekit.analysis.statistics import medians_of_others
 from tracekit.intervals import Intervals
 from tracekit.trace.events import SETUP_KINDS, Level
 from tracekit.trace.frames import is_any
-from tracekit.trace.trace import cached_by_trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.trace.trace import Trace
 
 GAP_RATIO = 5
 """A gap stands out where it is so many times as long as the usual gap between calls (our judgment)."""

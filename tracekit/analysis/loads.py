@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.trace.frames import is_any, or_minus_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import BoolArray, CodeArray, IntArray
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,34 +10,23 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.partition import Part, breakdown
-from tracekit.analysis.breakdown.summary import compute_shares, summarize_breakdown
-from tracekit.analysis.concurrency import summarize_in_flight
-from tracekit.analysis.idle import core_ml_calls
-from tracekit.analysis.latency import summarize_latency, summarize_latency_trend
+from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
+from tracekit.analysis.breakdown.summary import BreakdownSummary, compute_shares, summarize_breakdown
+from tracekit.analysis.concurrency import InFlight, summarize_in_flight
+from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
+from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import Sample, latencies, quantities_of
-from tracekit.analysis.statistics import row_statistics
-from tracekit.analysis.throughput import bursts, steady_rate, summarize_throughput
-from tracekit.intervals import Intervals
+from tracekit.analysis.statistics import Statistics, row_statistics
+from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summarize_throughput
+from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.filter import shown_models
+from tracekit.trace.filter import Shown, shown_models
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tracekit.analysis.breakdown.partition import Breakdown
-    from tracekit.analysis.breakdown.summary import BreakdownSummary
-    from tracekit.analysis.concurrency import InFlight
-    from tracekit.analysis.idle import CoreMLCalls
-    from tracekit.analysis.latency import Latency, LatencyTrend
-    from tracekit.analysis.statistics import Statistics
-    from tracekit.analysis.throughput import Throughput
     from tracekit.arrays import BoolArray
-    from tracekit.intervals import CoveredTime
-    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
 

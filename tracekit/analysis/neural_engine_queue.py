@@ -7,6 +7,7 @@ harmless: two processes had twice the throughput of one in a public measurement 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,10 @@ from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
-from tracekit.trace.trace import cached_by_trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.trace.trace import Trace
 
 CHANCE = 0.05
 """Work of others that has nothing to do with a piece of own work ends at any time before it begins. How often it ends

@@ -6,6 +6,7 @@ Reports, matrix, comparison, gate, rules and the lists of the terminal UI read t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import pandas as pd
 
     from tracekit.arrays import BoolArray, FloatArray, IntArray

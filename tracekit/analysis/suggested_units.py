@@ -23,13 +23,12 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.trace.trace import cached_by_trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
 
 WHOLE = 0.9
 """Share of a prediction from which on a `CPU` row is nearly all of it (heuristic): in those captures it is 93% or more

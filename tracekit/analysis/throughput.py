@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.idle import follows, idle_times, spread
+from tracekit.analysis.idle import CoreMLCalls, follows, idle_times, spread
 from tracekit.analysis.statistics import Statistics, duration_statistics
-from tracekit.intervals import Intervals
+from tracekit.intervals import CoveredTime, Intervals
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.analysis.idle import CoreMLCalls
     from tracekit.arrays import FloatArray, IntArray
-    from tracekit.intervals import CoveredTime
 
 BURST_FACTOR = 5.0
 """A gap of more than this many usual intervals ends a burst (heuristic)."""

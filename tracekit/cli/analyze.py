@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.api import analysis_of
+from tracekit.api import Analysis, analysis_of
 from tracekit.characters import visible
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, deliver, files_of, form_of, print_document, write_file
-from tracekit.cli.inputs import check_recordings, inputs_of
+from tracekit.cli.inputs import Input, check_recordings, inputs_of
 from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.reading import showing_log, tell_unreadable
@@ -26,17 +27,13 @@ from tracekit.documents.several import Analyzed, several_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.render.forms import ENDINGS
 from tracekit.report.formatting import word_list
-from tracekit.report.report import SEVERITIES
+from tracekit.report.report import SEVERITIES, Report, Result
 from tracekit.report.serialize import to_json
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Sequence
 
-    from tracekit.api import Analysis
-    from tracekit.cli.inputs import Input
-    from tracekit.report.report import Report, Result
     from tracekit.request import Request
 
 ARCHIVE = "zip"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import platform
 import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.documents.bug_report import Reproduction, bug_files
-from tracekit.recording.digest import digest_of
+from tracekit.documents.bug_report import BugFile, Reproduction, bug_files
+from tracekit.recording.digest import Digest, digest_of
 from tracekit.render.blocks import Column, Document, Role, Section, items, present, section, table
 from tracekit.report.redact import private_facts, redact_text
 from tracekit.trace.filter import model_names
@@ -16,12 +18,8 @@ from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from tracekit.api import Analysis
-    from tracekit.documents.bug_report import BugFile
-    from tracekit.recording.digest import Digest
     from tracekit.report.timeline import Timeline
 
 

@@ -17,8 +17,8 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
-from tracekit.compare.baseline import baseline_of, load_baseline, to_text
-from tracekit.compare.gate import Allowed, check, gate_of
+from tracekit.compare.baseline import Baseline, baseline_of, load_baseline, to_text
+from tracekit.compare.gate import Allowed, Gate, check, gate_of
 from tracekit.compare.renderers.junit import render_junit
 from tracekit.compare.renderers.sarif import render_sarif
 from tracekit.compare.renderers.workflow_commands import workflow_commands
@@ -32,8 +32,6 @@ from tracekit.report.choice import plain
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from tracekit.compare.baseline import Baseline
-    from tracekit.compare.gate import Gate
     from tracekit.compare.measurements import Measurements
     from tracekit.config import Config
     from tracekit.request import Request

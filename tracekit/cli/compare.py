@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import REPORT, recordings_in
-from tracekit.cli.measuring import measure_all, notes_on, readable, status_of_all
+from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
 from tracekit.cli.requests import request_from
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
 from tracekit.compare.renderers.matrix_csv import render_csv
 from tracekit.documents.comparison import comparison_document
-from tracekit.documents.lanes import lanes_of_both
+from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Sequence
 
     from tracekit.cli.ending import ExitStatus
-    from tracekit.cli.measuring import Measured
-    from tracekit.documents.lanes import Drawing
     from tracekit.render.blocks import Document
 
 

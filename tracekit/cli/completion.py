@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import shtab
@@ -15,7 +16,6 @@ from tracekit.detectors.plugins import listed_detectors
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
 _KINDS = {"PATH": shtab.FILE, "OTHER": shtab.FILE, "MODEL": shtab.FILE, "FILE": shtab.FILE, "DIR": shtab.DIRECTORY}
 """What completes a value that help calls so."""

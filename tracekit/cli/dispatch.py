@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from tracekit.errors import TracekitError, UsageError, suggest_name, unknown, wo
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
 
 def dispatch(arguments: Sequence[str]) -> int:

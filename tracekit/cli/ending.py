@@ -4,14 +4,11 @@ begun is put in order: files, programs, the terminal."""
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
+from types import FrameType
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 

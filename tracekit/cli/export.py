@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
@@ -16,8 +17,8 @@ from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_options
 from tracekit.documents.tables import reasons_in, tables_document, tables_json
 from tracekit.errors import UnreadableRecording, UsageError, unknown
-from tracekit.recording import open_contents, open_recording
-from tracekit.recording.writing import write_folder
+from tracekit.recording import Progress, open_contents, open_recording
+from tracekit.recording.writing import WrittenFolder, write_folder
 from tracekit.recording.writing.files import check_folder as check_unused
 from tracekit.recording.writing.files import complete_file, make_folder
 from tracekit.recording.writing.folder import is_readable, writer_for
@@ -28,11 +29,8 @@ from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
 
-    from tracekit.recording import Progress
     from tracekit.recording.contents import Recording
-    from tracekit.recording.writing import WrittenFolder
 
 VIEWERS = ("perfetto", "chrome")
 """Forms of timelines, as `tracekit.report.viewers.registry.VIEWERS` has them."""

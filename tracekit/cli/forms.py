@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,7 +15,6 @@ from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, rendered
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Mapping, Sequence
 
     from tracekit.render.blocks import Document
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ from tracekit.cli.forms import check_output, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.output import emit
 from tracekit.cli.requests import request_from
-from tracekit.compare.figures import figures_of, missing, with_basis
-from tracekit.compare.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES
+from tracekit.compare.figures import Figure, ModelFigures, figures_of, missing, with_basis
+from tracekit.compare.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
 from tracekit.config import KEYS, KEYS_OF_MODELS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
@@ -26,11 +27,8 @@ from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Mapping
 
-    from tracekit.compare.figures import Figure, ModelFigures
     from tracekit.compare.measurements import Measurements
-    from tracekit.compare.settings import Key
 
 WORKFLOW = Path(".github", "workflows", "tracekit.yml")
 HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "neural-engine": 0.25}

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
 
 BUNDLE = ".trace"
 ARCHIVES = (".zip",)

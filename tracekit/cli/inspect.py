@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from tracekit.config import load_config
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.model_file import model_file_document
 from tracekit.model_files.facts import ModelFile
-from tracekit.model_files.performance.facts import ComputeUnit
+from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.model_files.read import read_piped, read_subject
 from tracekit.model_files.versions import parse_target
 from tracekit.report.model_report import model_report
@@ -25,9 +26,7 @@ from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
 
-    from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.render.blocks import Document
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from tracekit.cli.inputs import REPORT, check_recordings
 from tracekit.cli.output import narrate
 from tracekit.cli.requests import results_of
 from tracekit.cli.workers import PROCESS_DIED
-from tracekit.compare.measurements import check_models_known, measure, only_models
+from tracekit.compare.measurements import Measurements, check_models_known, measure, only_models
 from tracekit.compare.reports import load_report
 from tracekit.documents.lanes import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
@@ -21,18 +22,15 @@ from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.read import report_in
 from tracekit.report.choice import plain
 from tracekit.report.timeline import timeline_of
-from tracekit.request import shown_of_request
+from tracekit.request import Request, shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.filter import matching
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
 
-    from tracekit.compare.measurements import Measurements
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.report.report import Report
-    from tracekit.request import Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,12 @@ take it. Imports nothing that a run needs."""
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace, _ActionsContainer
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.errors import UsageError, unknown
-
-if TYPE_CHECKING:
-    from argparse import Namespace, _ActionsContainer
-    from collections.abc import Callable, Iterable, Sequence
 
 SEVERITIES = ("critical", "high", "medium", "low")
 """Worst first, as `tracekit.detectors.outcomes.Severity` has them."""

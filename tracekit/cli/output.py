@@ -11,15 +11,13 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from tracekit.characters import REPLACEMENT, escape_json, printable, visible
 from tracekit.errors import TracekitError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PLAIN_SIGNS = str.maketrans(
     {"µ": "u", "μ": "u", "×": "x", "–": "-", "—": "-", "−": "-", "…": "...", "≥": ">=", "≤": "<=", "→": "->", "·": "-"}

@@ -7,19 +7,15 @@ import platform
 import shutil
 import subprocess
 import textwrap
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli.commands import COMMANDS, SIX
+from tracekit.cli.commands import COMMANDS, SIX, Command
 from tracekit.cli.options import EXCLUSIVE, OPTIONS, one_of
 from tracekit.cli.output import emit
 from tracekit.errors import UsageError
 from tracekit.render.forms import ENDINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tracekit.cli.commands import Command
 
 WIDTH = 79
 """Cells of a line of help."""

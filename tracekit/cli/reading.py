@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +13,14 @@ from typing import TYPE_CHECKING
 from tracekit.characters import visible
 from tracekit.cli.output import narrate
 from tracekit.config_file import find_config
-from tracekit.recording import XctraceOptions
+from tracekit.recording import Progress, XctraceOptions
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-    from tracekit.recording import Progress
     from tracekit.trace.coverage import Listed
 
 PATIENCE_S = 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -21,21 +22,19 @@ from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
 from tracekit.recording.xctrace.signing import read_signature
 from tracekit.recording.xctrace.tool import (
     HOW_TO_INSTALL,
+    ListedDevice,
+    Tool,
     check_device,
     find_devices,
     find_tool,
     list_devices,
     read_version,
 )
-from tracekit.recording.xctrace.watching import Patience
+from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
-
-    from tracekit.recording.xctrace.tool import ListedDevice, Tool
-    from tracekit.recording.xctrace.watching import Phase
 
 
 def run(arguments: Namespace) -> ExitStatus | Next:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from tracekit.api import analysis_of, request_of
+from tracekit.api import Analysis, analysis_of, request_of
 from tracekit.cli.inputs import check_recordings
 from tracekit.cli.reading import RUNNING, config_of, showing_progress, tell_done, xctrace_options
 from tracekit.cli.startup import let_go_of_recording
@@ -18,9 +19,7 @@ from tracekit.report.choice import Part
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
 
-    from tracekit.api import Analysis
     from tracekit.request import Request
 
 Item = TypeVar("Item")

@@ -8,7 +8,7 @@ import numpy as np
 
 from tracekit.analysis.code.call_sites import of_model
 from tracekit.analysis.code.sites import of_sites
-from tracekit.analysis.code.tree import call_tree
+from tracekit.analysis.code.tree import CallTree, call_tree
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import check_recordings
@@ -23,7 +23,7 @@ from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role
 from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
-from tracekit.report.choice import ranges_of, unknown_model
+from tracekit.report.choice import Part, ranges_of, unknown_model
 from tracekit.report.flame import fit_to_leave
 from tracekit.trace.build import open_trace
 from tracekit.trace.coverage import tables_of
@@ -33,9 +33,7 @@ from tracekit.trace.instruments.catalogue import CALL_STACKS
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from tracekit.analysis.code.tree import CallTree
     from tracekit.arrays import BoolArray
-    from tracekit.report.choice import Part
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 

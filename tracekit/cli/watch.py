@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -13,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.inputs import ARCHIVES
-from tracekit.cli.measuring import measure_all
+from tracekit.cli.measuring import Measured, measure_all
 from tracekit.cli.output import emit, has_color, narrate
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import request_from
-from tracekit.compare.comparison import compare, same_content
+from tracekit.compare.comparison import Comparison, compare, same_content
 from tracekit.documents.latest import latest_lines
 from tracekit.errors import TracekitError, UsageError, suggest_path
 from tracekit.recording.open import open_contents
@@ -28,10 +29,7 @@ from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
 
-    from tracekit.cli.measuring import Measured
-    from tracekit.compare.comparison import Comparison
     from tracekit.compare.measurements import Measurements
 
     Mark = tuple[int, ...]

@@ -16,11 +16,12 @@ import threading
 import time
 import traceback
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from selectors import EVENT_READ, DefaultSelector
-from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from tracekit._version import __version__
 from tracekit.cli.ending import Terminated, raising_terminated
@@ -28,9 +29,6 @@ from tracekit.cli.startup import lighten
 from tracekit.errors import TracekitError, UsageError, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import BinaryIO
-
     from distributed import Client
 
 Item = TypeVar("Item")

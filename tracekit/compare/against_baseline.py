@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.compare import words
-from tracekit.compare.comparison import EACH_BY_ITSELF, compare
-from tracekit.compare.findings import FindingStatus
-from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
-from tracekit.compare.measurements import of_model
-from tracekit.compare.models import Presence, compare_model
+from tracekit.compare.comparison import EACH_BY_ITSELF, Comparison, compare
+from tracekit.compare.findings import FindingChange, FindingStatus
+from tracekit.compare.latency import METHOD_VERSION, Answer, LatencyChange, Reason
+from tracekit.compare.measurements import Measurements, of_model
+from tracekit.compare.models import ModelComparison, Presence, compare_model
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from datetime import date
 
     from tracekit.compare.baseline import Baseline
-    from tracekit.compare.comparison import Comparison
-    from tracekit.compare.findings import FindingChange
-    from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.measurements import Measurements
-    from tracekit.compare.models import ModelComparison
     from tracekit.compare.settings import CheckSettings, Floors
 
 _VERDICTS = {Answer.REGRESSED: Verdict.FAILED, Answer.INCONCLUSIVE: Verdict.INCONCLUSIVE}

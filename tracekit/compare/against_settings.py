@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.compare.figures import figure_text, missing, with_basis
-from tracekit.compare.settings import SHARES
+from tracekit.compare.figures import Figure, ModelFigures, figure_text, missing, with_basis
+from tracekit.compare.settings import SHARES, CheckSettings, Limit
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 from tracekit.report.report import SEVERITIES
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import date
 
-    from tracekit.compare.figures import Figure, ModelFigures
     from tracekit.compare.measurements import CheckResult, Measurements
-    from tracekit.compare.settings import CheckSettings, Limit
 
 
 def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> list[Item]:

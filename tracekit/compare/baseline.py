@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
@@ -14,15 +15,9 @@ from tracekit._version import __version__
 from tracekit.compare.comparison import environment_differences, same_content
 from tracekit.compare.figures import names_of
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.measurements import of_model
+from tracekit.compare.measurements import Measurements, of_model
 from tracekit.compare.storage import MalformedError, from_plain, read_json, to_plain
 from tracekit.errors import TracekitError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tracekit.compare.measurements import Measurements
 
 SCHEMA_VERSION = 2
 MAX_RECORDINGS = 10

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.findings import finding_changes
+from tracekit.compare.findings import FindingChange, finding_changes
 from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
-from tracekit.compare.measurements import Environment, of_model
-from tracekit.compare.models import Basis, Presence, compare_model
+from tracekit.compare.measurements import Environment, Measurements, of_model
+from tracekit.compare.models import Basis, ModelComparison, Presence, compare_model
 from tracekit.compare.settings import Floors
 from tracekit.errors import UsageError, unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tracekit.compare.findings import FindingChange
-    from tracekit.compare.measurements import Measurements
-    from tracekit.compare.models import ModelComparison
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""

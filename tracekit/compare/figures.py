@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.quantities import MODEL, least
 from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS, median_interval
-from tracekit.compare.measurements import of_model
+from tracekit.compare.measurements import Measurements, ModelMeasurements, of_model
 from tracekit.compare.settings import NAMES, SHARES, TIMES
 from tracekit.units import format_count, format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tracekit.compare.measurements import Measurements, ModelMeasurements
 
 MIN_COUNTS = {"p50": MIN_PREDICTIONS, "p95": least(0.95)}
 """Fewest predictions for a limit of latency."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,19 +14,16 @@ from tracekit.compare.against_baseline import (
     new_finding_items,
 )
 from tracekit.compare.against_settings import finding_items, limit_items, suppression_items
-from tracekit.compare.comparison import check_repeats
+from tracekit.compare.comparison import Comparison, check_repeats
 from tracekit.compare.figures import ModelFigures, figures_of
-from tracekit.compare.settings import Floors
+from tracekit.compare.settings import CheckSettings, Floors
 from tracekit.compare.verdict import Item, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from datetime import date
 
     from tracekit.compare.baseline import Baseline
-    from tracekit.compare.comparison import Comparison
     from tracekit.compare.measurements import Measurements
-    from tracekit.compare.settings import CheckSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ docs/compare.md, with its measured error rates.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -19,8 +20,6 @@ from tracekit.compare.resampling import block_length, effective_size, median_err
 from tracekit.compare.student import half_width, welch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import FloatArray, IntArray
 
 METHOD_VERSION = 1

@@ -7,25 +7,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.quantities import MODEL, PLANNED, fast_enough
+from tracekit.analysis.quantities import MODEL, PLANNED, Quantity, fast_enough
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.errors import UsageError, unknown
-from tracekit.model_files.performance.facts import ComputeUnit
+from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from tracekit.analysis.quantities import Quantity
     from tracekit.compare.measurements import Measurements, ModelMeasurements
-    from tracekit.model_files.performance.facts import PerformanceReport
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""

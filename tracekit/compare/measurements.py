@@ -6,12 +6,13 @@ stand for the recording. Numbers are rounded here as they are stored, so that bo
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
@@ -24,19 +25,15 @@ from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.filter import matching
+from tracekit.trace.filter import Shown, matching
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import pandas as pd
 
-    from tracekit.analysis.breakdown.partition import Breakdown
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.report.report import Report, Result, TableInfo
-    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, compare_latency, compare_p95, judge
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, LatencyChange, compare_latency, compare_p95, judge
 from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tracekit.compare.latency import LatencyChange
     from tracekit.compare.measurements import ModelMeasurements, Parts
 
 

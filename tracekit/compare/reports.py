@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.measurements import check_models_known, limits_in
+from tracekit.compare.measurements import Measurements, check_models_known, limits_in
 from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
 from tracekit.errors import UnreadableRecording
 from tracekit.report.report import SCHEMA_VERSION, TableInfo
 from tracekit.trace.coverage import unreadable_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tracekit.compare.measurements import Measurements
 
 MAX_BYTES = 256 << 20
 """Of a report; one on an hour with 100,000 predictions has a few MB."""

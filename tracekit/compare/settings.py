@@ -5,8 +5,10 @@ to count, and what a build is held against.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracekit.detectors.options import matches
@@ -15,9 +17,6 @@ from tracekit.report.report import SEVERITIES
 from tracekit.units import parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
     from tracekit.compare.latency import Floor
 
 

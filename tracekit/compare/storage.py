@@ -9,7 +9,9 @@ import base64
 import binascii
 import json
 import zlib
+from collections.abc import Callable
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +31,6 @@ from tracekit.report.report import SEVERITIES
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from tracekit.arrays import IntArray
     from tracekit.errors import TracekitError
 

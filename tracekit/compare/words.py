@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Reason
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
 from tracekit.compare.models import Pair
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tracekit.compare.latency import LatencyChange
 
 ARROW = "→"
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))

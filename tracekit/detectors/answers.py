@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding
+from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding, Metric
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.analysis.code.sites import CallSite
-    from tracekit.detectors.outcomes import Metric
 
 MAX_EVIDENCE = 50
 """Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""

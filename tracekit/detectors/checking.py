@@ -6,6 +6,7 @@ leave it without being redacted; it is refused here, where only the detector fai
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,8 +26,6 @@ from tracekit.detectors.outcomes import (
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import IntArray
 
 Part = TypeVar("Part")

@@ -5,15 +5,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from tracekit.detectors.options import with_values
+from tracekit.detectors.options import ModelSettings, Settings, with_values
 from tracekit.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tracekit.detectors.options import ModelSettings, Settings
 
 EXPECT_KEY = "unexpected-device.expected_unit"
 """Option that holds the number of the unit."""

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tracekit.detectors.framework import ModelFileDetector
-from tracekit.detectors.options import option_infos
+from tracekit.detectors.framework import ListedDetector, ModelFileDetector
+from tracekit.detectors.options import OptionInfo, option_infos
 from tracekit.detectors.pages import page_text
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import ListedDetector
-    from tracekit.detectors.options import OptionInfo
-
 
 HEURISTIC = "*Heuristic*: chosen by judgment, not taken from a measurement or a documented limit."
 

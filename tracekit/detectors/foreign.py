@@ -7,19 +7,14 @@ import io
 import pickle
 import signal
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import FrameType, MappingProxyType
+from typing import Any, TypeVar
 
 from tracekit.errors import words_of
 from tracekit.trace.samples import SampleSource
-from tracekit.trace.trace import Joined
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
-
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Joined, Trace
 
 Result = TypeVar("Result")
 

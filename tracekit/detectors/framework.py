@@ -8,16 +8,14 @@ that it names in `needs`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from tracekit.detectors.outcomes import Answering, Finding
+from tracekit.detectors.outcomes import Answering, Finding, Metric, Outcome
 from tracekit.detectors.preconditions import Precondition, any_prediction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tracekit.detectors.outcomes import Metric, Outcome
     from tracekit.detectors.pages import Page
     from tracekit.detectors.views import ModelView, RecordingView
     from tracekit.model_files.facts import ModelFile

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from tracekit.detectors.framework import InspectedModel, Judgment
-from tracekit.detectors.options import configure
-from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable
+from tracekit.detectors.framework import InspectedModel, Judgment, ModelFileDetector
+from tracekit.detectors.options import Settings, configure
+from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, Outcome
 from tracekit.detectors.pages import Pattern, rule
 from tracekit.detectors.selection import choose
 from tracekit.errors import words_of
-from tracekit.model_files.facts import Form
+from tracekit.model_files.facts import Form, ModelFile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from tracekit.detectors.framework import ModelFileDetector
-    from tracekit.detectors.options import Settings
-    from tracekit.detectors.outcomes import Outcome
-    from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.versions import Target
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, cast
 from tracekit.errors import UsageError, unknown, unknown_check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
     from tracekit.detectors.framework import ListedDetector
 
 Number = int | float

@@ -6,6 +6,7 @@ that is ranked first has it, and the other only what it claims beyond that.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
@@ -17,8 +18,6 @@ import numpy as np
 from tracekit.detectors.outcomes import Finding, Severity, severity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from tracekit.arrays import FloatArray, IntArray
     from tracekit.detectors.framework import Judgment
     from tracekit.intervals import Intervals

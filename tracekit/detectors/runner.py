@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
-from tracekit.detectors.framework import Detector, Judgment
-from tracekit.detectors.options import check_settings, configure, configure_model, model_skips
+from tracekit.detectors.framework import AnyDetector, Detector, Judgment
+from tracekit.detectors.options import ModelSettings, Settings, check_settings, configure, configure_model, model_skips
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.selection import choose
@@ -19,10 +20,6 @@ from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from tracekit.detectors.framework import AnyDetector
-    from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.trace.trace import Trace
 
 

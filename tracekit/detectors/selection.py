@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tracekit.detectors.options import model_skips, settings_of_model
+from tracekit.detectors.options import ModelSettings, Number, Settings, model_skips, settings_of_model
 from tracekit.errors import UsageError, unknown_check
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from tracekit.detectors.framework import Metadata
-    from tracekit.detectors.options import ModelSettings, Number, Settings
 
     Chosen = TypeVar("Chosen", bound=Metadata[Any])
 

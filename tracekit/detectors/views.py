@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from itertools import pairwise
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.instances import processes_of
-from tracekit.analysis.loads import uses_of_loads
-from tracekit.analysis.neural_engine_queue import engine_executions, engine_waits
+from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.neural_engine_queue import EngineWaits, engine_executions, engine_waits
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.answers import RECORD_LONGER, Seen
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
@@ -24,11 +25,6 @@ from tracekit.trace.linking import top_predictions
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from tracekit.analysis.breakdown.partition import Breakdown
-    from tracekit.analysis.loads import Uses
-    from tracekit.analysis.neural_engine_queue import EngineWaits
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.outcomes import NotEvaluated
     from tracekit.model_files.facts import ModelFile

@@ -11,25 +11,21 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import map_strings, visible
 from tracekit.documents.report import recording_section, report_document, report_file
 from tracekit.recording.writing.forms import harmless
-from tracekit.render.blocks import Card, Entry, Items, Role, Section, Span
+from tracekit.render.blocks import Block, Card, Document, Entry, Items, Role, Section, Span
 from tracekit.render.markdown import markdown_of
 from tracekit.report import formatting
-from tracekit.report.redact import NEVER_INCLUDED, replacement_counts
-from tracekit.report.report import SEVERITIES
+from tracekit.report.redact import NEVER_INCLUDED, PrivateFacts, replacement_counts
+from tracekit.report.report import SEVERITIES, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.recording.digest import Digest
-    from tracekit.render.blocks import Block, Document
-    from tracekit.report.redact import PrivateFacts
-    from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
 
 MANIFEST = "manifest.json"

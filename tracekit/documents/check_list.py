@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors.framework import ListedDetector, ModelFileDetector
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.pages import Pattern
 from tracekit.render.blocks import Column, Document, Role, present, table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.detectors.framework import ListedDetector
 
 APP, RECORDING, MODEL_FILE = "The app", "The recording itself", "A model file (tracekit inspect)"
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
-from tracekit.render.blocks import Role, Span, items, section, table
+from tracekit.render.blocks import Column, Line, Role, Section, Span, items, section, table
 from tracekit.report.formatting import OUTCOMES
-from tracekit.report.groups import MANY, with_outcome
+from tracekit.report.groups import MANY, Remedy, with_outcome
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tracekit.render.blocks import Column, Line, Section
-    from tracekit.report.groups import Remedy
     from tracekit.report.report import Result
 
 REMEDIES = 8

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tracekit.render.blocks import Column, Paragraph, Role, Row, Span
+from tracekit.render.blocks import Column, Line, Paragraph, Role, Row, Span, Table
 from tracekit.report import formatting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.analysis.statistics import Statistics
-    from tracekit.render.blocks import Line, Table
 
 Thing = TypeVar("Thing")
 

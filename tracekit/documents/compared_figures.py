@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
 from tracekit.compare import words
-from tracekit.compare.latency import MIN_P95, Answer
-from tracekit.compare.models import Basis, Pair
+from tracekit.compare.latency import MIN_P95, Answer, LatencyChange
+from tracekit.compare.models import Basis, ModelComparison, Pair, PartChange
 from tracekit.documents import columns
-from tracekit.render.blocks import Column, Span, section, table
+from tracekit.render.blocks import Column, Section, Span, section, table
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.models import ModelComparison, PartChange
-    from tracekit.render.blocks import Section
 
 _COMPUTE = {str(Device.ANE): "neural_engine_compute"}
 """Ids of the shares of compute, by compute unit."""

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
-from tracekit.compare.findings import FindingStatus
+from tracekit.compare.findings import FindingChange, FindingStatus
 from tracekit.compare.latency import Answer
-from tracekit.compare.models import Basis, Presence
+from tracekit.compare.models import Basis, ModelComparison, Presence
 from tracekit.documents import columns, comparison_words
 from tracekit.documents.compared_figures import figures_section
-from tracekit.render.blocks import Document, Entry, Paragraph, Role, Span, items, present, section, table
+from tracekit.render.blocks import (
+    Block,
+    Column,
+    Document,
+    Entry,
+    Line,
+    Paragraph,
+    Role,
+    Section,
+    Span,
+    items,
+    present,
+    section,
+    table,
+)
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.compare.comparison import Comparison, EnvironmentDifference
-    from tracekit.compare.findings import FindingChange
-    from tracekit.compare.models import ModelComparison
-    from tracekit.render.blocks import Block, Column, Line, Section
 
 TONES: dict[str, Role] = {
     Answer.REGRESSED: Role.BAD,

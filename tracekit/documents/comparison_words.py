@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
-from tracekit.compare.findings import FindingStatus
-from tracekit.compare.latency import Answer
-from tracekit.compare.models import Pair, Presence
+from tracekit.compare.findings import FindingChange, FindingStatus
+from tracekit.compare.latency import Answer, LatencyChange
+from tracekit.compare.models import ModelComparison, Pair, Presence
 from tracekit.documents.compared_figures import Figure, exact_figures
 from tracekit.units import format_count, format_duration, format_estimate, format_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from tracekit.compare.comparison import Comparison
-    from tracekit.compare.findings import FindingChange
-    from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.models import ModelComparison
 
 PARTS = 4
 """Most parts of a breakdown that are given in words."""

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from tracekit.render.blocks import Document, Entry, Items, Paragraph, Role, Span, items, present, section
-from tracekit.report.diagnosis import Answer
+from tracekit.render.blocks import Document, Entry, Items, Line, Paragraph, Role, Span, items, present, section
+from tracekit.report.diagnosis import Answer, Diagnosis, LeafAnswer
 from tracekit.report.formatting import lower_first
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tracekit.render.blocks import Line
-    from tracekit.report.diagnosis import Diagnosis, LeafAnswer
 
 SHOWN = 3
 """Sentences of evidence per question; JSON has them all."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tracekit.compare.verdict import Verdict
+from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents import columns, comparison_words
-from tracekit.render.blocks import Document, Role, Span, items, present, table
+from tracekit.render.blocks import Column, Document, Role, Span, items, present, table
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.compare.gate import Gate
-    from tracekit.compare.verdict import Item
-    from tracekit.render.blocks import Column
 
 TONES = {
     Verdict.ERROR: Role.BAD,

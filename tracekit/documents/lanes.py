@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
-from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
+from tracekit.render.blocks import Block, Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, joined, tag
 from tracekit.report.formatting import moment
-from tracekit.report.timeline import CALL
+from tracekit.report.timeline import CALL, Timeline
 from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tracekit.compare.comparison import Comparison
-    from tracekit.render.blocks import Block
     from tracekit.report.report import Report
-    from tracekit.report.timeline import Timeline
 
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX = 22, 6, 16, 36, 26
 """Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.documents import comparison_words
 from tracekit.documents.report import context_line, summary_line, tone_of
 from tracekit.documents.report_findings import finding_card
-from tracekit.render.blocks import Role, Span
+from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import command, lower_first, word_list
 from tracekit.report.groups import findings
 from tracekit.units import format_count
@@ -15,7 +15,6 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
     from tracekit.compare.measurements import Measurements
-    from tracekit.render.blocks import Line
     from tracekit.report.report import RecordingInfo, Report
 
 MODELS = 3

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
-from tracekit.compare.matrix import FIGURES
+from tracekit.compare.matrix import FIGURES, Matrix, Row
+from tracekit.compare.matrix import Column as Recordings
 from tracekit.documents import columns
-from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, table
+from tracekit.render.blocks import Column, Document, Line, Paragraph, Role, Span, items, present, table
 from tracekit.report.formatting import ABSENT, quantity, word_list
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tracekit.compare.matrix import Column as Recordings
-    from tracekit.compare.matrix import Matrix, Row
-    from tracekit.render.blocks import Line
 
 FACTS = {"device": "device", "system": "system", "compute units": "units"}
 """What is said of recordings, and the attribute that holds it."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
 from tracekit.documents.checks import not_evaluated_section, others_section
 from tracekit.render.blocks import (
+    Block,
     Card,
     Column,
     Document,
+    Line,
     Paragraph,
     Prose,
     Role,
@@ -26,11 +29,8 @@ from tracekit.report.groups import Remedy, with_outcome
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from tracekit.model_files.compression import Saving
     from tracekit.model_files.facts import Feature
-    from tracekit.render.blocks import Block, Line
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
     from tracekit.report.report import Result
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.shared import planned
 from tracekit.documents import columns
-from tracekit.model_files.performance.facts import ALL_UNITS
-from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, section, table
+from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, PerformanceReport, PlannedOperation, Timing
+from tracekit.render.blocks import (
+    Column,
+    Document,
+    Line,
+    Paragraph,
+    Role,
+    Section,
+    Span,
+    items,
+    present,
+    section,
+    table,
+)
 from tracekit.report import performance as words
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport, PlannedOperation, Timing
-    from tracekit.render.blocks import Line, Section
     from tracekit.report.performance import InspectedPerformance
 
     _Timed = tuple[str, Timing, str]

@@ -5,6 +5,7 @@ Marks are stretched to the width of the page and lines keep their thickness, so 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,20 +13,16 @@ import numpy as np
 
 from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
-from tracekit.render.blocks import Figure, Paragraph, Role, section
+from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, joined, tag
 from tracekit.report.time_breakdown import GROUPS, SHOWN, Group, Slice
-from tracekit.report.timeline import CALL, COLD
+from tracekit.report.timeline import CALL, COLD, Timeline
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from tracekit.analysis.models import ModelSummary
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.render.blocks import Section
     from tracekit.report.report import Report
-    from tracekit.report.timeline import Timeline
 
 BINS = 48
 POINTS = 1_200

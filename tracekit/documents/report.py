@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
@@ -18,10 +19,14 @@ from tracekit.documents.report_models import (
     time_section,
 )
 from tracekit.render.blocks import (
+    Block,
+    Column,
     Document,
     Entry,
+    Line,
     Paragraph,
     Role,
+    Section,
     Span,
     items,
     joined,
@@ -38,9 +43,6 @@ from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from tracekit.render.blocks import Block, Column, Line, Section
     from tracekit.report.report import RecordingInfo, Report
     from tracekit.report.timeline import Timeline
     from tracekit.trace.trace import Coverage

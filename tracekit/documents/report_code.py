@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.code.patterns import Api
 from tracekit.documents import columns
-from tracekit.render.blocks import Column, Entry, Figure, Paragraph, Role, Span, items, joined, section, table
+from tracekit.render.blocks import (
+    Column,
+    Entry,
+    Figure,
+    Line,
+    Paragraph,
+    Role,
+    Section,
+    Span,
+    Table,
+    items,
+    joined,
+    section,
+    table,
+)
 from tracekit.report.call_sites import (
     ELEMENTS,
     LABELS,
     THREADS,
+    CodeInfo,
     busy_words,
     calls_words,
     line_of,
@@ -25,11 +41,7 @@ from tracekit.report.formatting import ABSENT, moment
 from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.analysis.code.sites import CallSite, Place
-    from tracekit.render.blocks import Line, Section, Table
-    from tracekit.report.call_sites import CodeInfo
     from tracekit.report.flame import Flame
     from tracekit.report.report import Report
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tracekit.documents.columns import absent_note, elapsed, names, numbers, words
-from tracekit.render.blocks import Role, items, section, table
+from tracekit.render.blocks import Column, Role, Section, items, section, table
 from tracekit.report import formatting
 from tracekit.trace.events import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.statistics import Statistics
-    from tracekit.render.blocks import Column, Section
 
 TITLE = "Events by model"
 ELAPSED = "elapsed"

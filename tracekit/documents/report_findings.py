@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,13 @@ from tracekit.documents import columns
 from tracekit.render.blocks import (
     Card,
     Column,
+    Line,
     Paragraph,
     Prose,
     Role,
     Section,
     Span,
+    Table,
     items,
     joined,
     present,
@@ -24,15 +27,11 @@ from tracekit.render.blocks import (
 from tracekit.report import formatting
 from tracekit.report.call_sites import caller_words, merge_sites
 from tracekit.report.formatting import ABSENT, fix_line, lower_first
-from tracekit.report.groups import INCONCLUSIVE, explains, findings
+from tracekit.report.groups import INCONCLUSIVE, Group, explains, findings
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from tracekit.detectors.outcomes import Evidence, Metric
-    from tracekit.render.blocks import Line, Table
-    from tracekit.report.groups import Group
     from tracekit.report.report import Report, Result
 
 MODELS = 6

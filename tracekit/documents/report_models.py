@@ -3,6 +3,7 @@ other, and what the files of the models say."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import mean_id
 from tracekit.documents.columns import absent_note, elapsed, found, names, numbers, quantity, words
-from tracekit.render.blocks import Column, Entry, Figure, Paragraph, Role, Span, items, section, table
+from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report import formatting, over_time
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
@@ -18,6 +19,9 @@ from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import (
     MEANINGS,
     TITLE,
+    Group,
+    PartsRow,
+    Slice,
     each_first,
     fast_enough,
     is_inferred,
@@ -29,12 +33,8 @@ from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tracekit.analysis.models import ModelSummary
-    from tracekit.render.blocks import Line, Section
     from tracekit.report.report import Report
-    from tracekit.report.time_breakdown import Group, PartsRow, Slice
 
 MODELS = 10
 """Models, and files of models, in the short text."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.documents import columns
 from tracekit.documents.report import tone_of
-from tracekit.render.blocks import Document, Role, Span, present, table
+from tracekit.render.blocks import Column, Document, Role, Span, present, table
 from tracekit.report.groups import INCONCLUSIVE, count_checks, with_outcome
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.render.blocks import Column
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
@@ -11,8 +12,6 @@ from tracekit.report.formatting import word_list
 from tracekit.report.redact import public_attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tracekit.recording.contents import Contents
 
 MAX_NAMED = 3

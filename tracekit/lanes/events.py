@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import HARDWARE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
     from tracekit.arrays import CodeArray, Int8Array, IntArray

@@ -5,6 +5,7 @@ A lane without rows says in words why, and never looks as if nothing had happene
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.lanes.categories import Category
-from tracekit.lanes.events import by_code, category_codes, frame_events, state_events
+from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
@@ -21,12 +22,9 @@ from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     import pandas as pd
 
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.lanes.events import Events
     from tracekit.trace.trace import Trace
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.samples import SAMPLE_NS
-from tracekit.trace.trace import cached_by_trace
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 FRAME = "main thread"
 """Its name, beside those of a trace."""

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tracekit.model_files import facts
 from tracekit.model_files.conversions import precision_conversions
@@ -19,9 +20,6 @@ from tracekit.model_files.schema_items import items
 from tracekit.model_files.versions import opset_name
 from tracekit.model_files.weights import weights_of_all
 from tracekit.model_files.words import snake
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 METADATA = "metadata.json"
 PROGRAM = "model.mil"

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tracekit.model_files.facts import BITS, FLOATS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.model_files.facts import Weight
+from tracekit.model_files.facts import BITS, FLOATS, Weight
 
 THRESHOLD = 2048
 """Elements from which on coremltools compresses a tensor (`weight_threshold`, its default)."""

@@ -8,13 +8,10 @@ cast is searched along operations that have nothing else to do with the values.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from tracekit.model_files import facts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
 
 PASSED_BY = frozenset({"mul", "add", "sub", "transpose", "expand_dims", "squeeze", "reshape"})
 """Operations that may stand between an input or output and its cast."""

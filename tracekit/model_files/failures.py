@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
 
 from tracekit.errors import TracekitError
-
-if TYPE_CHECKING:
-    from pathlib import PurePath
 
 MAX_SPECIFICATION_BYTES = 2**31 - 1
 """Protobuf takes no more. Old networks hold their weights in the specification."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from tracekit.model_files import facts
 from tracekit.model_files.conversions import conversions_of, counts_of, precision_of
@@ -10,11 +12,6 @@ from tracekit.model_files.network import counts_of_layers, layers_of
 from tracekit.model_files.program import data_type, function_parts
 from tracekit.model_files.weights import inner_weights, weights_of_all
 from tracekit.model_files.words import words_of_identifier
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 
 _NETWORKS = ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor")
 _PIPELINES = ("pipeline", "pipelineClassifier", "pipelineRegressor")

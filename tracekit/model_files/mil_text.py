@@ -12,14 +12,11 @@ Only what the facts need is read; a statement of another form is passed over and
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.model_files.facts import Operation, Stored, Value
 from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TYPES = {
     "fp16": "Float16",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from tracekit.model_files.facts import Operation, Value, Weight, by_count
 from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
 from tracekit.model_files.words import snake
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DEEPEST = 16
 """Levels of loops and branches in each other."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from tracekit.errors import suggest_path
 from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled, read_json
@@ -25,8 +25,6 @@ from tracekit.model_files.from_specification import model_of
 from tracekit.model_files.specification import parse_specification
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from tracekit.model_files.performance.facts import PerformanceReport
 
 EXPECTED = "a .mlpackage, .mlmodel or .mlmodelc, JSON from `xcrun coremlcompiler metadata`, or a performance report"

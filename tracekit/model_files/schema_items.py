@@ -5,13 +5,11 @@ Numbers and flags are texts there. Source of the keys: `mlmodel/src/DataType.cpp
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from tracekit.model_files.facts import IMAGE_AXES, Feature, FeatureKind, Shape, SizeRange
 from tracekit.model_files.json_values import entries, mapping, parse_json, whole_number, words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _KINDS = {
     "MultiArray": FeatureKind.ARRAY,

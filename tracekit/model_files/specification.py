@@ -9,12 +9,10 @@ import importlib
 import importlib.util
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tracekit.model_files.failures import UnreadableModel, quote
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SMALL_BYTES = 1024 * 1024
 """Specifications up to this size are not asked what they would become: they cannot harm."""

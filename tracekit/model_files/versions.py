@@ -6,16 +6,11 @@ Sources: `mlmodel/format/Model.proto` of coremltools 9.0 (table of versions); th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.errors import UsageError
-from tracekit.model_files.facts import FeatureKind, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.facts import FeatureKind, Kind, ModelFile
 
 NEWEST = 10
 """Highest specification version that tracekit knows. iOS 27 and macOS 27 brought no new one."""

@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import math
 import struct
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
-from tracekit.model_files.facts import BITS, COMPRESSED, CONSTANTS, Stored, Weight, Weights, WeightState, is_constant
+from tracekit.model_files.facts import (
+    BITS,
+    COMPRESSED,
+    CONSTANTS,
+    Function,
+    Operation,
+    Stored,
+    Value,
+    Weight,
+    Weights,
+    WeightState,
+    is_constant,
+)
 from tracekit.model_files.failures import POINTER, check_inside, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from tracekit.model_files.facts import Function, Operation, Value
 
 TECHNIQUES = {
     "constexpr_lut_to_dense": ("palettized",),

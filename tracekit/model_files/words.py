@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tracekit.model_files.facts import Shape, SizeRange
 
 _EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -9,18 +9,14 @@ import stat
 import struct
 import zipfile
 import zlib
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import BinaryIO, Final
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import limits
 from tracekit.recording.quoting import words_of_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from typing import BinaryIO
 
 MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of an archive, with members and without."""

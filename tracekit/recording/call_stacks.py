@@ -7,18 +7,16 @@ differ from start to start of a machine.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.table import CodedCells, IntegerCells, Thread
+from tracekit.recording.table import Cells, CodedCells, IntegerCells, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tracekit.arrays import BoolArray, Int32Array, IntArray
-    from tracekit.recording.table import Cells
 
 
 _SYSTEM: Final = ("/System/", "/usr/lib/", "/Library/Apple/")

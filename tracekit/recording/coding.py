@@ -6,17 +6,15 @@ No step of it is taken row by row.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.recording.table import CodedCells, IntegerCells
+from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import BoolArray, CodeArray, IndexArray, Int32Array
-    from tracekit.recording.table import Cells, CellValue
 
 _SPARSE: Final = 8
 """Numbers more than so many times the rows apart are sorted, not counted."""

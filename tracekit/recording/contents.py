@@ -6,6 +6,7 @@ A field is None where the input does not hold it; nothing here is guessed.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,8 +14,6 @@ from tracekit.errors import UsageError
 from tracekit.recording.table import NO_ATTRIBUTES, Process, Table, TableState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from tracekit.recording.call_stacks import CallStacks
 
 

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.sources import STANDARD_INPUT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _ADDED: Final = ".DS_Store"
 

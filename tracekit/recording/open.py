@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace.reader_selection import XctraceOptions, read_through, read_with_help, usable_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
     from tracekit.recording.contents import Contents, Recording
     from tracekit.recording.progress import Progress
 

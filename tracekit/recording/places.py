@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.errors import UsageError
 from tracekit.recording import archives
 from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, is_xml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 def check_usable(path: Path) -> None:

@@ -10,19 +10,15 @@ import stat
 import sys
 import tempfile
 import weakref
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import BinaryIO, Final
 
 from tracekit.errors import UnreadableRecording, suggest_path
 from tracekit.recording import archives, limits
 from tracekit.recording.quoting import quote_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-    from typing import BinaryIO
 
 STANDARD_INPUT: Final = "-"
 HOW_TO_EXPORT: Final = (

@@ -6,6 +6,7 @@ All readers produce these classes, so that nothing downstream knows which file a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING
 from tracekit.errors import MissingColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from tracekit.arrays import BoolArray, IndexArray, Int32Array, IntArray
 
 

@@ -5,12 +5,10 @@ Text in a block may hold anything that a recording holds; back ends make it visi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
 
 Row = TypeVar("Row")
 

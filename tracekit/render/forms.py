@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import PurePath
-
     from tracekit.render.blocks import Document
 
 

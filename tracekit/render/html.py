@@ -5,33 +5,35 @@ hashes and allows nothing else, so that no text of a recording could run even if
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit._version import __version__
 from tracekit.characters import visible
 from tracekit.render import prose
 from tracekit.render.blocks import (
+    Block,
     Card,
+    Column,
+    Document,
+    Entry,
     Figure,
     Items,
+    Line,
     Paragraph,
     Prose,
     Role,
     Section,
+    Span,
     Table,
     plain,
     spans,
 )
 from tracekit.render.markup import Html, joined, tag
 from tracekit.render.prose import sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tracekit.render.blocks import Block, Column, Document, Entry, Line, Span
 
 GENERATOR = f"tracekit {__version__}"
 NO_REQUESTS = "this file makes no network request"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LABEL_CELLS = 10
 """Cells of the column of severities."""

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.characters import visible
 from tracekit.render.blocks import (
+    Block,
     Card,
+    Column,
+    Document,
+    Entry,
     Figure,
     Items,
+    Line,
     Paragraph,
     Prose,
     Role,
     Section,
+    Span,
     Table,
     spans,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tracekit.render.blocks import Block, Column, Document, Entry, Line, Span
 
 COMMENT_BYTES = 60_000
 """A comment on GitHub may have 65,536 characters (github/docs, limits of the API)."""

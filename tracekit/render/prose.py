@@ -7,22 +7,19 @@ plug-in or a recording may have written it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from rich.text import Text
 
-from tracekit.render.layout import GLUE, keep_units
+from tracekit.render.layout import GLUE, Layout, keep_units
 from tracekit.render.markup import Html, joined, tag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from markdown_it.token import Token
 
-    from tracekit.render.layout import Layout
 
 _INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*")
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from rich.text import Text
 
 from tracekit.characters import lower_first, visible
 from tracekit.render.blocks import (
+    Block,
     Card,
+    Document,
     Entry,
     Figure,
     Items,
+    Line,
     Paragraph,
     Prose,
     Role,
@@ -24,11 +28,6 @@ from tracekit.render.blocks import (
 from tracekit.render.blocks import joined as joined_line
 from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, keep_units, lines_text
 from tracekit.render.text_table import GAP, NOTHING, table_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.render.blocks import Block, Document, Line
 
 Row = TypeVar("Row")
 

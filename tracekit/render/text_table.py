@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,9 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tracekit.characters import shorten, visible
-from tracekit.render.blocks import plain
+from tracekit.render.blocks import Column, Line, Table, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from tracekit.render.blocks import Column, Line, Table
     from tracekit.render.layout import Layout
 
 GAP = 2

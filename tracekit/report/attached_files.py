@@ -12,10 +12,10 @@ from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
 from tracekit.detectors.selection import ModelChecks
 from tracekit.detectors.shared import planned
 from tracekit.errors import UsageError
-from tracekit.model_files.versions import parse_target
+from tracekit.model_files.versions import Target, parse_target
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
-from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo
+from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo, Result
 from tracekit.report.results import result_of
 from tracekit.report.time_breakdown import is_inferred
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
-    from tracekit.model_files.versions import Target
     from tracekit.recording import contents
-    from tracekit.report.report import Result
     from tracekit.trace.trace import Joined
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, sort_rows
-from tracekit.analysis.models import summarize_models
+from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
-from tracekit.report.call_sites import code_info, symbols_sentence
+from tracekit.report.call_sites import CodeInfo, code_info, symbols_sentence
 from tracekit.report.formatting import file_problems, incomplete_tables
-from tracekit.report.groups import explains, findings
+from tracekit.report.groups import Group, explains, findings
 from tracekit.report.private_text import without_functions
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
@@ -23,6 +24,7 @@ from tracekit.report.report import (
     PerformanceReportInfo,
     RecordingInfo,
     Report,
+    Result,
     TableInfo,
     ToolInfo,
 )
@@ -32,14 +34,8 @@ from tracekit.trace.data_quality import issues_about_data
 from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.analysis.models import ModelSummary
     from tracekit.detectors.selection import ModelChecks
     from tracekit.recording.contents import Run, TableEntry
-    from tracekit.report.call_sites import CodeInfo
-    from tracekit.report.groups import Group
-    from tracekit.report.report import Result
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Coverage, Trace
 

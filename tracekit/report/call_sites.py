@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tracekit.analysis.code.patterns import Api, LoadPhase
-from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, all_sites, is_inferred
-from tracekit.trace.filter import reach_ranges
+from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites, is_inferred
+from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP
 from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tracekit.analysis.code.sites import Busy, CallSite, Place
-    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
 THREADS: Final = {MAIN: "main thread", OTHER: "not on the main thread", MIXED: "main and other threads"}

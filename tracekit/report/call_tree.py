@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from tracekit.analysis.code.tree import children
+from tracekit.analysis.code.tree import CallTree, children
 from tracekit.characters import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tracekit.analysis.code.tree import CallTree
 
 MIN_SHARE: Final = 0.01
 """Branches of fewer of all samples are counted, not printed."""

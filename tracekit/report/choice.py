@@ -10,13 +10,14 @@ it into another one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, Judgment
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated
+from tracekit.detectors.framework import Detector, Judgment, ListedDetector
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome
 from tracekit.detectors.pages import Pattern
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.intervals import Intervals
@@ -24,6 +25,7 @@ from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.trace.filter import (
+    Shown,
     everything,
     matching,
     model_names,
@@ -39,11 +41,6 @@ from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tracekit.detectors.framework import ListedDetector
-    from tracekit.detectors.outcomes import Outcome
-    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
 MAX_MODELS = 1_500

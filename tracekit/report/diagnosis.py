@@ -5,6 +5,7 @@ A leaf is never answered with "no" where a recording shows it in part only: what
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from tracekit.report.model_file_words import answer_from_files
 from tracekit.units import format_count, format_estimate, format_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from tracekit.report.report import Report, Result
 
 

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.code.tree import call_tree
+from tracekit.analysis.code.tree import CallTree, call_tree
 from tracekit.characters import visible
 from tracekit.report.redact import private_facts, redact_texts
-from tracekit.trace.filter import in_ranges, model_names
+from tracekit.trace.filter import Shown, in_ranges, model_names
 from tracekit.trace.frames import or_minus_one, texts_in
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code.tree import CallTree
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.filter import Shown
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from math import floor
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from tracekit.characters import visible as visible
 from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tracekit.detectors.outcomes import Evidence, Metric
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport

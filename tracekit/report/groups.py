@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracekit.detectors.pages import Pattern
-from tracekit.report.report import SEVERITIES, Totals
+from tracekit.report.report import SEVERITIES, Report, Result, Summary, Totals
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tracekit.report.report import Report, Result, Summary
 
 INCONCLUSIVE = "inconclusive"
 """Word for a recording of which no check could be evaluated, and for what is wrong with it."""

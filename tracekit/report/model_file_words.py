@@ -6,6 +6,7 @@ They also answer leaves of the diagnostic tree of which recordings show few.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.pages import Pattern
@@ -13,8 +14,6 @@ from tracekit.report.formatting import word_list
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
     from tracekit.report.report import ModelFileInfo, ModelFileResult, PerformanceReportInfo, Report
 
 TITLE = "Model files and performance reports"

@@ -7,27 +7,22 @@ on a recording, without times: `severity`, `cost` and `evidence` are empty.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.characters import map_strings
-from tracekit.model_files.compression import savings_of
-from tracekit.model_files.facts import Kind, is_constant
-from tracekit.model_files.versions import NEWEST, release_of
+from tracekit.model_files.compression import Saving, savings_of
+from tracekit.model_files.facts import Conversion, Feature, Function, Kind, Metadata, ModelFile, Weight, is_constant
+from tracekit.model_files.versions import NEWEST, Target, release_of
 from tracekit.report.groups import count_checks
 from tracekit.report.redact import public_attributes, without_private
-from tracekit.report.report import ToolInfo, rules_of
+from tracekit.report.report import Result, Rule, ToolInfo, rules_of
 from tracekit.report.results import result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.detectors.framework import Judgment
-    from tracekit.model_files.compression import Saving
-    from tracekit.model_files.facts import Conversion, Feature, Function, Metadata, ModelFile, Weight
-    from tracekit.model_files.versions import Target
-    from tracekit.report.report import Result, Rule
 
 SCHEMA_VERSION = 2
 

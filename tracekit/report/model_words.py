@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from tracekit.model_files.facts import FeatureKind, Kind
+from tracekit.model_files.facts import Feature, FeatureKind, Kind, ModelFile
 from tracekit.model_files.versions import NEWEST, release_of
 from tracekit.model_files.words import allowed_shapes, default_shape
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tracekit.model_files.facts import Feature, ModelFile
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
     from tracekit.report.report import Result
 

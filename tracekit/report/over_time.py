@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL
@@ -9,8 +10,6 @@ from tracekit.report import formatting
 from tracekit.units import format_share, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tracekit.analysis.concurrency import InFlight
     from tracekit.analysis.latency import LatencyTrend
     from tracekit.analysis.models import ModelSummary

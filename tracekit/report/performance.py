@@ -7,24 +7,27 @@ does not say it. The words are the same in every readable format.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.analysis.quantities import fast_enough
 from tracekit.characters import map_strings
 from tracekit.detectors.shared import planned
-from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, Mark
+from tracekit.model_files.performance.facts import (
+    ALL_UNITS,
+    ComputeUnit,
+    Mark,
+    PerformanceReport,
+    PlannedOperation,
+    Timing,
+    Transition,
+)
 from tracekit.model_files.performance.read import SCHEMA_VERSION
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.redact import without_private
 from tracekit.report.report import ToolInfo
 from tracekit.units import format_count, format_duration, format_names, format_share, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, Timing, Transition
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from tracekit.characters import map_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from tracekit.analysis.code.sites import CallSite, Place
     from tracekit.report.report import Report
 

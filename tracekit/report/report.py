@@ -6,6 +6,7 @@ raises `SCHEMA_VERSION`. All times are ns; None means "not recorded" or "too few
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,8 +14,6 @@ from tracekit.characters import visible
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code.sites import CallSite
     from tracekit.analysis.models import ModelSummary

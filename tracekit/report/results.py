@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import ModelFileDetector
+from tracekit.detectors.framework import Judgment, ModelFileDetector
 from tracekit.detectors.outcomes import (
     OUTCOME_NAMES,
     DetectorFailed,
@@ -20,9 +21,6 @@ from tracekit.intervals import Intervals
 from tracekit.report.report import Result, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.detectors.framework import Judgment
     from tracekit.detectors.pages import Page
 
 OUTCOME_ORDER = ("error", "not_evaluated", "passed", "not_applicable")

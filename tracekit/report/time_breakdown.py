@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_percent, format_share, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
     from tracekit.analysis.models import ModelSummary
 

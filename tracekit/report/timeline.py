@@ -6,6 +6,7 @@ A renderer that draws lanes gets this beside the report. Texts are few and rows 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,16 +20,13 @@ from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.events import Attribution, Kind, Level
-from tracekit.trace.filter import model_names
+from tracekit.trace.filter import Shown, model_names
 from tracekit.trace.frames import is_any, or_minus_one
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from tracekit.arrays import BoolArray, CodeArray, IntArray
     from tracekit.lanes.events import Events
     from tracekit.report.report import Result
-    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
 _WORK = re.compile(r"\s+0x([0-9a-f]{1,13})$")

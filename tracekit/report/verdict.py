@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import clause
 from tracekit.report.groups import count_checks, findings_in_words
-from tracekit.report.report import Summary
+from tracekit.report.report import Result, Summary, Totals
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.report.report import Result, Totals
 
 
 def summarize(checks: Sequence[Result]) -> Summary:

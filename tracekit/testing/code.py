@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
 from tracekit.testing.tables import main_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.testing.scenario import Scenario
     from tracekit.testing.work import Stage, Step
 

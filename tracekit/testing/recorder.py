@@ -15,6 +15,7 @@ and other processes that draw the screen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -38,8 +39,6 @@ from tracekit.testing.scenario import Prediction, Scenario
 from tracekit.testing.work import Plan, Queue, Stage, Step, Unit, Work, cpu, gpu, neural_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.testing.stacks import Frame
 
 __all__ = ["MACHINES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]

@@ -6,13 +6,11 @@ through the C library of the platform. So everything here is integer arithmetic 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Item = TypeVar("Item")
 

@@ -22,22 +22,17 @@ ground truth for all that only happens when several run at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from tracekit.testing.machines import Process
 from tracekit.testing.recorder import App, start_recording
-from tracekit.testing.rng import on_clock
+from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION, LOAD_CACHED, LOAD_COLD, Model
-from tracekit.testing.scenario import UnseenPrediction
+from tracekit.testing.scenario import Prediction, Scenario, UnseenPrediction
 from tracekit.testing.units import Clock, Cores, Heat, Line
 from tracekit.testing.work import Plan, Request, Span, Stage, Step, Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from tracekit.testing.rng import Draws
-    from tracekit.testing.scenario import Prediction, Scenario
 
 Wake: TypeAlias = "Callable[[Any], None]"
 Thread: TypeAlias = "Generator[Callable[[Wake], None], Any, Any]"

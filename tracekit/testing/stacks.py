@@ -8,13 +8,12 @@ exports do.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from tracekit.testing.machines import Thread
 
 SYSTEM = "/System/Library/Frameworks/{0}.framework/Versions/A/{0}"

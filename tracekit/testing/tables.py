@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.testing.cells import Cell, Label, Part, TableContent, text_label
-from tracekit.testing.contents import table_list
-from tracekit.testing.machines import Thread
-from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.contents import Attributes, table_list
+from tracekit.testing.machines import Process, Thread
+from tracekit.testing.scenario import CORE_ML, Scenario
 from tracekit.testing.schemas import DOCUMENTATION, columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from tracekit.testing.contents import Attributes
-    from tracekit.testing.machines import Process
     from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow, SignpostRow
-    from tracekit.testing.scenario import Scenario
 
     Rows = Iterable[tuple[Cell, ...]]
 

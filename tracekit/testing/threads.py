@@ -5,16 +5,14 @@ Each function gives a thread for `Simulation.start` or `Running.start`, which lo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tracekit.testing.work import neural_engine
+from tracekit.testing.work import Stage, Step, neural_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.testing.rows import Model
     from tracekit.testing.simulation import Running, Task, Thread
-    from tracekit.testing.work import Stage, Step
 
     Steps = tuple[Step | Stage, ...]
     Work = Steps | Callable[[int], Steps]

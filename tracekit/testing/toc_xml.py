@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -10,8 +11,6 @@ from tracekit.testing.contents import table_list
 from tracekit.testing.schemas import DOCUMENTATION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.testing.machines import Machine, Process
     from tracekit.testing.scenario import Scenario
 

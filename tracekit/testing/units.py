@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tracekit.testing.rng import CLOCK_STEP_NS, on_clock
+from tracekit.testing.rng import CLOCK_STEP_NS, Draws, on_clock
 from tracekit.testing.work import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tracekit.testing.rng import Draws
-
     Done = Callable[[Span, int], None]
     """Gets the time in which the unit worked, and how long the work would have taken alone in the present heat, in
     ns."""

@@ -7,6 +7,7 @@ answers decides how requests queue: `Queue` here takes one after the other in th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -14,8 +15,6 @@ from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-
     from tracekit.testing.scenario import Prediction, UnseenPrediction
 
 Rows: TypeAlias = "Prediction | UnseenPrediction"

@@ -7,6 +7,7 @@ Work is done on codes and distinct values, never row by row in Python.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,10 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.table import CodedCells, IntegerCells, Process, Table, Thread
+from tracekit.recording.table import Cells, CodedCells, IntegerCells, Process, Table, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from tracekit.arrays import BoolArray, CodeArray
-    from tracekit.recording.table import Cells
 
 
 FEW = 32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording import open_recording
+from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
@@ -19,7 +20,7 @@ from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, HARDWARE, NEEDED_SCHEMAS
-from tracekit.trace.instruments.hardware import in_order
+from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
@@ -29,12 +30,8 @@ from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.contents import Recording
     from tracekit.recording.open import Paths
-    from tracekit.trace.instruments.hardware import CommandBuffers
 
 Bound = TypeVar("Bound")
 

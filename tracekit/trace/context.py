@@ -7,20 +7,18 @@ columns between are those of the fields. Frames are sorted by start, then longes
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from tracekit.recording.table import Thread
+from tracekit.recording.table import Table, Thread
 from tracekit.trace import binding
 from tracekit.trace.frames import durations, reorder, sort_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tracekit.recording.table import Table
     from tracekit.trace.collect import Rows
 
 

@@ -5,6 +5,7 @@ A table that is not there, or that holds no row, never means that nothing happen
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,20 +13,16 @@ from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
-from tracekit.trace.sharing import SharingState
-from tracekit.trace.trace import Coverage
+from tracekit.trace.sharing import Sharing, SharingState
+from tracekit.trace.trace import Coverage, Trace
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     import pandas as pd
 
     from tracekit.arrays import BoolArray
     from tracekit.recording.contents import Contents, Run, TableEntry
     from tracekit.trace.instruments.instrument import Instrument
-    from tracekit.trace.sharing import Sharing
-    from tracekit.trace.trace import Trace
 
 _UNKNOWN_REASON = "reason unknown"
 _CAUSE = (

@@ -5,6 +5,7 @@ None of them proves a fault, so rows stay, and a note says what was seen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tracekit.intervals import Intervals
@@ -15,8 +16,6 @@ from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pandas as pd
 
     from tracekit.recording.contents import Recording

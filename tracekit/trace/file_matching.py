@@ -10,21 +10,18 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tracekit.errors import TracekitError, UsageError, words_of
-from tracekit.trace.trace import Joined, Match
+from tracekit.trace.trace import Joined, Match, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.open import Paths
-    from tracekit.trace.trace import Trace
 
 MODEL_FILE, PERF_REPORT = "--model-file", "--perf-report"
 

@@ -13,14 +13,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
 
 from tracekit.trace.events import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _BLANKS = re.compile(r"\s+")
 _OPERATION = "__Op"

@@ -16,6 +16,7 @@ The same model means the same base and instance; a name without instance stands 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,6 @@ from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.trace.frames import fixed_categorical, is_any, or_minus_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
     from tracekit.trace.instruments.coreml import ModelName
 

@@ -8,6 +8,7 @@ stacks    one row for each frame of each distinct stack, innermost first; `sampl
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,15 +16,12 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.call_stacks import no_samples
+from tracekit.recording.call_stacks import CallStacks, no_samples
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Recording
 
 TIMED = ("time-profile", "time-sample")

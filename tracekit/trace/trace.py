@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import wraps
@@ -11,19 +12,16 @@ from tracekit.characters import visible
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
-from tracekit.trace.samples import COUNTED, SampleSource
+from tracekit.trace.samples import COUNTED, Samples, SampleSource
 from tracekit.trace.sharing import Sharing
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     import pandas as pd
 
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import Contents, Run
-    from tracekit.trace.samples import Samples
 
 Facts = TypeVar("Facts")
 Value = TypeVar("Value")

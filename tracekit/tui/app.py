@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING
@@ -12,34 +13,28 @@ from textual.worker import WorkerFailed, get_current_worker
 
 from tracekit.errors import TracekitError
 from tracekit.lanes.lanes import Grouping
-from tracekit.signals import stop_signals
+from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, Section, bindings
-from tracekit.tui.opening import Canceled, ReadingProgressed, evidence_masks
+from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
 from tracekit.tui.palette import ACTIONS, action_by_id
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen, TroubleScreen
-from tracekit.tui.state import first_state
+from tracekit.tui.state import Session, first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
-from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
+from tracekit.tui.timeline.lanes import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rich.console import RenderableType
     from textual.driver import Driver
 
     from tracekit.arrays import BoolArray
     from tracekit.recording import Progress
-    from tracekit.signals import StopSignals
     from tracekit.tui.messages import ZoomWanted
-    from tracekit.tui.opening import Viewed
-    from tracekit.tui.state import Session
-    from tracekit.tui.timeline.lanes import TimelineLane
 
 
 _SIGNALS_S = 0.2

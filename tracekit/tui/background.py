@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.worker import get_current_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.dom import DOMNode
 
 Result = TypeVar("Result")

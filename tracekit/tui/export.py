@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.documents.report import context_line, report_file
@@ -21,9 +23,6 @@ from tracekit.trace.filter import everything, model_names, only_range
 from tracekit.tui.ranges import aggregation, count_wordings, range_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from tracekit.report.report import Report, Result
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, Session

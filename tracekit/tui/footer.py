@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -11,9 +12,6 @@ from textual.reactive import reactive
 
 from tracekit.tui.action_line import ActionLine
 from tracekit.tui.keys import SHORTCUTS, key_signs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class FooterKey(NamedTuple):

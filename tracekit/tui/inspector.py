@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
@@ -15,14 +15,12 @@ from tracekit.tui.inspection.model import model_blocks, row_blocks
 from tracekit.tui.inspection.prediction import prediction_blocks
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.text import Drawn
-from tracekit.tui.theme import palette_of
+from tracekit.tui.theme import Palette, palette_of
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
     from textual.app import ComposeResult
 
     from tracekit.tui.state import State
-    from tracekit.tui.theme import Palette
 
 _NOTHING = "Nothing selected."
 _HOW_TO_SELECT = "Click an event, or press n for the next event in the lane. ? shows all keys."

@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.keys import format_key
-
-if TYPE_CHECKING:
-    from textual.binding import BindingType
 
 
 class Scope(StrEnum):

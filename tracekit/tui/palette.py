@@ -6,10 +6,11 @@ from that of the keys.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from tracekit.tui.action import Action, action
 from tracekit.tui.commands import compare, detail, export, find, program, select, views, walk
@@ -18,10 +19,7 @@ from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.sized import Modal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.await_complete import AwaitComplete
-    from textual.command import Hits
 
     from tracekit.tui.state_app import StateApp
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tracekit import units
 from tracekit.tui.state import EventFilter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or -, relative to the cursor"
 

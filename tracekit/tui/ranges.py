@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.aggregation import NO_EVENT, aggregate, hardware_titles
+from tracekit.analysis.aggregation import NO_EVENT, AggregationRow, aggregate, hardware_titles
 from tracekit.analysis.latency import warm_mask
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
-from tracekit.trace.trace import cached_by_trace
+from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.tui.query import filter_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import pandas as pd
 
-    from tracekit.analysis.aggregation import AggregationRow
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, RowRef, Session, State
     from tracekit.tui.viewport import Span
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pandas as pd
 
-from tracekit.lanes.events import position_of
+from tracekit.lanes.events import Events, position_of
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.state import EventRef, FindingRef
+from tracekit.tui.state import EventRef, FindingRef, Session, State
 from tracekit.tui.timeline.tracks import edge
 from tracekit.tui.viewport import Span, span_between
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tracekit.lanes.events import Events
-    from tracekit.tui.state import Session, State
 
 
 def selected_span(state: State) -> Span | None:

@@ -5,6 +5,7 @@ Rows are named by frame and index, so that a selection survives any grouping, so
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal
@@ -17,13 +18,11 @@ from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.request import ALL, Request
 from tracekit.trace.events import Kind
-from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.filter import EVENT_FRAMES, Shown
 from tracekit.trace.frames import is_any
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
     from tracekit.analysis.aggregation import AggregationRow
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.report import Report, Result
-    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
     from tracekit.tui.prediction_table import Calls
 

@@ -10,13 +10,13 @@ from textual.app import App
 
 from tracekit.tui.background import in_background
 from tracekit.tui.screens.browse import BrowseScreen
-from tracekit.tui.state import Area, FindingRef, Selection, State
+from tracekit.tui.state import Area, EventRef, FindingRef, Selection, Session, State
 from tracekit.tui.terminal import Changes, TerminalCells
 from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
-from tracekit.tui.timeline.lanes import Lanes, main_thread_lanes, timeline_lanes
+from tracekit.tui.timeline.lanes import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
-from tracekit.tui.viewport import revealing, span_between
+from tracekit.tui.viewport import History, Viewport, revealing, span_between
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
         ViewMoved,
     )
     from tracekit.tui.opening import Viewed
-    from tracekit.tui.state import EventRef, Session
-    from tracekit.tui.timeline.lanes import TimelineLane
-    from tracekit.tui.viewport import History, Viewport
 
 
 class StateApp(App[None], inherit_bindings=False):

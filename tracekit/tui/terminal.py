@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import select
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.strip import Strip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.color import ColorSystem
     from rich.style import Style
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -18,16 +19,13 @@ from textual.filter import LineFilter
 from tracekit.characters import visible
 from tracekit.lanes.categories import Category
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.tui.theme import style
+from tracekit.tui.theme import Palette, style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from textual.color import Color
 
     from tracekit.report.report import Result
-    from tracekit.tui.theme import Palette
 
 
 EDGE = "▌"

@@ -10,11 +10,12 @@ moved apart as far as simulated color vision asks for; the tests say how far tha
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.style import Style
 from textual.theme import Theme
@@ -22,10 +23,6 @@ from textual.theme import Theme
 from tracekit.lanes.categories import Category
 from tracekit.render.blocks import Role
 from tracekit.tui import sixteen
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 ORANGE = "#e69f00"
 SKY = "#56b4e9"

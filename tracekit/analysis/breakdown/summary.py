@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import UNITS
-from tracekit.analysis.breakdown.partition import REASONS, Part
+from tracekit.analysis.breakdown.partition import REASONS, Breakdown, Part
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tracekit.analysis.breakdown.partition import Breakdown
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,13 @@ import pandas as pd
 
 from tracekit.analysis.code.calls import core_ml_stacks, source_of
 from tracekit.analysis.code.patterns import CONVERSIONS, Api, callers, matches_function, outermost
-from tracekit.analysis.code.sites import between_sites
+from tracekit.analysis.code.sites import CallSite, between_sites
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, is_any
-from tracekit.trace.samples import SAMPLE_NS
+from tracekit.trace.samples import SAMPLE_NS, Samples
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code.sites import CallSite
     from tracekit.arrays import BoolArray, IndexArray
-    from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 
 RUN_NS: Final = 3 * SAMPLE_NS

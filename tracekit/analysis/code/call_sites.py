@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,13 +16,10 @@ from tracekit.trace.binding import flags
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one
-from tracekit.trace.trace import cached_by_trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from tracekit.arrays import BoolArray, IndexArray
-    from tracekit.trace.trace import Trace
 
 _KINDS: Final[Mapping[Api, Sequence[str]]] = {
     Api.LOAD: LOAD_KINDS,

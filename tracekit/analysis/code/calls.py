@@ -28,13 +28,11 @@ from tracekit.analysis.code.patterns import (
     stacks_with,
 )
 from tracekit.trace.frames import categorical, is_any, or_minus_one
-from tracekit.trace.samples import TIMED
-from tracekit.trace.trace import cached_by_trace
+from tracekit.trace.samples import TIMED, Samples
+from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
-    from tracekit.trace.samples import Samples
-    from tracekit.trace.trace import Trace
 
 TOLERANCE_NS: Final = 1_500_000
 """How far a prediction that the GPU shows may reach beyond its call. All 42 of seven public recordings fit."""

@@ -7,6 +7,7 @@ against short names, from their start, each distinct function once.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -14,15 +15,12 @@ import numpy as np
 
 from tracekit.trace.binding import flags
 from tracekit.trace.frames import categorical, is_any
-from tracekit.trace.samples import APP
+from tracekit.trace.samples import APP, Samples
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
     from tracekit.arrays import BoolArray, IndexArray
-    from tracekit.trace.samples import Samples
 
 CORE_ML: Final = "CoreML"
 """Name of the image that an app calls."""

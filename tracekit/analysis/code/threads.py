@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -11,19 +12,13 @@ import pandas as pd
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.calls import sampled_calls, source_of
 from tracekit.analysis.code.patterns import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
-from tracekit.analysis.code.sites import between_sites, is_inferred
+from tracekit.analysis.code.sites import CallSite, between_sites, is_inferred
 from tracekit.intervals import Intervals
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.samples import SAMPLE_NS
-from tracekit.trace.trace import cached_by_trace
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.analysis.code.sites import CallSite
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 PREPARING: Final = (Api.LOAD, Api.COMPILE)
 """What gets a model ready."""

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from tracekit.trace.frames import categorical, is_any, or_minus_one
-from tracekit.trace.samples import APP
+from tracekit.trace.samples import APP, Samples
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
-    from tracekit.trace.samples import Samples
 
 UNKNOWN = "unknown"
 """A frame of which not even the library is known."""

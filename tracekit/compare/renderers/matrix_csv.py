@@ -5,14 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from tracekit.characters import map_strings, visible
-from tracekit.compare.matrix import FIGURES
+from tracekit.compare.matrix import FIGURES, Matrix
 from tracekit.recording.writing.forms import harmless
-
-if TYPE_CHECKING:
-    from tracekit.compare.matrix import Matrix
 
 
 def render_csv(matrix: Matrix) -> str:

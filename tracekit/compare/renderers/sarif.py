@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tracekit._version import __version__
 from tracekit.characters import visible
 from tracekit.compare.settings import NAMES
-from tracekit.compare.verdict import Verdict
+from tracekit.compare.verdict import Item, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.compare.gate import Gate
-    from tracekit.compare.verdict import Item
 
 MAX_RESULTS = 5_000
 """GitHub keeps no more of a run, worst first."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
-from tracekit.compare.verdict import Verdict
+from tracekit.compare.verdict import Item, Verdict
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.compare.gate import Gate
-    from tracekit.compare.verdict import Item
 
 ANNOTATIONS = 10
 """Most annotations of a level that GitHub takes from a step; a composite action is one step (actions/runner

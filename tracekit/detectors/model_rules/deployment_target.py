@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
 from tracekit.detectors.model_rules.shared import convert_code, name_list
-from tracekit.model_files.facts import Kind
-from tracekit.model_files.versions import NEWEST, needs_of, release_of
-
-if TYPE_CHECKING:
-    from tracekit.model_files.facts import ModelFile
-    from tracekit.model_files.versions import Target
+from tracekit.model_files.facts import Kind, ModelFile
+from tracekit.model_files.versions import NEWEST, Target, needs_of, release_of
 
 
 def detect(view: tk.InspectedModel, options: tk.NoOptions) -> tk.Outcome:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, convert_code, inputs_of, literal, name_list, type_code
-from tracekit.model_files.facts import FeatureKind
+from tracekit.model_files.facts import Feature, FeatureKind, ModelFile
 from tracekit.model_files.words import allowed_shapes
-
-if TYPE_CHECKING:
-    from tracekit.model_files.facts import Feature, ModelFile
-
 
 VISION_FEATURE_PRINT = "vision feature print"
 """Kind of the stage with which pipelines of Create ML begin."""

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, functions_of, literal, name_list
-from tracekit.model_files.facts import BITS, FeatureKind
-
-if TYPE_CHECKING:
-    from tracekit.model_files.facts import Feature, Function
+from tracekit.model_files.facts import BITS, Feature, FeatureKind, Function
 
 _NAMES = re.compile(r"state|cache|memory|hidden|past|(?:^|_)(?:kv|mem|[hc]_?(?:in|0|prev))(?:_|$)", re.IGNORECASE)
 """Names that converters and authors give to state. An image that is filtered has the shape of the result too, so that

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, functions_of, name_list, no_operations
-from tracekit.model_files.facts import is_constant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tracekit.model_files.facts import Function
+from tracekit.model_files.facts import Function, is_constant
 
 
 @dataclass(frozen=True, slots=True)

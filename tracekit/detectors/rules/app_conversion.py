@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import tracekit.detectors as tk
-from tracekit.analysis.code.app_work import conversions
+from tracekit.analysis.code.app_work import AppWork, conversions
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
-
-if TYPE_CHECKING:
-    from tracekit.analysis.code.app_work import AppWork
 
 
 def detect(view: tk.RecordingView, options: AppWorkOptions) -> tk.Outcome:

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
+from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, DeviceRuns, device_runs_of
 from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tracekit.analysis.breakdown.device_runs import DeviceRuns
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.patterns import Api
-from tracekit.analysis.code.sites import all_sites
+from tracekit.analysis.code.sites import CallSite, all_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
-
-    from tracekit.analysis.code.sites import CallSite
 
 
 OTHER_FRAMEWORKS = ("CoreAIProfile", "ODIEProfile", "ModelInferenceTable")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.app_work import element_access
+from tracekit.analysis.code.app_work import AppWork, element_access
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
-
-if TYPE_CHECKING:
-    from tracekit.analysis.code.app_work import AppWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown
-from tracekit.analysis.neural_engine_queue import NAMED
+from tracekit.analysis.neural_engine_queue import NAMED, EngineWaits
 from tracekit.detectors.shared.competing_work import time_by_model
-
-if TYPE_CHECKING:
-    from tracekit.analysis.neural_engine_queue import EngineWaits
 
 
 @dataclass(frozen=True, slots=True)

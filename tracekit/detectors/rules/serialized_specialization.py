@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,6 @@ from tracekit.analysis.cold_loads import ColdRule, LoadChain, load_chains, top_l
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.wording import NO_LOAD
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MAX_NAMES = 5
 """Most models that the summary names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.calls import sampled_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.analysis.code.app_work import AppWork
     from tracekit.detectors.shared.options import AppWorkOptions
 

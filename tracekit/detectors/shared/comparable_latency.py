@@ -8,17 +8,13 @@ slow predictions leaves both out.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.competing_work import waits_for_others
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 ALIKE = 1.2
 """Loads whose usual latencies differ by less are compared together: no check reports a smaller difference."""

@@ -8,6 +8,7 @@ the long calls that open a sequence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,6 @@ from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_
 from tracekit.intervals import depth_profile, integrate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors.shared.wording import NOT_COMPARED, record_alone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.detectors.shared.options import ContentionOptions
 
 

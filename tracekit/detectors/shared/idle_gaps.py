@@ -11,7 +11,7 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
-from tracekit.analysis.code.threads import work_between
+from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.idle import (
     CERTAINTY,
     MIN_STRETCH,
@@ -29,7 +29,6 @@ from tracekit.detectors.shared.comparable_latency import works_longer
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite
-    from tracekit.analysis.code.threads import Between
 
 
 WORK_SPREAD = 0.3

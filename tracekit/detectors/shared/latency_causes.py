@@ -7,30 +7,23 @@ readings before its own, with their usual rules, and leaves to them what they ex
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
 from tracekit.analysis.latency import MIN_RATIO, modes
-from tracekit.analysis.latency_growth import Growth, growth
+from tracekit.analysis.latency_growth import Growth, GrowthRule, growth
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.statistics import sums_by_label
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
-from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judge_by_load_kind
+from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tracekit.analysis.latency_growth import GrowthRule
-    from tracekit.detectors.shared.comparable_predictions import Calls
-
 
 MIN_IN_STATE = 10
 """Calls that a thermal state must hold for a median."""

@@ -7,13 +7,12 @@ decide nothing.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport, PlannedOperation
     from tracekit.recording import contents
 

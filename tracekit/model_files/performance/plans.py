@@ -3,16 +3,13 @@ that coremltools gives. That is read by the names of its attributes, so nothing 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
 from tracekit.model_files.performance.values import DEEPEST, amount, check_count, is_constant, planned_operation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MS = 1e6
 _WORKED_OUT = "The median prediction is worked out from the estimated time and cost of an operation."

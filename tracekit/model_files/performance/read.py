@@ -3,8 +3,9 @@ again."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
 from tracekit.model_files.json_values import entries, mapping, parse_json, words
@@ -13,9 +14,6 @@ from tracekit.model_files.performance.facts import PerformanceReport, PlannedOpe
 from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
 from tracekit.model_files.performance.values import amount, check_count, planned_operation, samples, unit_of, units_of
 from tracekit.model_files.performance.xcode import is_xcode, xcode_report
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EXPECTED = (
     "JSON that Xcode exports of a performance report, a compute plan of CoreMLProfiler, coremltools or an app, or JSON "

@@ -7,12 +7,20 @@ Serial number, name and id of the device and the path of the model are not read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.json_values import entries, mapping, words
-from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, timing_of
+from tracekit.model_files.performance.facts import (
+    ComputeUnit,
+    PerformanceReport,
+    PlannedOperation,
+    ReportForm,
+    Timing,
+    timing_of,
+)
 from tracekit.model_files.performance.values import (
     CHOICES,
     DEEPEST,
@@ -22,11 +30,6 @@ from tracekit.model_files.performance.values import (
     samples,
     unit_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tracekit.model_files.performance.facts import ComputeUnit, Timing
 
 _SECOND = 1e9
 _CHOICES = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")

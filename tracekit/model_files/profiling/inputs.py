@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracekit.model_files.facts import FeatureKind
+from tracekit.model_files.facts import Feature, FeatureKind
 from tracekit.model_files.failures import UnreadableModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tracekit.arrays import AnyArray
-    from tracekit.model_files.facts import Feature
 
     MakeImage = Callable[[AnyArray, str], object]
 

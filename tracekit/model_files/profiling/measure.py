@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.errors import TracekitError
-from tracekit.model_files.facts import Form
+from tracekit.model_files.facts import Form, ModelFile
 from tracekit.model_files.failures import UnreadableModel, quote
-from tracekit.model_files.performance.facts import PerformanceReport, ReportForm, Timing, timing_of
+from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing, timing_of
 from tracekit.model_files.performance.plans import operations_of
 from tracekit.model_files.performance.values import CHOICES
 from tracekit.model_files.profiling.inputs import inputs_for
 from tracekit.model_files.read import read_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tracekit.model_files.facts import ModelFile
-    from tracekit.model_files.performance.facts import PlannedOperation
     from tracekit.model_files.profiling.core_ml import CoreML, Loaded
 
 

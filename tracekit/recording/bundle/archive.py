@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import plistlib
 import struct
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 from xml.parsers.expat import ExpatError
@@ -18,8 +19,6 @@ from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.quoting import excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from tracekit.arrays import IntArray, UInt8Array
 
 

@@ -11,6 +11,7 @@ kperf-bt    reference of an array of addresses, program counter, process referen
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +21,6 @@ from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.engineering_types import STACK_SEPARATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from tracekit.arrays import IntArray, UInt32Array, UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
 

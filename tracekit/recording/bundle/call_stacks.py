@@ -7,6 +7,7 @@ kperf-bt    reference of an array of return addresses, the instruction that ran,
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -14,25 +15,25 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.arrays import LOW
-from tracekit.recording.bundle.images import read_images, with_saved_images
+from tracekit.recording.bundle.arrays import LOW, SharedArrays
+from tracekit.recording.bundle.images import Images, read_images, with_saved_images
 from tracekit.recording.bundle.rows import cells_of, ordered_fields, valid_numbers
-from tracekit.recording.bundle.saved_images import read_saved_images
-from tracekit.recording.bundle.stores import TIME
-from tracekit.recording.bundle.symbolication import Addresses, Symbols, notes_on, symbolicate, unplaced_note
+from tracekit.recording.bundle.saved_images import SavedImage, read_saved_images
+from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
+from tracekit.recording.bundle.symbolication import (
+    Addresses,
+    Symbolicated,
+    Symbols,
+    notes_on,
+    symbolicate,
+    unplaced_note,
+)
 from tracekit.recording.call_stacks import CallStacks, sample_columns
 from tracekit.recording.coding import number_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from tracekit.arrays import Int32Array, IntArray, UInt64Array
-    from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.images import Images
-    from tracekit.recording.bundle.saved_images import SavedImage
-    from tracekit.recording.bundle.stores import Store, StoredColumn
-    from tracekit.recording.bundle.symbolication import Symbolicated
     from tracekit.recording.bundle.values import RunValues
     from tracekit.recording.table import Cells
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import weakref
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import BinaryIO, Final, cast
 
 from zlib_ng import zlib_ng
 
@@ -19,11 +20,6 @@ from tracekit.recording import archives
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.quoting import quote_name, words_of_error
 from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from typing import BinaryIO
 
 # The types of the package declare an exception where the class of one is meant.
 _INFLATION_ERROR: Final = cast("type[Exception]", zlib_ng.error)

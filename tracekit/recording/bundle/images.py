@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,8 +22,6 @@ from tracekit.recording.bundle.rows import ordered_columns
 from tracekit.recording.call_stacks import is_system_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from tracekit.arrays import BoolArray, IntArray, RecordArray, UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.saved_images import SavedImage

@@ -7,14 +7,13 @@ none of the SQL that it may bring runs: no view, trigger, virtual table or compu
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Final, cast
 
 from tracekit.recording.bundle import DamageError, limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.recording.bundle.files import BundleFiles
 
 NOISE: Final = frozenset({"Data stream: Time Mapping"})

@@ -6,6 +6,7 @@ types in the same order, so they are composed together, part by part.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Final
@@ -13,15 +14,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.types import Storage
+from tracekit.recording.bundle.types import EngineeringType, Storage
 from tracekit.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from tracekit.arrays import AnyArray, IndexArray, IntArray, ObjectArray, UInt64Array
     from tracekit.recording.bundle.arrays import SharedArrays
-    from tracekit.recording.bundle.types import EngineeringType
 
 
 NOTHING: Final = 0xFFFF_FFFF

@@ -11,6 +11,7 @@ X.trace/
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,14 +21,11 @@ from tracekit.recording.bundle.archive import PrintedAttributes, read_archive, r
 from tracekit.recording.bundle.rows import with_row_damage
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
 from tracekit.recording.bundle.run_metadata import read_information
-from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
+from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, Store, TableSpec, describe, read_spec
 from tracekit.recording.quoting import excerpt, quote_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.stores import Store, TableSpec
 
 KNOWN_VERSION: Final = 5
 """Version of the document format that the facts were taken from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -17,22 +18,17 @@ from tracekit.recording.bundle.layout import (
 )
 from tracekit.recording.bundle.rows import decode
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
-from tracekit.recording.bundle.run_metadata import read_information
+from tracekit.recording.bundle.run_metadata import RunInformation, read_information
 from tracekit.recording.bundle.runs import BundleRun
-from tracekit.recording.contents import Contents, chosen_run, matches
-from tracekit.recording.progress import Meter
+from tracekit.recording.contents import Contents, Run, TableEntry, chosen_run, matches
+from tracekit.recording.progress import Meter, Progress
 from tracekit.recording.table import Table, TableState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.recording.bundle.call_stacks import StackReader
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.run_metadata import RunInformation
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.call_stacks import CallStacks
-    from tracekit.recording.contents import Run, TableEntry
-    from tracekit.recording.progress import Progress
 
 FORM: Final = "trace bundle"
 """What `Contents.form` says of such a recording."""

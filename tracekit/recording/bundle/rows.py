@@ -6,29 +6,24 @@ bulkstore   header, then rows in order of insertion, padded with zero rows to a 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.stores import TIME
-from tracekit.recording.bundle.types import Storage
-from tracekit.recording.bundle.values import since_epoch
+from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
+from tracekit.recording.bundle.types import EngineeringType, Storage
+from tracekit.recording.bundle.values import RunValues, since_epoch
 from tracekit.recording.coding import any_cells, merge_codes, number_codes
 from tracekit.recording.engineering_types import DURATIONS
 from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
-from tracekit.recording.table import IntegerCells
+from tracekit.recording.table import Cells, IntegerCells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from tracekit.arrays import BoolArray, RecordArray, UInt64Array, UnsignedArray
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.stores import Store, StoredColumn
-    from tracekit.recording.bundle.types import EngineeringType
-    from tracekit.recording.bundle.values import RunValues
-    from tracekit.recording.table import Cells
 
 
 _HEADER: Final = struct.Struct("<8I")

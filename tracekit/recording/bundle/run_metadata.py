@@ -11,20 +11,18 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.archive import read_archive
+from tracekit.recording.bundle.archive import KeyedArchive, read_archive
 from tracekit.recording.bundle.values import TargetNames
 from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.table import Process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tracekit.recording.bundle.archive import KeyedArchive
     from tracekit.recording.bundle.files import BundleFiles
 
 

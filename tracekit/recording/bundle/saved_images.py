@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.archive import read_archive
+from tracekit.recording.bundle.archive import KeyedArchive, read_archive
 from tracekit.recording.bundle.run_metadata import PATH
 
 if TYPE_CHECKING:
-    from tracekit.recording.bundle.archive import KeyedArchive
     from tracekit.recording.bundle.files import BundleFiles
 
 _LIST: Final = struct.Struct("<6I")

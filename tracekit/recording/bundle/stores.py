@@ -9,6 +9,7 @@ indexed-store-K/
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, TypeVarTuple, cast
@@ -17,15 +18,12 @@ from xml.parsers import expat
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.archive import PrintedAttributes, read_archive
+from tracekit.recording.bundle.archive import KeyedArchive, PrintedAttributes, read_archive
 from tracekit.recording.bundle.types import EngineeringType, type_of
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import NO_ATTRIBUTES, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from tracekit.recording.bundle.archive import KeyedArchive
     from tracekit.recording.bundle.files import BundleFiles
 
 TIME: Final = "topology time"

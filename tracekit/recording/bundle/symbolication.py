@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.symbol_archive import NONE, read_symbol_archive
+from tracekit.recording.bundle.symbol_archive import NONE, CallsAtOffsets, SymbolArchive, read_symbol_archive
 from tracekit.recording.call_stacks import Frames, Function, Image
 from tracekit.recording.function_names import short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tracekit.arrays import BoolArray, IndexArray, IntArray
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.images import Images
-    from tracekit.recording.bundle.symbol_archive import CallsAtOffsets, SymbolArchive
 
 _FOLDER: Final = "symbols/stores"
 _SUFFIX: Final = ".symbolsarchive"

@@ -7,6 +7,7 @@ tables share may cost is counted here.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -15,19 +16,14 @@ import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
-from tracekit.recording.bundle.arrays import LOW, Stacks, read_arrays
+from tracekit.recording.bundle.arrays import LOW, SharedArrays, Stacks, read_arrays
 from tracekit.recording.bundle.labels import Labels
-from tracekit.recording.bundle.types import KNOWN, Storage
-from tracekit.recording.table import Process, Thread
+from tracekit.recording.bundle.types import KNOWN, EngineeringType, Storage
+from tracekit.recording.table import CellValue, Process, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from tracekit.arrays import IntArray, UInt64Array
-    from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.types import EngineeringType
-    from tracekit.recording.table import CellValue
 
 
 _EPOCH: Final = (1 << 63) - 1

@@ -8,6 +8,7 @@ source (line)                 with a path
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from sys import getsizeof
@@ -17,22 +18,17 @@ import numpy as np
 
 from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, sample_columns
 from tracekit.recording.engineering_types import Kind, kind_of
-from tracekit.recording.export.cells import Values
-from tracekit.recording.export.nodes import NodeReader
+from tracekit.recording.export.cells import Element, Part, Values
+from tracekit.recording.export.nodes import Node, NodeReader
 from tracekit.recording.function_names import short_name
 from tracekit.recording.progress import Meter
-from tracekit.recording.table import CodedCells, IntegerCells
+from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lxml.etree import _Element
 
     from tracekit.arrays import Int32Array, IntArray
-    from tracekit.recording.export.cells import Element, Part
-    from tracekit.recording.export.nodes import Node
     from tracekit.recording.sources import Source
-    from tracekit.recording.table import Cells, CellValue
 
 
 _MAX_LINE = 1 << 31

@@ -18,13 +18,12 @@ from tracekit.recording.engineering_types import NUMERIC, PLAIN, SENTINEL, STACK
 from tracekit.recording.export import limits
 from tracekit.recording.limits import MAX_TIME_NS
 from tracekit.recording.quoting import excerpt
-from tracekit.recording.table import CodedCells, Process, Thread
+from tracekit.recording.table import CellValue, CodedCells, Process, Thread
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from tracekit.arrays import Int32Array, IntArray
-    from tracekit.recording.table import CellValue
 
     Part = tuple[int, int]
     """Code of a tag, and payload."""

@@ -8,18 +8,19 @@ reader's.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export.nodes import ROOT as NODES_ROOT
-from tracekit.recording.export.nodes import NodeReader, Restart
+from tracekit.recording.export.nodes import FileNodes, Node, NodeReader, Restart
 from tracekit.recording.export.toc import ROOT as TOC_ROOT
-from tracekit.recording.export.toc import read_toc
+from tracekit.recording.export.toc import TocRun, read_toc
 from tracekit.recording.export.xml import root_of
-from tracekit.recording.progress import Meter
+from tracekit.recording.progress import Meter, Progress
 from tracekit.recording.quoting import excerpt, quote_name
-from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside
+from tracekit.recording.sources import HOW_TO_EXPORT, Inputs, Source, bundle_inside
 
 try:
     from tracekit.recording.export import scanned
@@ -29,12 +30,6 @@ except ImportError:
     scanned = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from tracekit.recording.export.nodes import FileNodes, Node
-    from tracekit.recording.export.toc import TocRun
-    from tracekit.recording.progress import Progress
-    from tracekit.recording.sources import Inputs, Source
     from tracekit.recording.table import Cells
 
 _LOG = logging.getLogger(__name__)

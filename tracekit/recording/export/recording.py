@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from tracekit.recording.contents import Contents, chosen_run, matches
+from tracekit.recording.contents import Contents, Run, chosen_run, matches
 from tracekit.recording.export import limits
-from tracekit.recording.export.assembly import assemble
+from tracekit.recording.export.assembly import Assembled, assemble
 from tracekit.recording.export.loading import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from tracekit.recording.call_stacks import CallStacks
-    from tracekit.recording.contents import Run
-    from tracekit.recording.export.assembly import Assembled
     from tracekit.recording.progress import Progress
     from tracekit.recording.sources import Inputs
     from tracekit.recording.table import Table

@@ -7,6 +7,7 @@ cell is kept and read again once the id it waits for is there.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,20 +15,15 @@ from typing import TYPE_CHECKING
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.engineering_types import SENTINEL
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import CellError, Undefined, as_tag
-from tracekit.recording.export.columns import ColumnBuilder, cells_of
-from tracekit.recording.export.handmade import bind_rows
+from tracekit.recording.export.cells import CellError, Undefined, Values, as_tag
+from tracekit.recording.export.columns import ColumnBuilder, Payloads, cells_of
+from tracekit.recording.export.handmade import HandmadeRow, bind_rows
 from tracekit.recording.export.xml import EXPORT_AGAIN
 from tracekit.recording.quoting import excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lxml.etree import _Element
 
-    from tracekit.recording.export.cells import Values
-    from tracekit.recording.export.columns import Payloads
-    from tracekit.recording.export.handmade import HandmadeRow
     from tracekit.recording.table import Cells, Column
 
 

@@ -12,6 +12,7 @@ The environment of the target may hold secrets and is not read.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -28,8 +29,6 @@ from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import Process
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tracekit.recording.progress import Meter
     from tracekit.recording.sources import Source
 

@@ -4,7 +4,8 @@ different names than one export has."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from lxml import etree
 
@@ -13,9 +14,6 @@ from tracekit.recording.export import limits
 from tracekit.recording.limits import CHUNK_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import BinaryIO
-
     from lxml.etree import _Element
 
     from tracekit.recording.sources import Source

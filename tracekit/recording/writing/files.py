@@ -6,16 +6,12 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import BinaryIO
 
 from tracekit.errors import TracekitError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import BinaryIO
-
 
 _STRANGE = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 _LONGEST = 100

@@ -9,23 +9,20 @@ import csv
 import io
 import json
 import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 
 from tracekit.errors import TracekitError
 from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
-from tracekit.recording.table import IntegerCells
+from tracekit.recording.table import Cells, Column, IntegerCells, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import BinaryIO
-
     from tracekit.arrays import AnyArray, Int32Array
-    from tracekit.recording.table import Cells, Column, Table
 
 
 CHUNK_ROWS: Final = 65_536

@@ -8,21 +8,18 @@ stacks) are written with their display text and without their parts, which a `Ta
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 
 from tracekit.recording.engineering_types import ANY, DURATIONS, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
-from tracekit.recording.table import IntegerCells, Process, Thread
+from tracekit.recording.table import Cells, CellValue, Column, IntegerCells, Process, Table, Thread
 from tracekit.recording.writing.forms import UnwritableTable, is_unsigned, parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import BinaryIO
-
     from tracekit.arrays import AnyArray, CodeArray
-    from tracekit.recording.table import Cells, CellValue, Column, Table
 
 
 DECLARATION: Final = '<?xml version="1.0"?>\n'

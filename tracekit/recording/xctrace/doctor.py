@@ -6,10 +6,11 @@ import platform
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace import tool as xctrace
@@ -17,10 +18,6 @@ from tracekit.recording.xctrace.messages import ADDED
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.signing import how_to_sign, read_signature
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual", "shtab", "zlib-ng")
 """Dependencies of every installation, by the names of `pyproject.toml`. `_dependencies` gives those of this machine."""

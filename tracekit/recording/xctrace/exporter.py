@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tracekit.errors import TracekitError, UnreadableRecording
-from tracekit.recording.contents import chosen_run
+from tracekit.recording.contents import Contents, Run, chosen_run
 from tracekit.recording.direct import open_directly
 from tracekit.recording.quoting import table_xpath
-from tracekit.recording.xctrace.running import run_command
-from tracekit.recording.xctrace.tool import TIMEOUT_S, failure, first_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from pathlib import Path
-
-    from tracekit.recording.contents import Contents, Run
-    from tracekit.recording.xctrace.running import Completed
-    from tracekit.recording.xctrace.tool import Tool
+from tracekit.recording.xctrace.running import Completed, run_command
+from tracekit.recording.xctrace.tool import TIMEOUT_S, Tool, failure, first_line
 
 ATTEMPTS: Final = 5
 """How often `Document Missing Template Error`, which comes and goes, is tried again."""

@@ -6,6 +6,7 @@ Texts and exit codes as seen with Xcode 26.3 and 27.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +14,6 @@ from tracekit.recording.xctrace.signing import how_to_build
 from tracekit.recording.xctrace.tool import first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.recording.xctrace.running import Completed
 
 RUNNING: Final = "Ctrl-C to stop the recording"

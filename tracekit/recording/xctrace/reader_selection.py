@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,8 +19,6 @@ from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
 from tracekit.recording.xctrace.tool import TIMEOUT_S, Tool, find_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
     from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Recording, Run, TableEntry
     from tracekit.recording.progress import Progress

@@ -18,15 +18,12 @@ from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace import messages
 from tracekit.recording.xctrace.exporter import Exporter
-from tracekit.recording.xctrace.running import Job
-from tracekit.recording.xctrace.watching import Patience, Watch
-from tracekit.signals import stop_signals
+from tracekit.recording.xctrace.running import Completed, Job
+from tracekit.recording.xctrace.watching import Listener, Patience, Watch
+from tracekit.signals import StopSignals, stop_signals
 
 if TYPE_CHECKING:
-    from tracekit.recording.xctrace.running import Completed
     from tracekit.recording.xctrace.tool import Tool
-    from tracekit.recording.xctrace.watching import Listener
-    from tracekit.signals import StopSignals
 
 
 TIME_LIMIT: Final = re.compile(r"(\d+)(ms|s|m|h)", re.ASCII)

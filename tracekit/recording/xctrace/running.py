@@ -7,16 +7,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import BinaryIO, Final
 
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace import guard
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import BinaryIO
 
 TERMINATE_S: Final = 5.0
 """How long a command may take to end when it is asked to, before it is killed."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import plistlib
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 from xml.parsers.expat import ExpatError
 
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.tool import PATIENCE_S, failure
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ON_MAC: Final = "com.apple.security.get-task-allow"
 ON_DEVICE: Final = "get-task-allow"

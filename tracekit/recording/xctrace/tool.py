@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError, UsageError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tracekit.recording.xctrace.running import Completed
 
 

@@ -7,18 +7,12 @@ process, and each row of a track a thread of its own.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
-from tracekit.report.viewers.timed import CHUNK, slice_rows
-from tracekit.report.viewers.tracks import SliceTrack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
-    from tracekit.report.viewers.timed import SliceRows
-    from tracekit.report.viewers.tracks import Tracks
+from tracekit.report.viewers.timed import CHUNK, SliceRows, slice_rows
+from tracekit.report.viewers.tracks import SliceTrack, Tracks
 
 _CATEGORY = "tracekit"
 

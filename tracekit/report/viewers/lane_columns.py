@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,6 @@ from tracekit.report.formatting import visible
 from tracekit.trace.events import Lane
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import IntArray
     from tracekit.report.flame import Flame
     from tracekit.report.report import Report

@@ -6,19 +6,14 @@ so each row of a track is a track of its own, and viewers show those that share 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
 from tracekit.errors import TracekitError
 from tracekit.report.viewers.timed import events_of, slice_rows
-from tracekit.report.viewers.tracks import SliceTrack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import BinaryIO
-
-    from tracekit.report.viewers.tracks import CounterTrack, Details, Tracks
+from tracekit.report.viewers.tracks import CounterTrack, Details, SliceTrack, Tracks
 
 _SEQUENCE = 1
 """Number of the one writer of packets."""

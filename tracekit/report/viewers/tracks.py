@@ -6,6 +6,7 @@ time and have no other place for what overlaps, so a track is split into rows in
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,11 @@ from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.stacking import stack
 from tracekit.report.formatting import duration, visible
-from tracekit.report.timeline import CALL
+from tracekit.report.timeline import CALL, DrawnLane, Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.report.report import Report, Result
-    from tracekit.report.timeline import DrawnLane, Timeline
 
 Details = tuple[tuple[str, str], ...]
 """What a viewer shows beside a slice: names and texts."""

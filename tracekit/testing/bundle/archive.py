@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import plistlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from plistlib import UID
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _DATA = ("NSMutableData", "NSData", "NSObject")
 _DICTIONARY = ("NSDictionary", "NSObject")

@@ -6,20 +6,17 @@ from __future__ import annotations
 import struct
 import uuid
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from tracekit.testing.cells import Column, TableContent
-from tracekit.testing.stacks import FUNCTION_BYTES, LINE_BYTES
+from tracekit.testing.cells import Cell, Column, TableContent
+from tracekit.testing.stacks import FUNCTION_BYTES, LINE_BYTES, Frame, Placed, SampleRow
 from tracekit.testing.tables import main_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tracekit.testing.cells import Cell
     from tracekit.testing.scenario import Scenario
-    from tracekit.testing.stacks import Frame, Placed, SampleRow
 
 _CODES = (("codes", '"0x07,0x00" "0x1f,0x05"'), ("target", "SINGLE"))
 _DYLD = (0x1F, 5)

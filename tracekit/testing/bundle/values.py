@@ -9,15 +9,10 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
-from tracekit.testing.cells import Label, Part
+from tracekit.testing.cells import Cell, Label, Part
 from tracekit.testing.machines import Process, Thread
-from tracekit.testing.stacks import Stack, addresses
-
-if TYPE_CHECKING:
-    from tracekit.testing.cells import Cell
-    from tracekit.testing.stacks import Placed
+from tracekit.testing.stacks import Placed, Stack, addresses
 
 
 class Kind(Enum):

@@ -13,24 +13,19 @@ from __future__ import annotations
 
 import plistlib
 import zlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.testing.bundle.archive import Coded, MutableText, archive
 from tracekit.testing.bundle.facts import configuration, instrument_files, run_information, run_issues
 from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_list
 from tracekit.testing.bundle.symbols import app_path, image_tables, symbol_files
 from tracekit.testing.bundle.values import STACK_TYPES, TYPE_LIST, TYPES, Values
-from tracekit.testing.cells import Column, TableContent
+from tracekit.testing.cells import Cell, Column, TableContent
 from tracekit.testing.machines import Thread
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import placed_images
 from tracekit.testing.tables import main_thread, tables_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tracekit.testing.cells import Cell
 
 _THREAD_INFO = tuple(
     Column(*texts)

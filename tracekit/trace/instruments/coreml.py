@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,6 @@ from tracekit.trace.frames import event_frame, fixed_categorical, reorder, sort_
 from tracekit.trace.instruments.instrument import Instrument, Work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import pandas as pd
 
     from tracekit.arrays import CodeArray

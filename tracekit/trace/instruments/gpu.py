@@ -12,17 +12,15 @@ import numpy as np
 
 from tracekit.trace.binding import constant, flags, optional_integers, optional_values, recode, values_by_code
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.instruments.hardware import active, buffers_by_row, hardware_frame
+from tracekit.trace.instruments.hardware import CommandBuffers, active, buffers_by_row, hardware_frame
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
-from tracekit.trace.labels import gpu_labels, mps_command_buffers
+from tracekit.trace.labels import KnownModels, gpu_labels, mps_command_buffers
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.recording.table import Process
     from tracekit.trace.collect import Rows
-    from tracekit.trace.instruments.hardware import CommandBuffers
-    from tracekit.trace.labels import KnownModels
 
 _IDS_END = 1 << 63
 """Ids of command buffers are counted up; the greatest seen have 33 bits. No other table could hold a larger one."""

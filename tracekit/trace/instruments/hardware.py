@@ -3,26 +3,22 @@ names it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.recording.table import Process, Thread
+from tracekit.recording.table import CellValue, CodedCells, Process, Table, Thread
 from tracekit.trace.binding import flags, nullable, optional_integers, optional_values, processes, text
-from tracekit.trace.collect import select_rows
+from tracekit.trace.collect import Rows, select_rows
 from tracekit.trace.events import Attribution
-from tracekit.trace.frames import event_frame, fixed_categorical, is_any
+from tracekit.trace.frames import ColumnValues, event_frame, fixed_categorical, is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.recording.table import CellValue, CodedCells, Table
-    from tracekit.trace.collect import Rows
-    from tracekit.trace.frames import ColumnValues
 
 _ACTIVE = "active"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.recording.table import Column, IntegerCells, Table
+from tracekit.recording.table import Cells, Column, IntegerCells, Table
 from tracekit.trace.binding import flags, optional_values, required_values
 from tracekit.trace.collect import Rows, group_ids, select_rows
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
@@ -20,7 +20,6 @@ from tracekit.trace.instruments.instrument import Context, Instrument
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray
-    from tracekit.recording.table import Cells
 
 EVENT_SCHEMAS = ("os-signpost",)
 

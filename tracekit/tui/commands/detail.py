@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from tracekit.tui.screens.ask import TickScreen
 from tracekit.tui.state import Area
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.tui.state_app import StateApp
 
 

@@ -6,6 +6,7 @@ What makes them is imported once one is wanted: renderers and texts of all detec
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
@@ -29,8 +30,6 @@ from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tracekit.tui.detail.columns import Rows
     from tracekit.tui.state import State
     from tracekit.tui.state_app import StateApp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -27,16 +28,13 @@ from tracekit.tui.query import (
 from tracekit.tui.ranges import passing
 from tracekit.tui.screens.ask import AskScreen, ChooseScreen
 from tracekit.tui.selection import walk_start
-from tracekit.tui.state import Bookmark, EventFilter, Selection
+from tracekit.tui.state import Bookmark, EventFilter, Selection, State
 from tracekit.tui.timeline.strips import model_of
 from tracekit.tui.viewport import center_view
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.trace.trace import Trace
-    from tracekit.tui.state import State
     from tracekit.tui.state_app import StateApp
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, SORT_COLUMNS
-from tracekit.documents.report_events import event_columns, event_rows
+from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, SORT_COLUMNS, AggregationRow
+from tracekit.documents.report_events import EventRow, event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
 from tracekit.trace.events import DEVICE_NAMES, Device, Kind
 from tracekit.tui.detail.columns import WIDEST, ListColumn
@@ -16,19 +17,14 @@ from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.ranges import aggregation, count_wordings, holds_events, none_words
-from tracekit.tui.state import EventFilter, RowRef, Selection, Sort
+from tracekit.tui.state import EventFilter, RowRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.message import Message
 
-    from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.documents.report_events import EventRow
     from tracekit.render.blocks import Column
-    from tracekit.tui.state import State
 
 FIRST_SORT = Sort("sum", descending=True)
 """As Instruments sorts it at first."""

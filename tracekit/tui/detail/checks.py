@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,6 @@ from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_estimate, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tracekit.report.report import Report, Result
 
 SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -18,8 +18,6 @@ from tracekit.tui.text import Broken, Drawn
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from tracekit.tui.state import Session, State
     from tracekit.tui.viewport import Span
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rich.cells import cell_len
 
-from tracekit.render.blocks import Column, Row
+from tracekit.render.blocks import Column, Line, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from tracekit.render.blocks import Line
     from tracekit.tui.state import Sort
 
 

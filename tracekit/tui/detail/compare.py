@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.comparison import FEW, Difference, Measure, differences, recorded_lanes
@@ -13,17 +14,14 @@ from tracekit.tui.detail.listing import ListPane, full_list_words
 from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
-from tracekit.tui.state import LATENCY, EventFilter, FindingRef, RowRef, Selection, Sort
+from tracekit.tui.state import LATENCY, EventFilter, FindingRef, RowRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.message import Message
 
     from tracekit.report.report import Result
     from tracekit.tui.detail.columns import ListColumn
-    from tracekit.tui.state import State
 
 Compared = Records[FindingChange] | Records[Difference] | Records[ModelComparison]
 

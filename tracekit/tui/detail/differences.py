@@ -3,6 +3,7 @@ each model changed, as `tracekit compare` answers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.comparison import Difference, Measure, Presence
@@ -16,8 +17,6 @@ from tracekit.tui.detail.columns import WEIGHTY, WIDEST, ListColumn
 from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tracekit.compare.models import ModelComparison
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from tracekit.render.blocks import Role, Span
+from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import ListColumn, model_column
@@ -18,20 +18,16 @@ from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.ranges import REACHES, count_wordings, holds_events, none_words, passing, ranks
-from tracekit.tui.state import EventRef, Selection, Sort
+from tracekit.tui.state import EventFilter, EventRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual.message import Message
 
     from tracekit.arrays import Int8Array, IntArray
-    from tracekit.render.blocks import Line
     from tracekit.trace.trace import Trace
     from tracekit.tui import viewport
-    from tracekit.tui.state import EventFilter, State
 
 
 Event = Mapping[str, Any]

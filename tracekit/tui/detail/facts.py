@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -10,8 +11,6 @@ from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, pid_suffix
 from tracekit.tui.detail.pane import TextPane
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tracekit.report.report import RecordingInfo, Report
     from tracekit.tui.state import State
 

@@ -14,13 +14,12 @@ from tracekit.tui.detail.listing import ListPane, full_list_words
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import CheckToggled, ZoomWanted
 from tracekit.tui.selection import interval_of
-from tracekit.tui.state import NOTHING, FindingRef, Selection
+from tracekit.tui.state import NOTHING, FindingRef, Selection, State
 
 if TYPE_CHECKING:
     from textual import events
     from textual.message import Message
 
-    from tracekit.tui.state import State
 
 _ROOMY = 14
 """Lines of the pane from which the line above the list gets a second one."""

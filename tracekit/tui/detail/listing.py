@@ -8,20 +8,18 @@ from textual.widgets import Static
 
 from tracekit.characters import visible
 from tracekit.tui.background import in_background
-from tracekit.tui.detail.columns import Rows
+from tracekit.tui.detail.columns import ListColumn, Rows
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.records import no_records
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import ChangeWanted, FirstRowListed, OfRecording, RedrawWanted, Selected
-from tracekit.tui.state import NOTHING, Sort
+from tracekit.tui.state import NOTHING, Selection, Sort, State
 
 if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
     from textual.message import Message
 
-    from tracekit.tui.detail.columns import ListColumn
-    from tracekit.tui.state import Selection, State
 
 Made = TypeVar("Made", bound=Rows)
 

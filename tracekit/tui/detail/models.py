@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL
@@ -11,18 +12,15 @@ from tracekit.tui.detail.columns import ListColumn
 from tracekit.tui.detail.listing import ListPane, full_list_words
 from tracekit.tui.detail.records import Records, records_of
 from tracekit.tui.messages import ChangeWanted
-from tracekit.tui.state import EventFilter, Selection, Sort
+from tracekit.tui.state import EventFilter, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.message import Message
 
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
-    from tracekit.tui.state import State
 
 
 def _time(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
@@ -16,19 +17,16 @@ from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.ranges import narrowing_wordings, none_words, passing, ranks
-from tracekit.tui.state import EventRef, Selection, Sort
+from tracekit.tui.state import EventRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
     from textual.message import Message
 
     from tracekit.arrays import IntArray
     from tracekit.tui.prediction_table import Calls
-    from tracekit.tui.state import State
 
 
 FIRST_SORT = Sort("start", descending=False)

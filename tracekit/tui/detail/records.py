@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len
 
 from tracekit.render.blocks import plain
 from tracekit.report.formatting import ABSENT
-from tracekit.tui.detail.columns import FITTED, WIDEST
+from tracekit.tui.detail.columns import FITTED, WIDEST, ListColumn
 from tracekit.tui.state import Sort
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tracekit.tui.detail.columns import ListColumn
 
 Record = TypeVar("Record")
 

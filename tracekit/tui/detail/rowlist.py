@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +14,15 @@ from textual.strip import Strip
 
 from tracekit.render.blocks import Role, plain, spans
 from tracekit.report.formatting import shorten, visible
-from tracekit.tui.detail.columns import GAP, column_widths, headings
+from tracekit.tui.detail.columns import GAP, ListColumn, Rows, column_widths, headings
 from tracekit.tui.detail.records import no_records
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.text import bar_segments, cut, pointer, with_focus_sign
-from tracekit.tui.theme import palette_of, style
+from tracekit.tui.theme import Palette, palette_of, style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rich.style import Style
     from textual import events
-
-    from tracekit.tui.detail.columns import ListColumn, Rows
-    from tracekit.tui.theme import Palette
 
 
 class RowList(ScrollView, can_focus=True):

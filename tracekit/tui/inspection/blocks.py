@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from tracekit.report.formatting import duration, visible
-from tracekit.report.time_breakdown import GROUPS
+from tracekit.report.time_breakdown import GROUPS, PartsRow
 from tracekit.tui.text import bar_segments, hanging
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from rich.console import RenderableType
     from rich.table import Table
 
-    from tracekit.report.time_breakdown import PartsRow
     from tracekit.tui.theme import Palette
 
 LABELS = 13

@@ -3,6 +3,7 @@ range, and what it was measured between."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -20,8 +21,6 @@ from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import RenderableType
 
     from tracekit.tui.state import EventRef, Session, State

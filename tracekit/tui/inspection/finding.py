@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
@@ -17,8 +18,6 @@ from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count, format_estimate, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import RenderableType
 
     from tracekit.detectors.outcomes import Metric

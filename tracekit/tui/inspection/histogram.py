@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from tracekit.tui.timeline.glyphs import LEFT_BLOCKS
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import RenderableType
 
     from tracekit.arrays import IntArray

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -16,8 +17,6 @@ from tracekit.tui.inspection.histogram import histogram_blocks
 from tracekit.tui.ranges import durations_of_model, durations_of_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import RenderableType
 
     from tracekit.analysis.models import ModelSummary

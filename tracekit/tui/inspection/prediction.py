@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pandas as pd
 from rich.text import Text
 
-from tracekit.analysis.breakdown.device_runs import UNITS
+from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.report.formatting import duration
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES
@@ -18,12 +19,8 @@ from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import RenderableType
 
-    from tracekit.analysis.breakdown.device_runs import Handoffs
-    from tracekit.analysis.breakdown.summary import BreakdownSummary
     from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import Session
     from tracekit.tui.theme import Palette

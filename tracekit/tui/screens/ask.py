@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -14,8 +15,6 @@ from tracekit.tui.background import in_background
 from tracekit.tui.screens.sized import Modal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual._widget_navigation import Direction
     from textual.app import ComposeResult
     from textual.binding import BindingType

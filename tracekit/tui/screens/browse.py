@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -25,18 +26,15 @@ from tracekit.tui.messages import ChangeWanted, RedrawWanted
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
 from tracekit.tui.selection import finding_here, range_end
-from tracekit.tui.state import Area
+from tracekit.tui.state import Area, State
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.widget import Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from textual.app import ComposeResult
     from textual.geometry import Size
 
     from tracekit.tui.detail.pane import DetailPane
-    from tracekit.tui.state import State
     from tracekit.tui.timeline.lanes import Lanes
 
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from tracekit.lanes.categories import FILLINGS, LOOKS
+from tracekit.lanes.categories import FILLINGS, LOOKS, Category
 from tracekit.tui.keys import SHORTCUTS, Scope, Section, key_signs
 from tracekit.tui.screens.sized import Modal
 from tracekit.tui.text import hanging
-from tracekit.tui.theme import palette_of, style
+from tracekit.tui.theme import Palette, palette_of, style
 from tracekit.tui.timeline.monochrome import LITTLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import RenderableType
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from tracekit.lanes.categories import Category
     from tracekit.tui.action import Action
-    from tracekit.tui.theme import Palette
 
 MOUSE: tuple[tuple[str, str], ...] = (
     ("click", "Select the event under the pointer."),

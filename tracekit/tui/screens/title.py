@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from tracekit.compare.latency import Answer
-from tracekit.compare.models import Presence
+from tracekit.compare.latency import Answer, LatencyChange
+from tracekit.compare.models import ModelComparison, Presence
 from tracekit.compare.words import CHANGED, arrow, number, pair_words, percent_change
 from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.query import filter_words
@@ -24,8 +24,6 @@ from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
-    from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.models import ModelComparison
     from tracekit.tui.state import EventRef, Session, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.viewport import Span, Viewport

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
 from tracekit.report.formatting import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def reasons(lanes: Sequence[tuple[str, str]], columns: int, max_lines: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ it when a line is drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import groupby
@@ -18,17 +19,13 @@ from rich.segment import Segment
 
 from tracekit.lanes.categories import FILLINGS, Category
 from tracekit.report.formatting import visible
-from tracekit.tui.theme import style
-from tracekit.tui.timeline.tracks import bars, edges
+from tracekit.tui.theme import Palette, style
+from tracekit.tui.timeline.tracks import Bar, Shares, Track, bars, edges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from rich.style import Style
 
     from tracekit.arrays import IntArray
-    from tracekit.tui.theme import Palette
-    from tracekit.tui.timeline.tracks import Bar, Shares, Track
     from tracekit.tui.viewport import Viewport
 
 LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -11,26 +12,21 @@ import numpy as np
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
-from tracekit.intervals import Intervals
+from tracekit.intervals import CoveredTime, Intervals
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.text import pointer
-from tracekit.tui.theme import style
+from tracekit.tui.theme import Palette, style
 from tracekit.tui.timeline.glyphs import LOWER_BLOCKS
 from tracekit.tui.timeline.ruler import axis, ruler
 from tracekit.tui.timeline.tracks import edges
-from tracekit.tui.viewport import column_of, columns_of
+from tracekit.tui.viewport import Span, Viewport, column_of, columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tracekit.arrays import BoolArray
-    from tracekit.intervals import CoveredTime
     from tracekit.lanes.events import Events
     from tracekit.tui.state import State
-    from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes, TimelineLane
     from tracekit.tui.timeline.layout import ScreenLine
-    from tracekit.tui.viewport import Span, Viewport
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from tracekit.tui.ranges import passing
 from tracekit.tui.timeline.tracks import Track, passing_tracks, tracks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from tracekit.arrays import BoolArray
     from tracekit.lanes.events import Events
     from tracekit.trace.trace import Trace

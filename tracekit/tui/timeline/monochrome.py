@@ -7,6 +7,7 @@ of what covers more of it. What is narrower is shown by letters alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,13 +16,10 @@ import numpy as np
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.report.formatting import visible
 from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, fade
-from tracekit.tui.timeline.tracks import bars, edges, starting
+from tracekit.tui.timeline.tracks import Bar, Track, bars, edges, starting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tracekit.arrays import FloatArray, IntArray
-    from tracekit.tui.timeline.tracks import Bar, Track
     from tracekit.tui.viewport import Viewport
 
 

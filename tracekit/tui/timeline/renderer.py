@@ -5,33 +5,28 @@ Nothing is worked out per event here: each line costs a few searches for each of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import set_cell_size
 from rich.segment import Segment
 
-from tracekit.intervals import Intervals
+from tracekit.intervals import CoveredTime, Intervals
 from tracekit.report.formatting import visible
-from tracekit.tui.theme import PALETTES, style
+from tracekit.tui.theme import PALETTES, Palette, style
 from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
-from tracekit.tui.timeline.lanes import EXPANDED_LIMIT, Lanes
+from tracekit.tui.timeline.lanes import EXPANDED_LIMIT, FilterMask, Lanes, TimelineLane
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
-from tracekit.tui.timeline.tracks import edges, hit, passing_tracks, tracks
+from tracekit.tui.timeline.tracks import Track, edges, hit, passing_tracks, tracks
 from tracekit.tui.viewport import column_of, time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tracekit.intervals import CoveredTime
     from tracekit.tui.state import State
-    from tracekit.tui.theme import Palette
-    from tracekit.tui.timeline.lanes import FilterMask, TimelineLane
-    from tracekit.tui.timeline.tracks import Track
 
 NARROW = 100
 """Width below which titles of lanes get less room."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.report.formatting import moment
-from tracekit.tui.viewport import column_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tracekit.tui.viewport import Viewport
+from tracekit.tui.viewport import Viewport, column_of
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 MINUTE, HOUR = 60 * S, 3600 * S

@@ -14,14 +14,13 @@ from tracekit.lanes.categories import Category
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.frames import is_any
 from tracekit.tui.timeline.glyphs import Picture, of_level
-from tracekit.tui.timeline.layout import Line
+from tracekit.tui.timeline.layout import Line, ScreenLine
 from tracekit.units import format_duration, format_estimate
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import State
-    from tracekit.tui.timeline.layout import ScreenLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,18 @@ zoom and as cheap for a million intervals as for ten: O(columns log n).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tracekit.intervals import Intervals
-from tracekit.lanes.events import position_of
+from tracekit.intervals import CoveredTime, Intervals
+from tracekit.lanes.events import Events, position_of
 from tracekit.lanes.stacking import stack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.intervals import CoveredTime
-    from tracekit.lanes.events import Events
     from tracekit.tui.viewport import Viewport
 
 

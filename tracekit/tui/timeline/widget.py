@@ -11,10 +11,10 @@ from textual.widget import Widget
 from tracekit.tui.background import in_background
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.messages import ChangeWanted, CursorMoved, RangeSelected, RecordingChosen, Selected, ViewMoved
-from tracekit.tui.state import EventRef, Selection
+from tracekit.tui.state import EventRef, Selection, State
 from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
-from tracekit.tui.timeline.lanes import filter_mask
+from tracekit.tui.timeline.lanes import FilterMask, Lanes, filter_mask
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
 from tracekit.tui.timeline.tracks import edge
@@ -33,8 +33,6 @@ from tracekit.tui.viewport import (
 if TYPE_CHECKING:
     from textual import events
 
-    from tracekit.tui.state import State
-    from tracekit.tui.timeline.lanes import FilterMask, Lanes
 
 SNAP_COLUMNS = 1
 """How many columns from the edge of an event the end of a dragged range may be to snap to it."""
