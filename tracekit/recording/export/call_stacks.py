@@ -18,7 +18,7 @@ import numpy as np
 
 from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, sample_columns
 from tracekit.recording.engineering_types import Kind, kind_of
-from tracekit.recording.export.cells import Element, Part, Values
+from tracekit.recording.export.cells import Element, Values
 from tracekit.recording.export.nodes import Node, NodeReader
 from tracekit.recording.function_names import short_name
 from tracekit.recording.progress import Meter
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from tracekit.arrays import Int32Array, IntArray
+    from tracekit.recording.export.cells import Part
     from tracekit.recording.sources import Source
 
 

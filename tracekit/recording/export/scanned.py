@@ -20,7 +20,7 @@ from lxml import etree
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.engineering_types import ANY, NUMERIC, PLAIN, SENTINEL, Kind, kind_of
 from tracekit.recording.export._scan import Declined, Scanner
-from tracekit.recording.export.cells import CellError, Part, Values
+from tracekit.recording.export.cells import CellError, Values
 from tracekit.recording.export.columns import Payloads
 from tracekit.recording.export.nodes import FileNodes, Node, NodeReader
 from tracekit.recording.export.xml import pull_parser
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
 
     from tracekit.arrays import CodeArray, Int32Array, IntArray
+    from tracekit.recording.export.cells import Part
     from tracekit.recording.export.rows import RowReader
     from tracekit.recording.progress import Meter
     from tracekit.recording.sources import Source
