@@ -11,13 +11,13 @@ from tracekit.compare.words import arrow
 from tracekit.render.blocks import Block, Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, joined, tag
 from tracekit.report.formatting import moment
-from tracekit.report.timeline import CALL, Timeline
 from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
     from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
 
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX = 22, 6, 16, 36, 26
 """Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
@@ -71,7 +71,7 @@ def _height(timeline: Timeline) -> int:
     drawn = [lane for lane in timeline.lanes if len(lane.starts)]
     height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
     height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
-    height += 2 * COUNTER_PX if any((lane.flags & CALL).any() for lane in drawn) else 0
+    height += 2 * COUNTER_PX if any(lane.calls.any() for lane in drawn) else 0
     return min(height, TALLEST_PX)
 
 
@@ -113,7 +113,7 @@ def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing]) -> Iterator[F
 
 def _first_call(timeline: Timeline) -> int | None:
     """Start of the first prediction that the app called, in ns; None where there is none."""
-    starts = [int(lane.starts[called][0]) for lane in timeline.lanes if (called := (lane.flags & CALL) > 0).any()]
+    starts = [int(lane.starts[called][0]) for lane in timeline.lanes if (called := lane.calls).any()]
     return min(starts, default=None)
 
 

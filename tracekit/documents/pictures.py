@@ -16,13 +16,13 @@ from tracekit.characters import visible
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, joined, tag
 from tracekit.report.time_breakdown import GROUPS, SHOWN, Group, Slice
-from tracekit.report.timeline import CALL, COLD, Timeline
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
 
 BINS = 48
 POINTS = 1_200
@@ -210,10 +210,10 @@ def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Ht
 def _calls(timeline: Timeline) -> Iterator[Calls]:
     """Predictions of the lanes with a known duration, by model."""
     for lane in timeline.lanes:
-        called = np.flatnonzero(lane.flags & CALL)
+        called = np.flatnonzero(lane.calls)
         codes = lane.models[called]
         for model in np.unique(codes[codes >= 0]).tolist():
             rows = called[codes == model]
             durations = lane.ends[rows] - lane.starts[rows]
             if durations.max() > 0:
-                yield Calls(timeline.texts[model], lane.starts[rows], durations, (lane.flags[rows] & COLD) > 0)
+                yield Calls(timeline.texts[model], lane.starts[rows], durations, lane.cold[rows])

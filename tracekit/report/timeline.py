@@ -62,6 +62,16 @@ class DrawnLane:
     depth: int
     """Most rows at once."""
 
+    @property
+    def calls(self) -> BoolArray:
+        """Shape (n,): predictions that the app called."""
+        return (self.flags & CALL) > 0
+
+    @property
+    def cold(self) -> BoolArray:
+        """Shape (n,): the first prediction after a load."""
+        return (self.flags & COLD) > 0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marked:

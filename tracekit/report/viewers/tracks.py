@@ -16,7 +16,7 @@ from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.stacking import stack
 from tracekit.report.formatting import duration, visible
-from tracekit.report.timeline import CALL, DrawnLane, Timeline
+from tracekit.report.timeline import DrawnLane, Timeline
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -179,7 +179,7 @@ def _rows(starts: IntArray, ends: IntArray) -> IntArray:
 def _counters(timeline: Timeline) -> Iterator[CounterTrack]:
     """Predictions in flight, and the latency of each from its start on, by model: other models' would hide it."""
     lane = next((lane for lane in timeline.lanes if lane.id == "activity"), None)
-    called = np.flatnonzero(lane.flags & CALL) if lane is not None else np.empty(0, np.int64)
+    called = np.flatnonzero(lane.calls) if lane is not None else np.empty(0, np.int64)
     if lane is None or not called.size:
         return
     starts, ends, models = lane.starts[called], lane.ends[called], lane.models[called]
