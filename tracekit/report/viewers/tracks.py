@@ -16,11 +16,11 @@ from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.stacking import stack
 from tracekit.report.formatting import duration, visible
-from tracekit.report.timeline import DrawnLane, Timeline
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.report.report import Report, Result
+    from tracekit.report.timeline import DrawnLane, Timeline
 
 Details = tuple[tuple[str, str], ...]
 """What a viewer shows beside a slice: names and texts."""
