@@ -52,6 +52,17 @@ def lines(recording: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., l
     return run
 
 
+def test_a_page_holds_the_flame_graph_of_what_was_chosen(recording: str, tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    assert dispatch(["stacks", recording, "--thread", "worker", "-o", str(page)]) == 0
+    text = page.read_text("utf-8")
+    assert all(part in text for part in ("1 samples of running threads.", 'id="flame"', 'id="flame-columns"'))
+    (meta,) = re.findall(r'id="flame-meta">([^<]*)<', text)
+    assert json.loads(meta)["flame"]["samples"] == 1
+    names = [name for name, _, _ in json.loads(meta)["flame"]["functions"]]
+    assert sorted(names) == ["App.work", "read"]
+
+
 def test_the_whole_recording(lines: Callable[..., list[str]]) -> None:
     assert lines() == ["App.draw;read 1", "App.load;read 1", "App.work;read 1"]
 
@@ -127,8 +138,8 @@ def test_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) ->
     path = str(corpus / "bundles/fp16_w8_60s_all.trace")
     assert dispatch(["stacks", path, "--quiet", "--app-only", "--model", "MambaASR_fp16_w8"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "    340 100%  MambaASRRunner_main  [MambaASRRunner]",
-        "    340 100%    MambaASRRunner.runStreaming  [MambaASRRunner]",
+        "    340 100%  MambaASRRunner_main (main.swift:1539)",
+        "    340 100%    MambaASRRunner.runStreaming (main.swift:1229 +1 line)",
     ]
 
 

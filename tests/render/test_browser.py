@@ -53,7 +53,8 @@ def stacks() -> Flame:
     """Samples made up for a recording that has none: a function of the app every 100 ms, its callee every 200 ms."""
     leaf = np.array([1, 2] * 25)
     numbers = [np.array(each) for each in ([-1, 0, 1], [0, 1, 2], [50, 50, 25], [0, 25, 25])]
-    tree = CallTree(*numbers, ("start", "run", "load"), ("dyld", "App", "CoreML"), (False, True, False), np.arange(3))
+    names, images, is_app = ("start", "run", "load"), ("dyld", "App", "CoreML"), (False, True, False)
+    tree = CallTree(*numbers, names, images, is_app, np.arange(3), np.array([-1, 0, -1]), ("main.swift:7",))
     return Flame(np.arange(50) * 100_000_000, leaf, tree)
 
 
@@ -239,7 +240,7 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: A
 
 
 def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analysis, steps: dict[str, Any]) -> None:
-    of_evidence, of_range, about, of_function, back, of_model, found = steps["flame"]
+    of_evidence, of_range, about, of_function, back, of_model, found, innermost = steps["flame"]
     check = next(check for check in analysis.report.results if check.outcome == "finding")
     times = stacks().times.tolist()
     spans = list(zip(check.marked.starts, check.marked.ends, strict=True))
@@ -247,9 +248,10 @@ def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analy
     assert of_evidence == f"{held} sample{'' if held == 1 else 's'}, the evidence of {check.id}"
     # From 1.0 s on and before 2.0 s; every second one ends in `load`.
     assert of_range == back == "10 samples, the range"
-    assert about == "run [App]: 10 samples, 100%"
+    assert about == "run [App] (main.swift:7): 10 samples, 100%"
     assert of_function == "10 samples in run, the range Whole tree"
     assert found == "5 samples, 50%"
+    assert innermost == "run [App]: 5 samples, 50%"
     # Every second sample is in Core ML.
     activity = analysis.trace.activity
     calls = list(zip(activity["start_ns"], activity["start_ns"] + activity["duration_ns"], strict=True))

@@ -196,16 +196,16 @@ COMMANDS = (
         "what threads were running",
         (
             "tracekit stacks run.trace --app-only",
-            "tracekit stacks run.trace --finding cold-load",
-            "tracekit stacks run.trace -o run.speedscope.json",
+            "tracekit stacks run.trace --thread main",
+            "tracekit stacks run.trace --open",
         ),
-        "The call tree of the running threads with samples and share of each function. Waiting threads are not "
-        "sampled: samples measure CPU time, not elapsed time.",
+        "The call tree of the running threads with samples and share of each function, and a page with the flame "
+        "graph. Samples measure CPU time: waiting threads are not sampled.",
         (_PATHS,),
-        f"model finding thread {_PART} invert app-only output format quiet",
+        f"model finding thread {_PART} invert app-only unfold output open format quiet",
         f"run {_READ} no-redact",
         "tracekit.cli.stacks:run",
-        ("text", "collapsed", "speedscope"),
+        ("text", "html", "collapsed", "speedscope"),
     ),
     Command(
         "export",

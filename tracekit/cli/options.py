@@ -226,7 +226,8 @@ OPTIONS: dict[str, Option] = {
     "finding": Option("only samples behind the finding of this check", "CHECK"),
     "thread": Option(f"only this thread: name, id or {MAIN_THREAD}", "NAME|TID"),
     "invert": Option("begin with the innermost function"),
-    "app-only": Option("leave out frames of the system"),
+    "app-only": Option("only functions of the app"),
+    "unfold": Option("every function of the system"),
     # Tables
     "schema": Option("only tables with this schema (repeatable)", "NAME", many="append"),
     "json-schema": Option("print a schema: report, model or performance", "KIND", choices=SCHEMA_KINDS),

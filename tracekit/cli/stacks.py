@@ -8,7 +8,7 @@ import numpy as np
 
 from tracekit.analysis.code.call_sites import of_model
 from tracekit.analysis.code.sites import of_sites
-from tracekit.analysis.code.tree import CallTree, call_tree
+from tracekit.analysis.code.tree import CallTree, Frames, call_tree
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import check_recordings
@@ -19,12 +19,13 @@ from tracekit.cli.requests import part_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
+from tracekit.documents.call_stacks import call_stacks_document
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role
 from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
 from tracekit.report.choice import Part, ranges_of, unknown_model
-from tracekit.report.flame import fit_to_leave
+from tracekit.report.flame import fit_to_leave, flame_in
 from tracekit.trace.build import open_trace
 from tracekit.trace.coverage import tables_of
 from tracekit.trace.filter import matching, model_names, reach_ranges
@@ -61,15 +62,29 @@ def run(arguments: Namespace) -> ExitStatus:
     for note in () if arguments.quiet else sampled.notes:
         narrate(f"tracekit: {note}.")
     chosen = _chosen(trace, sampled, arguments, part)
-    tree = call_tree(sampled, chosen, invert=arguments.invert, app_only=arguments.app_only)
-    tree = fit_to_leave(tree, trace, sampled, redact=arguments.redact)
-    title = _title(sampled, tree, chosen)
+
+    def tree(*, folded: bool = False) -> CallTree:
+        frames = Frames.APP if arguments.app_only else Frames.FOLDED if folded else Frames.ALL
+        drawn = call_tree(sampled, chosen, frames, invert=arguments.invert)
+        return fit_to_leave(drawn, trace, sampled, redact=arguments.redact)
+
+    def text() -> str:
+        shown = tree(folded=not arguments.unfold)
+        return as_text(shown, _title(sampled, shown, chosen))
+
+    def document(form: str) -> Document:
+        whole = tree()
+        title = _title(sampled, whole, chosen)
+        if form == "html":
+            return call_stacks_document(flame_in(sampled, chosen, whole), trace.contents.source, title)
+        return Document("", title, Role.PLAIN)
+
     data = {
-        "text": lambda: as_text(tree, title),
-        "collapsed": lambda: as_collapsed(tree),
-        "speedscope": lambda: as_speedscope(tree, trace.contents.source),
+        "text": text,
+        "collapsed": lambda: as_collapsed(tree()),
+        "speedscope": lambda: as_speedscope(tree(), trace.contents.source),
     }
-    deliver(arguments, files, lambda _: Document("", title, Role.PLAIN), data, whole=not files)
+    deliver(arguments, files, document, data, whole=not files)
     return ExitStatus.UNUSABLE if tell_unreadable(trace.contents.source, tables_of(trace)) else ExitStatus.DONE
 
 

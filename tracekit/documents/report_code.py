@@ -105,7 +105,7 @@ def _elements(sites: Sequence[CallSite]) -> tuple[str, str]:
 def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:
     """Calls of Core ML by place and, where there is room for the flame graph, functions of the app; None without call
     stacks."""
-    functions = _functions(flame) if flame is not None else ()
+    functions = app_functions(flame, _samples(flame)) if flame is not None else ()
     calls = _call_sites(info) if info is not None else ()
     return section("Code", *calls, *functions, folded=True, name="code")
 
@@ -158,8 +158,12 @@ def _share(site: CallSite) -> str:
     return f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}"
 
 
-def _functions(flame: Flame) -> tuple[Paragraph | Table[int] | Figure | None, ...]:
-    """The functions of the app with most samples, and room for the flame graph."""
+def _samples(flame: Flame) -> str:
+    return f"{format_count(len(flame.times), 'sample')} of running threads of the target."
+
+
+def app_functions(flame: Flame, words: str) -> tuple[Paragraph | Table[int] | Figure | None, ...]:
+    """The functions of the app with most samples, and room for the flame graph; `words` say what was sampled."""
     import numpy as np
 
     from tracekit.analysis.code.tree import in_functions, without_deeper
@@ -175,7 +179,6 @@ def _functions(flame: Flame) -> tuple[Paragraph | Table[int] | Figure | None, ..
         columns.numbers("samples", lambda at: int(samples[at])),
         columns.numbers("self", lambda at: int(self_samples[at])),
     )
-    words = f"{format_count(total, 'sample')} of running threads of the target."
     if len(without_deeper(tree, MAX_LEVELS)[0].parent) < len(tree.parent):
         words += f" {DEEPER}"
     grid = table("Functions of the app", shown, heaviest[:HEAVIEST])

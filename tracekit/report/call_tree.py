@@ -34,14 +34,16 @@ class Branch(NamedTuple):
     """Samples, or what they stand for, and the share of all, in cells that are the same for all branches."""
     indent: str
     name: str
-    """The function, and its library where the name does not say it."""
+    """The function, and its line; its library where no line is known and the name does not say it."""
 
 
 def branches(tree: CallTree) -> Iterator[Branch]:
     """Heaviest first, down to `MAX_LEVELS`. Of a chain of calls inside one library that no sample leaves, only the
     first and the last."""
     below, width = children(tree), max(7, len(f"{tree.total:,}"))
-    waiting = [(int(node), 1, 0, "") for node in reversed(below.get(-1, ()))]
+    roots = [int(node) for node in below.get(-1, ())]
+    shown = [node for node in roots if tree.samples[node] >= MIN_SHARE * tree.total] or roots
+    waiting = [(node, 1, 0, "") for node in reversed(shown)]
     while waiting:
         node, level, depth, library = waiting.pop()
         samples, name = int(tree.samples[node]), int(tree.name[node])
@@ -50,6 +52,8 @@ def branches(tree: CallTree) -> Iterator[Branch]:
         plain = len(inner) == 1 and int(tree.samples[inner[0]]) == samples and image == library
         if not plain or tree.is_app[name]:
             where = f"  [{image}]" if image and not tree.names[name].startswith(f"{image} + ") else ""
+            if tree.place[node] >= 0:
+                where = f" ({tree.places[tree.place[node]]})"
             numbers = f"{samples:{width},} {samples / tree.total:4.0%}"
             yield Branch(numbers, "  " * min(depth, MAX_INDENT), visible(tree.names[name] + where))
             depth += 1

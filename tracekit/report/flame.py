@@ -43,11 +43,17 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
     tree = call_tree(sampled, chosen)
     if not tree.total:
         return None
+    return flame_in(sampled, chosen, fit_to_leave(tree, trace, sampled, redact=redact))
+
+
+def flame_in(sampled: Samples, chosen: BoolArray, tree: CallTree) -> Flame:
+    """The chosen samples that are in a tree. chosen: shape (samples,)."""
     stack = or_minus_one(sampled.samples["stack"])
     rows = np.flatnonzero(chosen & (stack >= 0))
+    rows = rows[tree.leaf[stack[rows]] >= 0]
     times = sampled.samples["time_ns"].to_numpy(np.int64)[rows]
     order = np.argsort(times, kind="stable")
-    return Flame(times[order], tree.leaf[stack[rows[order]]], fit_to_leave(tree, trace, sampled, redact=redact))
+    return Flame(times[order], tree.leaf[stack[rows[order]]], tree)
 
 
 def _of_process(sampled: Samples, pid: int | None) -> BoolArray:
@@ -59,7 +65,7 @@ def _of_process(sampled: Samples, pid: int | None) -> BoolArray:
 def fit_to_leave(tree: CallTree, trace: Trace, sampled: Samples, *, redact: bool) -> CallTree:
     """The tree with names that may leave the machine: those in it and no others, redacted and fit for a screen."""
     used, name = np.unique(tree.name, return_inverse=True)
-    texts = [each[index] for each in (tree.names, tree.images) for index in used.tolist()]
+    texts = [each[index] for each in (tree.names, tree.images) for index in used.tolist()] + [*tree.places]
     if redact:
         facts = private_facts(trace)
         # Programs are libraries of their own processes, of which samples know more than the other tables.
@@ -68,5 +74,5 @@ def fit_to_leave(tree: CallTree, trace: Trace, sampled: Samples, *, redact: bool
         texts = redact_texts(texts, facts, model_names(trace))
     fit = tuple(map(visible, texts))
     is_app = tuple(tree.is_app[index] for index in used.tolist())
-    names, images = fit[: len(used)], fit[len(used) :]
-    return replace(tree, name=name.reshape(-1), names=names, images=images, is_app=is_app)
+    names, images, places = fit[: len(used)], fit[len(used) : 2 * len(used)], fit[2 * len(used) :]
+    return replace(tree, name=name.reshape(-1), names=names, images=images, is_app=is_app, places=places)

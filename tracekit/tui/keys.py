@@ -92,6 +92,8 @@ SHORTCUTS: dict[str, Shortcut] = {
         Shortcut("pane_models", ("5",), "Models", Section.DETAIL),
         Shortcut("pane_facts", ("6",), "Recording", Section.DETAIL),
         Shortcut("pane_code", ("7",), "Code", Section.DETAIL),
+        Shortcut("frames", ("X",), "Call tree frames", Section.DETAIL),
+        Shortcut("invert", ("U",), "Invert call tree", Section.DETAIL),
         Shortcut("sort_next", ("o",), "Sort by next column", Section.DETAIL),
         Shortcut("sort_reversed", ("O",), "Reverse sort order", Section.DETAIL),
         Shortcut("columns", ("C",), "Columns", Section.DETAIL),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
 from tracekit.intervals import Intervals
 from tracekit.lanes.lanes import Grouping
@@ -253,6 +254,10 @@ class State:
     """Columns that the user does not want to see: pane and title."""
     inspector: bool = True
     """Whether the inspector is wanted. It is shown beside the detail where there is room, else in its place."""
+    frames: Frames = Frames.FOLDED
+    """Which frames the call tree has."""
+    inverted: bool = False
+    """Whether the call tree begins with the innermost functions."""
     maximized: Area | None = None
     """The part of the screen that has all of it; None: each has its share."""
     expanded: frozenset[str] = field(default_factory=frozenset)

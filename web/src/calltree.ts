@@ -50,6 +50,35 @@ export function holds(flame: Flame, node: number, text: string): boolean {
   return `${name} [${library}]`.toLowerCase().includes(text);
 }
 
+/** The same samples from the innermost function on. Lines are those of the outermost one's node, so none is known here.
+ * O(nodes with samples * depth). */
+export function inverted(flame: Flame): Flame {
+  const [parents, names]: [number[], number[]] = [[], []];
+  const found = new Map<string, number>();
+  const leaves = new Map<number, number>();
+  for (const leaf of new Set(flame.leaves)) {
+    let parent = -1;
+    for (let node = leaf; node >= 0; node = flame.parents[node]) {
+      const key = `${parent} ${flame.names[node]}`;
+      const known = found.get(key);
+      if (known === undefined) {
+        found.set(key, parents.length);
+        parents.push(parent);
+        names.push(flame.names[node]);
+      }
+      parent = known ?? parents.length - 1;
+    }
+    leaves.set(leaf, parent);
+  }
+  return {
+    ...flame,
+    leaves: flame.leaves.map((leaf) => leaves.get(leaf)!),
+    parents: Int32Array.from(parents),
+    names: Int32Array.from(names),
+    lines: new Int32Array(parents.length).fill(-1),
+  };
+}
+
 /** A node with its place: level from the top, and shares of the width. */
 export interface Box {
   node: number;

@@ -79,6 +79,8 @@ export interface FlameHead {
   planes: number[];
   /** Function, library, and 1 for those of the app. */
   functions: [string, string, number][];
+  /** Lines of source files. */
+  places: string[];
 }
 
 /** Samples of running threads, and the call tree that they ended in. */
@@ -91,7 +93,10 @@ export interface Flame {
   parents: Int32Array;
   /** Of each node: its function. */
   names: Int32Array;
+  /** Of each node: the line that most of its samples were in; -1 where it is not known. */
+  lines: Int32Array;
   functions: [string, string, number][];
+  places: string[];
 }
 
 type Numbers = Float64Array | Uint8Array | Int32Array;
@@ -206,13 +211,15 @@ function laneOf(lane: LaneHead, reader: Reader): Rows {
 }
 
 function flameOf(head: FlameHead, reader: Reader): Flame {
-  const [gaps, leaves, parents, names] = head.planes;
+  const [gaps, leaves, parents, names, lines] = head.planes;
   const flame: Flame = {
     times: reader.column(new Float64Array(head.samples), gaps),
     leaves: reader.column(new Int32Array(head.samples), leaves),
     parents: reader.column(new Int32Array(head.nodes), parents, 1),
     names: reader.column(new Int32Array(head.nodes), names),
+    lines: reader.column(new Int32Array(head.nodes), lines, 1),
     functions: head.functions,
+    places: head.places,
   };
   addUp(flame.times, head.first);
   return flame;

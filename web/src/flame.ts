@@ -1,6 +1,6 @@
 // The flame graph: what running threads were doing in the part of time that a reader looks at.
 
-import { type Box, boxes, holds, samplesIn, weights } from "./calltree";
+import { type Box, boxes, holds, inverted, samplesIn, weights } from "./calltree";
 import { context, sized } from "./canvas";
 import type { Flame } from "./columns";
 import { button, el } from "./dom";
@@ -36,6 +36,7 @@ export class FlameGraph {
   private readonly about = el("p", { class: "about" });
   private readonly back = button("Whole tree", () => this.enter(-1));
   private theme: Theme;
+  private readonly turn = button("Invert", () => this.invert());
   private readonly choice = el("select", { "aria-label": "Samples in the flame graph" });
   private readonly query = el("input", { type: "search", placeholder: "Find functions", "aria-label": "Find functions" });
   private readonly found = el("span", { class: "dim", role: "status" });
@@ -45,22 +46,26 @@ export class FlameGraph {
   private drawn: Box[] = [];
   private root = -1;
   private printing = 0;
+  private flame: Flame;
+  private other: Flame | null = null;
 
   constructor(
     host: HTMLElement,
-    private readonly flame: Flame,
+    flame: Flame,
     private readonly source: string,
     /** What may be shown beside what is chosen on the timeline. */
     private readonly models: Part[],
   ) {
     this.theme = themeOf([]);
+    this.flame = flame;
+    this.turn.setAttribute("aria-pressed", "false");
     this.viewport.append(this.canvas);
     const titles = ["as on the timeline", ...models.map((model) => model.words)];
     this.choice.append(...titles.map((title, place) => el("option", { value: place }, title)));
     this.choice.addEventListener("change", () => this.count(this.models[Number(this.choice.value) - 1] ?? this.chosen));
     this.query.addEventListener("input", () => this.find());
     const choice = models.length ? el("span", { class: "group" }, "Range ", this.choice) : null;
-    const tools = el("div", { class: "tools" }, choice, el("span", { class: "group" }, this.query, this.found));
+    const tools = el("div", { class: "tools" }, choice, el("span", { class: "group" }, this.query, this.found), this.turn);
     host.replaceChildren(el("h3", {}, "Flame graph"), tools, this.title, this.viewport, this.about);
     this.canvas.addEventListener("pointermove", (event) => this.describe(this.at(event)));
     this.canvas.addEventListener("pointerleave", () => this.describe(null));
@@ -86,6 +91,13 @@ export class FlameGraph {
     this.enter(-1);
   }
 
+  /** Begins with the innermost functions, or with the outermost ones again. */
+  private invert(): void {
+    [this.flame, this.other] = [this.other ?? inverted(this.flame), this.flame];
+    this.turn.setAttribute("aria-pressed", String(this.turn.getAttribute("aria-pressed") === "false"));
+    this.count(this.part);
+  }
+
   recolor(): void {
     this.theme = themeOf([]);
     this.draw();
@@ -102,7 +114,8 @@ export class FlameGraph {
     this.root = node;
     const samples = this.total();
     const where = node < 0 ? "" : ` in ${this.name(node)}`;
-    this.title.replaceChildren(`${counted(samples, "sample")}${where}, ${this.part.words} `);
+    const what = [`${counted(samples, "sample")}${where}`, this.part.words].filter(Boolean).join(", ");
+    this.title.replaceChildren(`${what} `);
     if (node >= 0) this.title.append(this.back);
     this.find();
   }
@@ -138,7 +151,7 @@ export class FlameGraph {
     const levels = this.printing ? Math.min(deepest, PRINTED) : deepest;
     this.viewport.style.height = this.printing ? "auto" : `${Math.min(levels * ROW, TALLEST) + BORDERS}px`;
     sized(this.canvas, width, levels * ROW, this.printing > 0);
-    this.canvas.setAttribute("aria-label", `Flame graph of ${this.part.words} of ${this.source}`);
+    this.canvas.setAttribute("aria-label", ["Flame graph of", this.part.words, this.source].filter(Boolean).join(" "));
     const drawing = context(this.canvas);
     drawing.font = FONT;
     drawing.textBaseline = "middle";
@@ -171,8 +184,9 @@ export class FlameGraph {
       return;
     }
     const [name, library] = this.flame.functions[this.flame.names[box.node]];
+    const place = this.flame.places[this.flame.lines[box.node]];
     const samples = this.inside[box.node];
     const share = Math.round((samples / Math.max(this.total(), 1)) * 100);
-    this.about.textContent = `${name}${library ? ` [${library}]` : ""}: ${count(samples)} samples, ${share}%`;
+    this.about.textContent = `${name}${library ? ` [${library}]` : ""}${place ? ` (${place})` : ""}: ${count(samples)} samples, ${share}%`;
   }
 }

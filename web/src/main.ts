@@ -100,6 +100,21 @@ async function lanes(name: string): Promise<Timeline | null> {
   return timeline;
 }
 
+/** The call stacks of a page without lanes. */
+async function callStacks(): Promise<void> {
+  const [place, meta, columns] = ["flame", "flame-meta", "flame-columns"].map((id) => document.getElementById(id));
+  if (!place || !meta || !columns) return;
+  const described = JSON.parse(meta.textContent ?? "") as Pick<Meta, "lanes" | "flame" | "findings" | "source">;
+  const { flame } = decoded(described, await inflated(columns.textContent ?? ""));
+  columns.remove();
+  if (!flame) return;
+  const graph = new FlameGraph(place, flame, described.source, []);
+  const all = Covered.of(Float64Array.of(0), Float64Array.of(flame.times[flame.times.length - 1] + 1));
+  graph.show({ words: "", covered: all });
+  drawn.push(graph);
+  place.dataset.ready = "";
+}
+
 /** One recording, or two that move together. */
 async function timelines(): Promise<void> {
   const names = ["lanes", "lanes-after"];
@@ -116,3 +131,4 @@ links();
 schemes();
 printing();
 void timelines();
+void callStacks();

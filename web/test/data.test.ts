@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxes, samplesIn, weights } from "../src/calltree";
+import { boxes, inverted, samplesIn, weights } from "../src/calltree";
 import { byLength, CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
 import { callsOf, inFlight, latencies, levels } from "../src/counters";
 import { parsed, written } from "../src/fragment";
@@ -40,13 +40,14 @@ test("columns come back out of their planes", () => {
     ...[3, 4, 0],
     ...[3, 1, 0],
   );
-  const flame = { first: 500, samples: 2, nodes: 2, planes: [1, 1, 1, 1], functions: [] };
+  const flame = { first: 500, samples: 2, nodes: 2, planes: [1, 1, 1, 1, 1], functions: [], places: [] };
   const finding = { id: "x", title: "X", total: 9, lanes: [[0, 2]] as [number, number][], loose: 1, first: 4_000 };
   const meta = { lanes: [{ ...HEAD, first: 1_000, planes }], flame, findings: [{ ...finding, planes: [1, 1, 1] }] };
-  const stacks = [...[0, 200], ...[1, 0], ...[0, 1], ...[3, 4]];
+  const stacks = [...[0, 200], ...[1, 0], ...[0, 1], ...[3, 4], ...[0, 1]];
   const evidence = [...[0, 2], 0, 50]; // rows 0 and 2, and 50 ns from 4000 on
   const { rows: [found], flame: tree, findings } = decoded(meta, Uint8Array.of(...bytes, ...stacks, ...evidence));
   assert.deepEqual([...tree!.times, ...tree!.leaves, ...tree!.parents, ...tree!.names], [500, 700, 1, 0, -1, 0, 3, 4]);
+  assert.deepEqual([...tree!.lines], [-1, 0]);
   const wanted = { ...rows(), models: Int32Array.of(2, 3, -1) };
   assert.deepEqual(found, wanted);
   const { starts, ends, lanes, rows: places } = findings[0];
@@ -168,7 +169,9 @@ test("the call tree counts the samples of some times, each once", () => {
     leaves: Int32Array.of(1, 2, 2, 0, 3),
     parents: Int32Array.of(-1, 0, 0, -1),
     names: Int32Array.of(0, 1, 2, 3),
+    lines: Int32Array.of(-1, 0, -1, -1),
     functions: [] as [string, string, number][],
+    places: ["a.swift:1"],
   };
   const time = (...pieces: [number, number][]): Covered =>
     Covered.of(Float64Array.from(pieces, ([start]) => start), Float64Array.from(pieces, ([, end]) => end));
@@ -185,6 +188,26 @@ test("the call tree counts the samples of some times, each once", () => {
   const all = weights(named, time([0, 100]));
   assert.deepEqual(["coreml", "f [app]", "none"].map((text) => samplesIn(named, all, text)), [1, 5, 0]);
   assert.deepEqual([...weights(named, time([0, 100]), "CoreML")], [1, 1, 0, 0]);
+});
+
+test("inverted, samples are counted from the innermost function on", () => {
+  // run calls load and itself, which calls load: 2 samples in load, 1 in the inner run.
+  const flame = {
+    times: Float64Array.of(10, 20, 30),
+    leaves: Int32Array.of(1, 3, 2),
+    parents: Int32Array.of(-1, 0, 0, 2),
+    names: Int32Array.of(0, 1, 0, 1),
+    lines: Int32Array.of(-1, -1, -1, -1),
+    functions: [["run", "App", 1], ["load", "CoreML", 0]] as [string, string, number][],
+    places: [],
+  };
+  const all = Covered.of(Float64Array.of(0), Float64Array.of(100));
+  const tree = inverted(flame);
+  const counts = weights(tree, all);
+  const path = (node: number): string =>
+    (tree.parents[node] < 0 ? "" : `${path(tree.parents[node])} < `) + flame.functions[tree.names[node]][0];
+  const shown = Object.fromEntries([...counts].map((samples, node) => [path(node), samples]));
+  assert.deepEqual(shown, { load: 2, "load < run": 2, "load < run < run": 1, run: 1, "run < run": 1 });
 });
 
 test("text on a color is black or white, whichever is read more easily", () => {

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.call_stacks import MAIN, START, Call, app, source
-from tracekit.analysis.code.tree import CallTree, call_tree, in_functions, without_deeper
+from tracekit.analysis.code.tree import CallTree, Frames, call_tree, in_functions, without_deeper
 from tracekit.report.call_tree import DEEPER, MAX_LEVELS, as_collapsed, as_speedscope, as_text
 from tracekit.trace.samples import Samples
 
@@ -31,8 +31,8 @@ def read(*samples: object) -> Samples:
     return stacks
 
 
-def tree_of(sampled: Samples, **options: bool) -> CallTree:
-    return call_tree(sampled, np.ones(len(sampled.samples), bool), **options)
+def tree_of(sampled: Samples, frames: Frames = Frames.ALL, *, invert: bool = False) -> CallTree:
+    return call_tree(sampled, np.ones(len(sampled.samples), bool), frames, invert=invert)
 
 
 def paths(tree: CallTree) -> dict[str, int]:
@@ -53,8 +53,35 @@ def test_inverted_the_innermost_function_is_first() -> None:
 
 
 def test_of_the_app_only_its_own_functions_are_left() -> None:
-    tree = tree_of(read(*SAMPLES), app_only=True)
+    tree = tree_of(read(*SAMPLES), Frames.APP)
     assert paths(tree) == {"run": 1, "run;load": 2}
+
+
+def test_a_run_of_system_functions_folds_into_the_one_that_the_app_called() -> None:
+    queue, worker = Call("libdispatch.dylib", "_dispatch_worker"), Call("libsystem_pthread.dylib", "start_wqthread")
+    outer, inner = Call("CoreML", "predict"), Call("CoreML", "execute")
+    back = app("callback", 5)
+    sampled = read(
+        (1, MAIN, [WORK, inner, outer, RUN, START]),
+        (2, MAIN, [back, queue, inner, outer, RUN, START]),
+        (3, MAIN, [WORK, inner, queue, worker]),
+        (4, MAIN, [queue, worker]),
+    )
+    folded = {"start;run;predict": 1, "start;run;predict;callback": 1, "execute": 1, "start_wqthread": 1}
+    assert paths(tree_of(sampled, Frames.FOLDED)) == folded
+    inverted = {"predict;run;start": 1, "callback;predict;run;start": 1, "execute": 1, "start_wqthread": 1}
+    assert paths(tree_of(sampled, Frames.FOLDED, invert=True)) == inverted
+    nothing_of_the_app = read((1, MAIN, [WORK, inner, START]))
+    assert paths(tree_of(nothing_of_the_app, Frames.FOLDED)) == {"start;execute;work": 1}
+
+
+def test_a_function_of_the_app_has_the_line_that_most_samples_were_in() -> None:
+    rare, frequent = app("run", 7, 1), app("run", 9, 1)
+    sampled = read((1, MAIN, [rare, START]), (2, MAIN, [frequent, START]), (3, MAIN, [WORK, frequent, START]))
+    lines = as_text(tree_of(sampled), "3 samples").splitlines()
+    assert lines[2:] == ["      3 100%    run (main.swift:9 +1 line)", "      1  33%      work  [Espresso]"]
+    shallow, _ = without_deeper(tree_of(sampled), 2)
+    assert [shallow.places[at] for at in shallow.place if at >= 0] == ["main.swift:9 +1 line"]
 
 
 def test_only_chosen_samples_count() -> None:
@@ -78,7 +105,7 @@ def test_text_tells_samples_and_shares_and_leaves_out_chains_in_one_library() ->
     assert text.splitlines() == [
         "2 samples",
         "      2 100%  start  [dyld]",
-        "      1  50%    run  [App]",
+        "      1  50%    run (main.swift:1)",
         "      1  50%      step2  [Espresso]",
         "      1  50%        step0  [Espresso]",
     ]

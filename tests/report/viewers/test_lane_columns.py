@@ -24,7 +24,7 @@ def analysis(samples: Path) -> Analysis:
 
 
 def flame_bytes(head: dict) -> int:
-    sizes = (head["samples"], head["samples"], head["nodes"], head["nodes"])
+    sizes = (head["samples"], head["samples"], head["nodes"], head["nodes"], head["nodes"])
     return sum(size * planes for size, planes in zip(sizes, head["planes"], strict=True))
 
 

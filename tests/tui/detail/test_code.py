@@ -47,7 +47,17 @@ def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bu
         text = screen.text()
         assert "20 samples of running threads from 00:00.200 to 00:00.220" in text
         assert "20 100%  start  [dyld]" in text
-        assert "+[MLModel modelWithContentsOfURL:configuration:error:]  [CoreML]" in text
+        assert "+[MLModel modelWithContentsOfURL:configuration:error:]" in text
+        assert "App.apply (Style.swift:42)" in text
+        assert "X: system functions folded · U: outermost first" in text
+        assert "-[MLE5" not in text
+        await screen.press("X")
+        assert "-[MLE5" in screen.text()
+        await screen.press("X", "U")
+        text = screen.text()
+        assert "X: functions of the app · U: innermost first" in text
+        assert text.index("App.apply") < text.index("App.run")
+        assert "dyld" not in text.partition("innermost first")[2]
 
     run_view(test, bundle, size=(200, 60))
 

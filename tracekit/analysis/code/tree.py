@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +11,25 @@ import pandas as pd
 
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.samples import APP, Samples
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
 
 UNKNOWN = "unknown"
 """A frame of which not even the library is known."""
+THREAD_LIBRARIES = ("dyld", "libsystem_pthread.dylib", "libdispatch.dylib")
+"""They begin threads and run their blocks: the outermost frames of most stacks."""
+
+
+class Frames(StrEnum):
+    """Which frames of a stack are in a call tree."""
+
+    FOLDED = "folded"
+    """Those of the app, and of each run of system frames the outermost: what the app called. Where no frame of the app
+    lies outside, the first one that does more than begin a thread."""
+    ALL = "all"
+    APP = "app"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +52,10 @@ class CallTree:
     """Whether each name is of the app."""
     leaf: IntArray
     """Shape (stacks,): node in which each stack ends; -1 for one that is not in the tree."""
+    place: IntArray
+    """Place in `places`: the line in the function that most of its samples were in; -1 where it is not known."""
+    places: tuple[str, ...]
+    """`File.swift:42`, and how many other lines samples of that node were in: ` +2 lines`."""
 
     @property
     def total(self) -> int:
@@ -45,27 +63,69 @@ class CallTree:
         return int(self.samples[self.parent < 0].sum())
 
 
-def call_tree(sampled: Samples, chosen: BoolArray, *, invert: bool = False, app_only: bool = False) -> CallTree:
+def call_tree(sampled: Samples, chosen: BoolArray, frames: Frames = Frames.ALL, *, invert: bool = False) -> CallTree:
     """The tree of the chosen samples. chosen: shape (samples,). O(frames log frames).
 
     Samples count for what each stands for where that is not time (`Samples.weights`): the numbers are cycles then.
 
-    Those without a stack, and with `app_only` those without a frame of the app, are not in it.
+    Those without a stack, and with `Frames.APP` those without a frame of the app, are not in it.
     """
     stack = or_minus_one(sampled.samples["stack"]) if len(sampled.samples) else np.zeros(0, np.int64)
     count = len(sampled.starts) - 1
     counted, weights = chosen & (stack >= 0), sampled.weights
     weight = np.bincount(stack[counted], None if weights is None else weights[counted], count).astype(np.int64)
     name, names, images, owners = _names(sampled)
-    rows = np.flatnonzero(weight[sampled.stacks["stack"].to_numpy(np.int64)] > 0) if count else np.zeros(0, np.int64)
-    if app_only and len(rows):
-        rows = rows[is_any(sampled.stacks["owner"], APP)[rows]]
+    of_stack = sampled.stacks["stack"].to_numpy(np.int64)
+    rows = np.flatnonzero((weight[of_stack] > 0) & _kept(sampled, frames)) if count else np.zeros(0, np.int64)
     if not invert:
         # Stacks stand innermost first.
         rows = rows[::-1]
-    nodes = _nodes(sampled.stacks["stack"].to_numpy(np.int64)[rows], name[rows], weight, count)
-    parent, of_name, samples, self_samples, leaf = nodes
-    return CallTree(parent, of_name, samples, self_samples, names, images, owners, leaf)
+    parent, of_name, samples, self_samples, leaf, node = _nodes(of_stack[rows], name[rows], weight, count)
+    place, places = _places(sampled, rows, node, weight, len(parent))
+    return CallTree(parent, of_name, samples, self_samples, names, images, owners, leaf, place, places)
+
+
+def _kept(sampled: Samples, frames: Frames) -> BoolArray:
+    """Shape (frames,): whether each frame of `Samples.stacks` is in the tree."""
+    stacks = sampled.stacks
+    is_app = is_any(stacks["owner"], APP) if len(stacks) else np.zeros(0, np.bool_)
+    if frames is Frames.APP:
+        return is_app
+    kept = np.ones(len(stacks), np.bool_)
+    if frames is Frames.ALL or not is_app.any():
+        return kept
+    stack, index = stacks["stack"].to_numpy(np.int64), np.arange(len(stacks))
+    first = np.flatnonzero(np.append(True, (stack[1:] != stack[:-1]) | (is_app[1:] != is_app[:-1])))
+    last = np.append(first[1:], len(stacks)) - 1
+    # Stacks stand innermost first: of a run, the last frame is the outermost.
+    working = np.maximum.reduceat(np.where(is_any(stacks["image"], *THREAD_LIBRARIES), -1, index), first)
+    kept = is_app.copy()
+    kept[np.where(working < 0, last, working)] = True
+    return kept
+
+
+def _places(
+    sampled: Samples, rows: IndexArray, node: IntArray, weight: IntArray, count: int
+) -> tuple[IntArray, tuple[str, ...]]:
+    """`CallTree.place` and `CallTree.places`, given the rows of `Samples.stacks` in the tree and the node of each."""
+    place = np.full(count, -1)
+    known = np.flatnonzero(sampled.stacks["line"].notna().to_numpy()[rows]) if len(rows) else rows
+    if not len(known):
+        return place, ()
+    frames = sampled.stacks.iloc[rows[known]]
+    weights = weight[frames["stack"].to_numpy(np.int64)]
+    found = pd.DataFrame({"node": node[known], "file": frames["file"].array, "line": frames["line"].array})
+    lines = found.assign(weight=weights).groupby(["node", "file", "line"], observed=True)["weight"].sum().reset_index()
+    lines = lines.sort_values("weight", ascending=False, kind="stable")
+    heaviest = lines.drop_duplicates("node")
+    others = lines["node"].value_counts().reindex(heaviest["node"]).to_numpy() - 1
+    texts = [
+        f"{file}:{line}" + (f" +{format_count(int(more), 'line')}" if more else "")
+        for file, line, more in zip(heaviest["file"].astype(str), heaviest["line"], others, strict=True)
+    ]
+    codes, places = pd.factorize(np.array(texts, dtype=object))
+    place[heaviest["node"].to_numpy()] = codes
+    return place, tuple(places.tolist())
 
 
 def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...], tuple[bool, ...]]:
@@ -89,11 +149,12 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
 
 def _nodes(
     stack: IntArray, name: IntArray, weight: IntArray, count: int
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Parent, name, samples and self samples of nodes, level by level, and the last node of each stack. stack, name: of
-    frames, from the root on within each stack."""
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Parent, name, samples and self samples of nodes, level by level, the last node of each stack, and the node of
+    each frame. stack, name: of frames, from the root on within each stack."""
     order = np.argsort(stack, kind="stable")
     stack, name = stack[order], name[order]
+    node_of_frame = np.zeros(len(order), np.int64)
     starts = np.searchsorted(stack, np.arange(count + 1))
     lengths = np.diff(starts)
     last_node = np.full(count, -1)
@@ -104,7 +165,7 @@ def _nodes(
         # Parent and name as one number: a stack may have thousands of levels.
         keys = (last_node[deep_enough] + 1) * name_count + name[starts[deep_enough] + level]
         distinct, node = np.unique(keys, return_inverse=True)
-        last_node[deep_enough] = node + node_count
+        last_node[deep_enough] = node_of_frame[order[starts[deep_enough] + level]] = node + node_count
         parents.append(distinct // name_count - 1)
         names.append(distinct % name_count)
         samples.append(np.bincount(node, weight[deep_enough], minlength=len(distinct)).astype(np.int64))
@@ -117,6 +178,7 @@ def _nodes(
         np.concatenate([nothing, *samples]),
         self_samples,
         last_node,
+        node_of_frame,
     )
 
 
@@ -154,8 +216,8 @@ def without_deeper(tree: CallTree, levels: int) -> tuple[CallTree, IntArray]:
         shown = shown[shown]
     leaf = np.where(tree.leaf < 0, -1, shown[tree.leaf]) if len(shown) else tree.leaf
     self_samples = np.bincount(shown, tree.self_samples, count).astype(np.int64)
-    kept = tree.parent[:count], tree.name[:count], tree.samples[:count], self_samples
-    return CallTree(*kept, tree.names, tree.images, tree.is_app, leaf), shown
+    kept = {each: getattr(tree, each)[:count] for each in ("parent", "name", "samples", "place")}
+    return replace(tree, **kept, self_samples=self_samples, leaf=leaf), shown
 
 
 def children(tree: CallTree) -> dict[int, IndexArray]:

@@ -82,6 +82,17 @@ def payload(report: Report, timeline: Timeline, origin_ns: int | None = None) ->
     }
     if origin_ns is not None:
         meta["origin"] = origin_ns
+    return _packed(meta, pieces)
+
+
+def flame_payload(flame: Flame, source: str) -> tuple[str, str]:
+    """What the script needs to draw call stacks alone, as `payload`."""
+    pieces: list[bytes] = []
+    meta = {"source": visible(source), "lanes": [], "flame": _flame(flame, pieces), "findings": []}
+    return _packed(meta, pieces)
+
+
+def _packed(meta: dict[str, Any], pieces: list[bytes]) -> tuple[str, str]:
     text = json.dumps(meta, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
     return text, b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
 
@@ -109,13 +120,14 @@ def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:
     """What is said of the call stacks; their columns are added to the pieces."""
     first = int(flame.times[0])
     tree, drawn = without_deeper(flame.tree, MAX_LEVELS)
-    columns = (np.diff(flame.times, prepend=first), drawn[flame.leaves], tree.parent + 1, tree.name)
+    columns = (np.diff(flame.times, prepend=first), drawn[flame.leaves], tree.parent + 1, tree.name, tree.place + 1)
     return {
         "first": first,
         "samples": len(flame.times),
         "nodes": len(tree.parent),
         "planes": [_planes(values, pieces) for values in columns],
         "functions": [[*each] for each in zip(tree.names, tree.images, map(int, tree.is_app), strict=True)],
+        "places": tree.places,
     }
 
 

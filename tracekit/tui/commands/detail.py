@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tracekit.analysis.code.tree import Frames
 from tracekit.tui.action import action, action_of
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.rowlist import RowList
@@ -41,6 +42,21 @@ show_compare = action_of(
 show_code = action_of(
     "pane_code", "Show the call tree of the range or the selected event.", partial(show_pane, name="code")
 )
+
+
+@action("frames")
+def next_frames(app: StateApp) -> None:
+    """Switch the call tree between folded system functions, all functions, and those of the app."""
+    ways = tuple(Frames)
+    app.change(frames=ways[(ways.index(app.state.frames) + 1) % len(ways)], pane="code")
+    app.browse.focus_pane()
+
+
+@action("invert")
+def invert_tree(app: StateApp) -> None:
+    """Begin the call tree with the innermost or the outermost functions."""
+    app.change(inverted=not app.state.inverted, pane="code")
+    app.browse.focus_pane()
 
 
 @action("toggle_inspector")

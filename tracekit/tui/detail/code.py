@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tracekit.analysis.code.tree import call_tree
+from tracekit.analysis.code.tree import Frames, call_tree
 from tracekit.report.call_tree import branches
 from tracekit.report.formatting import moment
 from tracekit.trace.instruments.catalogue import CALL_STACKS
@@ -18,13 +18,21 @@ from tracekit.tui.text import Broken, Drawn
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.tui.state import Session, State
+    from tracekit.tui.state import State
     from tracekit.tui.viewport import Span
 
 
-def code_text(session: Session, span: Span | None) -> RenderableType:
-    """The call tree of what ran in a range, or in the whole recording; what is longer than a line goes on below its
-    beginning. The checks have read the samples by now."""
+SHOWN: Final = {
+    Frames.FOLDED: "system functions folded",
+    Frames.ALL: "all functions",
+    Frames.APP: "functions of the app",
+}
+
+
+def code_text(state: State) -> RenderableType:
+    """The call tree of what ran in the chosen span, or in the whole recording; what is longer than a line goes on below
+    its beginning. The checks have read the samples by now."""
+    session, span = state.session, chosen_span(state)
     sampled = session.whole_trace.profiled
     if sampled is None or sampled.samples.empty:
         entry = session.whole_trace.coverage_of(CALL_STACKS)
@@ -35,12 +43,14 @@ def code_text(session: Session, span: Span | None) -> RenderableType:
     samples = format_count(int(chosen.sum()), "sample")
     counted = "" if sampled.weights is None else f"; numbers and shares are {sampled.unit}, not time"
     title = f"{samples} of running threads{where}; threads that wait are not sampled{counted}"
+    order = "innermost first" if state.inverted else "outermost first"
+    keys = f"X: {SHOWN[state.frames]} · U: {order}"
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")
-    for branch in branches(call_tree(sampled, chosen)):
+    for branch in branches(call_tree(sampled, chosen, state.frames, invert=state.inverted)):
         grid.add_row(Text(branch.numbers), Broken(Text(branch.name), len(branch.indent)))
-    return Group(Text(title), grid)
+    return Group(Text(title), Text(keys, "dim"), grid)
 
 
 def chosen_span(state: State) -> Span | None:
@@ -57,8 +67,10 @@ class CodePane(TextPane):
 
     def inputs(self, state: State) -> tuple[object, ...] | None:
         """The samples, which the checks read, and the range or the selection."""
-        return (state.session.whole_trace, chosen_span(state)) if state.session.report is not None else None
+        if state.session.report is None:
+            return None
+        return state.session.whole_trace, chosen_span(state), state.frames, state.inverted
 
     def text(self, state: State) -> Drawn:
         """The tree."""
-        return Drawn(code_text(state.session, chosen_span(state)))
+        return Drawn(code_text(state))
