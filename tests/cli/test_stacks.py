@@ -72,7 +72,7 @@ def test_a_part_of_it(lines: Callable[..., list[str]]) -> None:
     assert lines("--to", "0.5") == ["App.load;read 1"]
     assert lines("--thread", "main") == ["App.draw;read 1", "App.load;read 1"]
     assert lines("--thread", "WORKER") == ["App.work;read 1"]
-    assert lines("--thread", "10", "--app-only") == ["App.work 1"]
+    assert lines("--thread", "10", "--frames", "app") == ["App.work 1"]
     assert lines("--invert", "--from", "1") == ["read;App.work 1"]
 
 
@@ -116,7 +116,7 @@ def test_the_samples_behind_a_finding(tmp_path: Path, capsys: pytest.CaptureFixt
         app.predict(Model("Net"), cpu(5_000_000), inputs=0)
     app.busy(9_000_000, app_function("idle", 3))
     path = str(write_bundle(app.finish(), tmp_path / "a.trace", rows_per_block=64))
-    command = ["stacks", path, "--quiet", "--format", "collapsed", "--app-only", "--finding"]
+    command = ["stacks", path, "--quiet", "--format", "collapsed", "--frames", "app", "--finding"]
     assert dispatch([*command, "reload-before-predict"]) == 0
     # Nine of the ten loads are reloads.
     assert capsys.readouterr().out == "App.run;App.apply 180\n"
@@ -136,7 +136,7 @@ def test_a_finding_of_a_public_recording(corpus: Path, capsys: pytest.CaptureFix
 @pytest.mark.corpus
 def test_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(corpus / "bundles/fp16_w8_60s_all.trace")
-    assert dispatch(["stacks", path, "--quiet", "--app-only", "--model", "MambaASR_fp16_w8"]) == 0
+    assert dispatch(["stacks", path, "--quiet", "--frames", "app", "--model", "MambaASR_fp16_w8"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "    340 100%  MambaASRRunner_main (main.swift:1539)",
         "    340 100%    MambaASRRunner.runStreaming (main.swift:1229 +1 line)",

@@ -195,14 +195,14 @@ COMMANDS = (
         "stacks",
         "what threads were running",
         (
-            "tracekit stacks run.trace --app-only",
+            "tracekit stacks run.trace --frames app",
             "tracekit stacks run.trace --thread main",
             "tracekit stacks run.trace --open",
         ),
-        "The call tree of the running threads with samples and share of each function, and a page with the flame "
-        "graph. Samples measure CPU time: waiting threads are not sampled.",
+        "Shows the call tree of the running threads, and writes a flame graph. "
+        "Samples measure CPU time: waiting threads are not sampled.",
         (_PATHS,),
-        f"model finding thread {_PART} invert app-only unfold output open format quiet",
+        f"model finding thread {_PART} frames invert output open format quiet",
         f"run {_READ} no-redact",
         "tracekit.cli.stacks:run",
         ("text", "html", "collapsed", "speedscope"),

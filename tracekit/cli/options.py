@@ -18,6 +18,8 @@ PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts of the report, as `tracekit.documents.report.PARTS` has them."""
 READERS = ("auto", "native", "xctrace")
 """As `tracekit.recording.xctrace.reader_selection.READERS` has them."""
+FRAMES = ("folded", "all", "app")
+"""As `tracekit.analysis.code.tree.Frames` has them."""
 UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
 """What `--unit` takes, and the name of each."""
 COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
@@ -226,8 +228,7 @@ OPTIONS: dict[str, Option] = {
     "finding": Option("only samples behind the finding of this check", "CHECK"),
     "thread": Option(f"only this thread: name, id or {MAIN_THREAD}", "NAME|TID"),
     "invert": Option("begin with the innermost function"),
-    "app-only": Option("only functions of the app"),
-    "unfold": Option("every function of the system"),
+    "frames": Option("functions to show: folded, all or app (default: folded)", "FRAMES", choices=FRAMES),
     # Tables
     "schema": Option("only tables with this schema (repeatable)", "NAME", many="append"),
     "json-schema": Option("print a schema: report, model or performance", "KIND", choices=SCHEMA_KINDS),

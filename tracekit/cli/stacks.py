@@ -63,13 +63,12 @@ def run(arguments: Namespace) -> ExitStatus:
         narrate(f"tracekit: {note}.")
     chosen = _chosen(trace, sampled, arguments, part)
 
-    def tree(*, folded: bool = False) -> CallTree:
-        frames = Frames.APP if arguments.app_only else Frames.FOLDED if folded else Frames.ALL
-        drawn = call_tree(sampled, chosen, frames, invert=arguments.invert)
+    def tree(frames: str = Frames.ALL) -> CallTree:
+        drawn = call_tree(sampled, chosen, Frames(arguments.frames or frames), invert=arguments.invert)
         return fit_to_leave(drawn, trace, sampled, redact=arguments.redact)
 
     def text() -> str:
-        shown = tree(folded=not arguments.unfold)
+        shown = tree(Frames.FOLDED)
         return as_text(shown, _title(sampled, shown, chosen))
 
     def document(form: str) -> Document:
