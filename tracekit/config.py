@@ -22,7 +22,9 @@ from tracekit.errors import UsageError, unknown, unknown_check
 
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; for missed-deadline"),
-    "expect": Key('"ane"', "compute unit that models should run on: ane, gpu or cpu; for unexpected-device"),
+    "expect": Key(
+        '"neural-engine"', "unit that models should run on: cpu, gpu or neural-engine; for unexpected-device"
+    ),
     "skip": Key('["slow-after-idle"]', "checks to leave out"),
     **FLOOR_KEYS,
 }

@@ -289,7 +289,7 @@ COMMANDS = (
         "complete words in the shell",
         (
             'eval "$(tracekit completion bash)"                       # in ~/.bashrc',
-            "tracekit completion zsh > ~/.zfunc/_tracekit             # a folder of $fpath",
+            "mkdir -p ~/.zfunc && tracekit completion zsh > ~/.zfunc/_tracekit    # in $fpath",
             "tracekit completion fish > ~/.config/fish/completions/tracekit.fish",
         ),
         "Prints a script that completes commands, options, files and checks.",

@@ -198,7 +198,7 @@ OPTIONS: dict[str, Option] = {
     "skip": Option("skip this check (repeatable)", "CHECK", type=_names, many="extend"),
     "set": Option("change a threshold", "CHECK.OPTION=VALUE", dest="settings", type=_setting, many="append"),
     "budget": Option("deadline of predictions: 16.7ms, 30fps", "[MODEL=]TIME", many="append"),
-    "expect": Option("compute unit to run on: ane, gpu, cpu", "[MODEL=]UNIT", many="append"),
+    "expect": Option("unit to run on: cpu, gpu or neural-engine", "[MODEL=]UNIT", many="append"),
     "fail-on": Option("fail at: critical, high, medium or low (exit 1)", "SEVERITY", choices=SEVERITIES),
     "config": Option("config file (default: tracekit.toml, if any)", "FILE"),
     "no-config": Option("ignore config files"),
