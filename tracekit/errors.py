@@ -15,6 +15,8 @@ from collections.abc import Iterable
 
 SHOWN_CHOICES = 20
 """How many of the possible names an error message lists."""
+_LIKENESS = 0.8
+"""How much of two names is the same where one is suggested for the other. Heuristic: `lint` and `init` share 0.75."""
 
 
 class TracekitError(Exception):
@@ -54,12 +56,6 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
     return UsageError(f"unknown {what} '{name}'{suggest_name(name, names)} (available: {shown}{more})")
 
 
-def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
-    """Error for a check that does not exist. There are too many to list them."""
-    near = suggest_name(name, ids)
-    return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
-
-
 def suggest_path(path: str) -> str:
     """The path that may be meant, beside one at which nothing is, as a question; empty where none is near."""
     from pathlib import Path
@@ -79,9 +75,14 @@ def suggest_name(name: str, names: Iterable[str]) -> str:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
+    """The name that is meant: one with a slip, with two letters swapped, or of which `name` is a word."""
     import difflib
 
-    return next(iter(difflib.get_close_matches(name, list(names), n=1)), "")
+    listed = list(names)
+    words = {word: each for each in reversed(listed) for word in each.split("-")} | {each: each for each in listed}
+    near = difflib.get_close_matches(name, words, n=1, cutoff=_LIKENESS)
+    near += [word for word in words if sorted(word) == sorted(name)]
+    return words[near[0]] if near else ""
 
 
 def words_of(error: BaseException) -> str:

@@ -26,7 +26,7 @@ from tracekit.documents.report import PARTS, report_document, report_file, summa
 from tracekit.documents.several import Analyzed, several_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.render.forms import ENDINGS
-from tracekit.report.formatting import word_list
+from tracekit.report.formatting import command, word_list
 from tracekit.report.report import SEVERITIES, Report, Result
 from tracekit.report.serialize import to_json
 from tracekit.units import format_count
@@ -55,6 +55,8 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         if set(files.values()) - {ARCHIVE}:
             raise UsageError("--list shows what an archive would contain; give it alone, or with -o findings.zip")
         files = files or {Path("findings.zip"): ARCHIVE}
+    if ARCHIVE in files.values():
+        refuse(arguments, "format", "is for what is printed; the archive has the report in every form")
     request = request_from(arguments)
     analysis = _analysis(arguments, entry, request)
     forms = {arguments.format, *files.values()}
@@ -80,6 +82,8 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         brief=summary_document(report, more=not arguments.quiet),
         whole=full,
         verbose=full,
+        # A report names no folder; who reads it here can paste the path.
+        more=command("view" if len(entry.paths) == 1 and "-" not in entry.paths else "diagnose", *entry.paths),
     )
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.

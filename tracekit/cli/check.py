@@ -25,7 +25,7 @@ from tracekit.compare.renderers.workflow_commands import workflow_commands
 from tracekit.compare.settings import line_of
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents.baseline import baseline_document
-from tracekit.documents.gate import gate_document
+from tracekit.documents.gate import gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
 from tracekit.report.choice import plain
@@ -161,7 +161,7 @@ class Outputs:
             "sarif": lambda: render_sarif(gate, self._settings_file() or "tracekit.toml", self._line),
         }
         shown = Namespace(**vars(self._arguments) | ({"format": None} if for_github else {}))
-        deliver(shown, self._files, lambda _: gate_document(gate), data, whole=not shown.quiet)
+        deliver(shown, self._files, lambda _: gate_document(gate), data, brief=one_line(gate), whole=not shown.quiet)
         if failures:
             raise failures[0]
 

@@ -81,12 +81,12 @@ def _unexpected(name: str | None, word: str) -> UsageError:
     option = word.removeprefix("--").partition("=")[0]
     others = [each.name for each in COMMANDS if option in each.options]
     if command is None or option not in OPTIONS or not others:
-        known = ["--help", "--version"] if command is None else [f"--{each}" for each in command.options]
+        known = ["--help", *(["--version"] if command is None else [f"--{each}" for each in command.options])]
         return UsageError(
             f"unknown option {word.partition('=')[0]}{suggest_name(f'--{option}', known)} (see '{prog} --help')"
         )
-    having = ", ".join(others)
-    return UsageError(f"{prog} has no option --{option}, which is of {having} (see '{prog} --help-all')")
+    having = f"{', '.join(others)} {'has' if len(others) == 1 else 'have'} it"
+    return UsageError(f"{prog} has no option --{option}; {having} (see '{prog} --help-all')")
 
 
 def _run(options: argparse.Namespace) -> int:

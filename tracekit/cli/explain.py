@@ -7,28 +7,25 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.output import emit, has_color, standard_output, width
-from tracekit.detectors.pages import own_page
-from tracekit.errors import unknown_check
+from tracekit.cli.output import emit, has_color, width
+from tracekit.detectors.pages import own_page, unknown_check
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from tracekit.detectors.framework import ListedDetector
 
-WIDEST = 100
-"""Longer lines of prose are hard to read, however wide the terminal."""
+WIDTH, WIDEST = 80, 100
+"""Of a pipe, and of a terminal: longer lines of prose are hard to read, however wide the terminal."""
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Print the list, or pages: laid out on a terminal, as Markdown in a pipe."""
+    """Print the list, or pages."""
     if not arguments.checks or arguments.format == "json":
         _print_list(arguments)
         return ExitStatus.DONE
     page = "\n".join(printable(own_page(name) or _page_of_plug_in(name)) for name in arguments.checks)
-    stream = standard_output()
-    on_terminal = stream is not None and stream.isatty()
-    emit(_laid_out(page) if on_terminal else page, styled=on_terminal)
+    emit(_laid_out(page), styled=has_color())
     return ExitStatus.DONE
 
 
@@ -46,7 +43,7 @@ def _print_list(arguments: Namespace) -> None:
         facts = [facts_of(by_id[name]) for name in arguments.checks or by_id]
         emit(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", utf8=True)
     else:
-        print_document(checks_document(detectors))
+        print_document(checks_document(detectors), fallback=WIDTH)
 
 
 def _page_of_plug_in(name: str) -> str:
@@ -70,7 +67,7 @@ def _laid_out(page: str) -> str:
 
     # rich's own styles put code on black, which is a hole in a light terminal.
     theme = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})
-    console = Console(no_color=not has_color(), width=min(width(WIDEST), WIDEST), theme=theme)
+    console = Console(no_color=not has_color(), width=min(width(WIDTH), WIDEST), theme=theme)
     with console.capture() as capture:
         # Not every terminal can follow a link that it does not show.
         console.print(Markdown(page, code_theme="ansi_light", hyperlinks=False))

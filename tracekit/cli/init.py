@@ -34,7 +34,7 @@ WORKFLOW = Path(".github", "workflows", "tracekit.yml")
 HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "neural-engine": 0.25}
 """What a limit leaves between itself and what was measured, as a share. Heuristic: recordings of one build differ less;
 how long a load takes depends on what else the disk is asked for."""
-KEPT = ("p95", "load")
+KEPT = ("p95", "load", "loads")
 """Limits that are set where they were measured: most recordings hold what they are about."""
 MODELS = 20
 """Most models that get limits: the busiest ones."""
@@ -131,7 +131,7 @@ def _limits(model: ModelFigures, source: str) -> Iterator[str]:
     yield f"\n[check.limits.{name}]"
     for limit, key in LIMITS.items():
         measured = model.figures.get(limit)
-        if measured is None or (limit in TIMES and not measured.value):
+        if measured is None or (limit in (*TIMES, "loads") and not measured.value):
             yield f"#{limit} = {key.example}  # {key.about}: {missing(limit)} in {source}"
         else:
             headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"

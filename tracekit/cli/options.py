@@ -132,7 +132,10 @@ def _seconds(least: float, most: float, unit: float) -> Callable[[str], float]:
 
 def _names(text: str) -> list[str]:
     """One name, or several with commas between them."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if not names:
+        raise ArgumentTypeError(f"expected a name, found {text!r}")
+    return names
 
 
 def _parts(text: str) -> list[str]:

@@ -20,7 +20,7 @@ from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
 from tracekit.documents.call_stacks import call_stacks_document
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role
 from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
@@ -118,6 +118,9 @@ def _chosen(trace: Trace, sampled: Samples, arguments: Namespace, part: Part | N
     elif arguments.thread is not None:
         named = samples["thread"].astype(str).str.contains(arguments.thread, case=False, regex=False)
         numbered = samples["tid"].astype(str) == arguments.thread
+        if not (named | numbered).any():
+            label = "tid" if arguments.redact else "thread"
+            raise unknown("thread", arguments.thread, (MAIN_THREAD, *samples[label].astype(str).unique()))
         chosen &= (named | numbered).to_numpy(np.bool_)
     if arguments.models:
         names = {name for pattern in arguments.models for name in _named(trace, pattern, redact=arguments.redact)}

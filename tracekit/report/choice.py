@@ -160,8 +160,8 @@ class Part:
 
 
 def ranges_of(trace: Trace, part: Part) -> Intervals:
-    """The ranges of time of a part, sorted and disjoint. Raises `UsageError` for a range that lies outside the recording
-    and for a signpost that the app does not have.
+    """The ranges of time of a part, sorted and disjoint. Raises `UsageError` for a range outside the recording, and for
+    a signpost that the app does not have.
 
     Signposts of other processes do not count where the recording has a target.
     """
