@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 SHOWN_CHOICES = 20
 """How many of the possible names an error message lists."""
-_LIKENESS = 0.8
-"""How much of two names is the same where one is suggested for the other. Heuristic: `lint` and `init` share 0.75."""
+_FAR = 3
+"""Letters that differ where another name is meant, fewest. Heuristic: `lint` is not `init`, nor `ksh` `zsh`."""
 
 
 class TracekitError(Exception):
@@ -75,14 +75,19 @@ def suggest_name(name: str, names: Iterable[str]) -> str:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    """The name that is meant: one with a slip, with two letters swapped, or of which `name` is a word."""
-    import difflib
+    """The name that is meant: one with a slip, with letters swapped, or of which `name` is a word; empty: none."""
+    from difflib import SequenceMatcher
+
+    def slips(word: str) -> int:
+        """Letters of either that the other lacks. The first one is seldom wrong."""
+        same = sum(block.size for block in SequenceMatcher(None, name, word).get_matching_blocks())
+        differing = 0 if sorted(word) == sorted(name) else len(name) + len(word) - 2 * same
+        return differing + (word[:1] != name[:1])
 
     listed = list(names)
     words = {word: each for each in reversed(listed) for word in each.split("-")} | {each: each for each in listed}
-    near = difflib.get_close_matches(name, words, n=1, cutoff=_LIKENESS)
-    near += [word for word in words if sorted(word) == sorted(name)]
-    return words[near[0]] if near else ""
+    near = min(words, key=slips, default="")
+    return words[near] if near and slips(near) < min(_FAR + len(name) // 10, len(name)) else ""
 
 
 def words_of(error: BaseException) -> str:

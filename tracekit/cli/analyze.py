@@ -17,7 +17,7 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, deliver, files_of, form_of, print_document, write_file
 from tracekit.cli.inputs import Input, check_recordings, inputs_of
 from tracekit.cli.options import refuse
-from tracekit.cli.output import narrate
+from tracekit.cli.output import is_terminal, narrate
 from tracekit.cli.reading import showing_log, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from, results_of
 from tracekit.cli.workers import PROCESS_DIED
@@ -82,14 +82,21 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         brief=summary_document(report, more=not arguments.quiet),
         whole=full,
         verbose=full,
-        # A report names no folder; who reads it here can paste the path.
-        more=command("view" if len(entry.paths) == 1 and "-" not in entry.paths else "diagnose", *entry.paths),
+        more=_more(entry.paths),
     )
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.
     if status is ExitStatus.INCONCLUSIVE and arguments.format not in (None, "text") and not arguments.quiet:
         narrate('tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report')
     return status
+
+
+def _more(paths: Sequence[str]) -> str:
+    """The command that shows more of these paths, as a shell takes it; empty where a report may be passed on and a path
+    would name the user."""
+    if not is_terminal() and any(Path(path).is_absolute() for path in paths):
+        return ""
+    return command("view" if len(paths) == 1 and "-" not in paths else "diagnose", *paths)
 
 
 def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:

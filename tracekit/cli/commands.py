@@ -289,7 +289,7 @@ COMMANDS = (
         "complete words in the shell",
         (
             'eval "$(tracekit completion bash)"                       # in ~/.bashrc',
-            "mkdir -p ~/.zfunc && tracekit completion zsh > ~/.zfunc/_tracekit    # in $fpath",
+            "mkdir -p ~/.zfunc && tracekit completion zsh > ~/.zfunc/_tracekit",
             "tracekit completion fish > ~/.config/fish/completions/tracekit.fish",
         ),
         "Prints a script that completes commands, options, files and checks.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.output import emit, has_color, width
+from tracekit.cli.output import emit, has_color, is_terminal, width
 from tracekit.detectors.pages import own_page, unknown_check
 
 if TYPE_CHECKING:
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     from tracekit.detectors.framework import ListedDetector
 
-WIDTH, WIDEST = 80, 100
-"""Of a pipe, and of a terminal: longer lines of prose are hard to read, however wide the terminal."""
+LIST_WIDTH, WIDEST = 80, 100
+"""Of the list in a pipe, and of a page: longer lines of prose are hard to read, however wide the terminal."""
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Print the list, or pages."""
+    """Print the list, or pages: laid out on a terminal, as Markdown in a pipe."""
     if not arguments.checks or arguments.format == "json":
         _print_list(arguments)
         return ExitStatus.DONE
     page = "\n".join(printable(own_page(name) or _page_of_plug_in(name)) for name in arguments.checks)
-    emit(_laid_out(page), styled=has_color())
+    emit(_laid_out(page) if is_terminal() else page, styled=is_terminal())
     return ExitStatus.DONE
 
 
@@ -43,7 +43,7 @@ def _print_list(arguments: Namespace) -> None:
         facts = [facts_of(by_id[name]) for name in arguments.checks or by_id]
         emit(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", utf8=True)
     else:
-        print_document(checks_document(detectors), fallback=WIDTH)
+        print_document(checks_document(detectors), fallback=LIST_WIDTH)
 
 
 def _page_of_plug_in(name: str) -> str:
@@ -67,7 +67,7 @@ def _laid_out(page: str) -> str:
 
     # rich's own styles put code on black, which is a hole in a light terminal.
     theme = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})
-    console = Console(no_color=not has_color(), width=min(width(WIDTH), WIDEST), theme=theme)
+    console = Console(no_color=not has_color(), width=min(width(WIDEST), WIDEST), theme=theme)
     with console.capture() as capture:
         # Not every terminal can follow a link that it does not show.
         console.print(Markdown(page, code_theme="ansi_light", hyperlinks=False))
