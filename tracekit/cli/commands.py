@@ -98,7 +98,7 @@ COMMANDS = (
         "tracekit.cli.analyze:run",
         REPORT_FORMS,
         files=("zip",),
-        status="1 a finding at or above --fail-on, 2 not readable, 3 inconclusive",
+        status="1 a finding at or above --fail-on, 2 error, 3 inconclusive",
     ),
     Command(
         "view",
@@ -143,7 +143,7 @@ COMMANDS = (
         f"{_SETTINGS} {_READ}",
         "tracekit.cli.check:run",
         (*REPORT_FORMS, "junit", "sarif", GITHUB),
-        status="0 passed, 1 failed, 2 not readable, 3 inconclusive",
+        status="0 passed, 1 failed, 2 error, 3 inconclusive",
     ),
     Command(
         "inspect",
