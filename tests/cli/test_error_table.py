@@ -142,9 +142,9 @@ def test_the_statuses_and_shared_options_are_those_of_the_program() -> None:
     assert {int(row[0]) for row in rows("Exit status")} == set(map(int, ExitStatus))
     shared = {name for name in OPTIONS if sum(name in command.options for command in COMMANDS) >= SHARED}
     listed = [tuple(cell.strip("`") for cell in row) for row in rows("Shared options")]
-    assert {name for name, *_ in listed} == {OPTIONS[name].shown(name) for name in shared}
+    assert {name for name, *_ in listed} == {OPTIONS[name].usage(name) for name in shared}
     for shown, default, text in listed:
-        option = next(OPTIONS[name] for name in shared if OPTIONS[name].shown(name) == shown)
+        option = next(OPTIONS[name] for name in shared if OPTIONS[name].usage(name) == shown)
         assert (default, text) == (
             "" if option.unset in (None, False, []) else str(option.unset).removesuffix(".0"),
             option.help,

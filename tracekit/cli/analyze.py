@@ -130,7 +130,7 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
     )
     entries: list[Analyzed] = []
-    for entry in results_of(work, inputs, lambda entry: entry.name, arguments, request, _lost):
+    for entry in results_of(work, inputs, lambda entry: entry.name, arguments, request, _result_of_lost):
         if folder is not None and entry.report is not None:
             write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), _text(entry, form))
         # The lanes of many recordings take much memory, and are written by now.
@@ -148,7 +148,7 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
     return min(statuses, key=order.index)
 
 
-def _lost(entry: Input) -> Analyzed:
+def _result_of_lost(entry: Input) -> Analyzed:
     return Analyzed(entry.name, None, PROCESS_DIED)
 
 
@@ -195,7 +195,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
         return ExitStatus.UNUSABLE
     if not report.summary.evaluated:
         return ExitStatus.INCONCLUSIVE
-    reached = _reached(report, fail_on)
+    reached = _findings_from(report, fail_on)
     if reached and fail_on is not None:
         if not quiet:
             narrate(f"tracekit: {_gate_words(reached, fail_on)}")
@@ -203,7 +203,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
     return ExitStatus.DONE
 
 
-def _reached(report: Report, fail_on: str | None) -> list[Result]:
+def _findings_from(report: Report, fail_on: str | None) -> list[Result]:
     """Findings of this severity or worse; none without a gate."""
     if fail_on is None:
         return []

@@ -59,7 +59,7 @@ def run(arguments: Namespace) -> ExitStatus:
         gate = _gate(arguments, config)
     except Exception as error:
         # What is wrong with tracekit itself is no reason to leave a job without its files.
-        outputs.write(_stopped("tracekit", f"internal error ({words_of(error).splitlines()[0]})"))
+        outputs.write(_gate_of_problem("tracekit", f"internal error ({words_of(error).splitlines()[0]})"))
         raise
     outputs.write(gate)
     return STATUS[gate.verdict]
@@ -70,7 +70,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     try:
         request = request_from(arguments, config=config)
     except TracekitError as error:
-        return _stopped("settings", str(error))
+        return _gate_of_problem("settings", str(error))
     recordings, problems = _readable_and_others(arguments, request)
     settings, baseline, missing = request.settings, None, False
     try:
@@ -89,7 +89,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
             problems=problems,
         )
     except TracekitError as error:
-        return _stopped("input", str(error))
+        return _gate_of_problem("input", str(error))
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
@@ -112,7 +112,7 @@ def _problem(subject: str, text: str) -> Item:
     return Item(Verdict.ERROR, subject, None, words, words, setting)
 
 
-def _stopped(subject: str, text: str) -> Gate:
+def _gate_of_problem(subject: str, text: str) -> Gate:
     return gate_of([_problem(subject, text)])
 
 

@@ -66,13 +66,13 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = build_parser(None if arguments[0].startswith("-") else arguments[0])
     options, rest = parser.parse_known_args(arguments)
     if rest:
-        raise _unexpected(options.command, rest[0])
+        raise _error_on_word(options.command, rest[0])
     if options.command is None:
         raise UsageError("missing command (see 'tracekit --help')")
     return options
 
 
-def _unexpected(name: str | None, word: str) -> UsageError:
+def _error_on_word(name: str | None, word: str) -> UsageError:
     """Error for a word that the command does not take: the option that was meant, or the commands that have it."""
     command = next((each for each in COMMANDS if each.name == name), None)
     prog = f"tracekit {name}" if command else "tracekit"
